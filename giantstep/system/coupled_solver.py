@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
@@ -22,7 +22,7 @@ from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.result import Result
 from giantstep.system.separation import separable, separated
-from giantstep.system.square_loss import LARGE_RIDGE, ROUNDING, square_overlaps
+from giantstep.system.square_loss import LARGE_RIDGE, RESIDUAL, ROUNDING, square_overlaps
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -35,8 +35,11 @@ FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
+TO_THE_LAST = 1e-15
 _HELD = 1e-4  # relative moves below this that do not shrink are rounding
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
+_BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an output, in units of it: first and last
+_BITS = 4.0 * 2.0**-52  # relative rounding of an unknown, and what follows from it
 _CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
 # system, unknowns, evaluations, change of the test error under refinement, observables
@@ -57,9 +60,21 @@ def solve_coupled(problem: Problem, tolerance: float, start: Result | None = Non
 def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:
     """What is reported of a system at its unknowns."""
     residual = system.certificate(x)
+    if residual > RESIDUAL:
+        residual *= unexplained(system, x)
     test, train, energy = (float(value) for value in observables)
     order = system.order_parameters()
     return Solution(test, train, energy, order, residual, evaluations, error, len(system.table), system.signal())
+
+
+def unexplained(system: CoupledSystem, x: Array) -> float:
+    """The share of the residuals that the last bits of the unknowns do not explain.
+
+    An output that a kink holds lies closer to it than its own rounding: the equation of its mean knows no more digits.
+    """
+    left = np.abs(system.residual(x))
+    explained = _BITS * np.abs(system.jacobian()) @ np.abs(x)
+    return float(np.max(np.maximum(left - explained, 0.0) / np.maximum(left, 1e-300)))
 
 
 def coupled_solution(
@@ -81,6 +96,8 @@ def coupled_solution(
         finer.takes(coarser)
         last = finer
         answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
+        if answer.converged and not finer.loss.SMOOTH and finer.certificate(answer.x) > RESIDUAL:
+            answer = newton(finer, answer.x, settled=TO_THE_LAST)  # a kink holds an output within less than a step
         evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
             failed += 1
@@ -142,15 +159,15 @@ def _first_solution(
     """
     system = coupled_at(problem, _leading(problem, COARSE))
     total = 0
-    starts = chain([] if near is None else [_moved(system, *near)], _starts(problem, system, start))
+    first = chain([] if near is None else [_moved(system, *near)], starts(problem, system, start))
     if near is not None:
         system.takes(near[0])
-    for x in starts:
+    for x in first:
         outcome = newton(system, x, most=25, settled=_CLOSE, blind=True)
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total), system
-    again = _starts(problem, system, start) if settles(problem) else iter(())
+    again = starts(problem, system, start) if settles(problem) else iter(())
     for x in chain(again, _of_huber_losses(problem, system)):
         outcome = _roughly(problem, x)
         total += outcome.evaluations
@@ -158,23 +175,28 @@ def _first_solution(
             return replace(outcome, evaluations=total), system
     ridge, system = problem.parameters.ridge, coupled_at(problem, _leading(problem, PATH))
     if (easier := system.easier()) is not None:
-        for x in _starts(problem, system, None):
+        for x in starts(problem, system, None):
             outcome = continued(easier, x, _EASY, 1.0)
             total += outcome.evaluations
             if outcome.converged:
                 return replace(outcome, evaluations=total), system
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
-        for x in _starts(problem.with_parameters(ridge=first), system, None):
+        for x in starts(problem.with_parameters(ridge=first), system, None):
             outcome = continued(system.at_ridge, x, first, ridge)
             total += outcome.evaluations
             if outcome.converged:
                 return replace(outcome, evaluations=total), system
     if ridge > _LOW and problem.loadings is None:
-        outcome = _upwards(problem, _starts(problem.with_parameters(ridge=_LOW), system, None))
+        outcome = _upwards(problem, starts(problem.with_parameters(ridge=_LOW), system, None))
         if outcome.converged:
             return replace(outcome, evaluations=total + outcome.evaluations), system
     if separable(problem):
         raise separated(problem)
+    if problem.loadings is None and not system.loss.SMOOTH:
+        system = coupled_at(problem, PATH)
+        outcome, _ = sharpened(problem, starts(problem, system, None), _CLEAR)
+        if outcome.converged:
+            return replace(outcome, evaluations=total + outcome.evaluations), system
     raise NotConverged(_stalled(problem), _hint(problem))
 
 
@@ -183,22 +205,49 @@ def _leading(problem: Problem, level: Level) -> Level:
     return level if problem.rank == 1 else replace(level, order=_FEW_OF_SEVERAL)
 
 
-def _upwards(problem: Problem, starts: Iterator[Array]) -> Outcome:
-    """From a small ridge to that of the problem, panels in kappa cut anew about the kinks of the loss on the way.
+def _upwards(problem: Problem, begin: Iterator[Array]) -> Outcome:
+    """From a small ridge to that of the problem.
 
     At a large ridge the output varies so little that nodes chosen without it miss where its mean passes a kink.
     """
-    last = problem.parameters.ridge
-    here, step, total = _LOW, _FACTOR, 0
-    for x in starts:
-        outcome = _cutting(problem.with_parameters(ridge=here), x)
+    return _on_cut_panels(lambda ridge: problem.with_parameters(ridge=ridge), begin, _LOW, problem.parameters.ridge)
+
+
+def sharpened(problem: Problem, begin: Iterator[Array], last: float) -> tuple[Outcome, Problem]:
+    """From outputs that vary and respond more at every kappa to those of the problem, but for a blur of one over
+    ``last``; and the problem with that.
+
+    Features that saturate hold outputs on a kink of the loss, where Newton's method sees the averages jump.
+    """
+    system = coupled_at(problem, PATH)
+    outcome, blurred = Outcome(np.empty(0), 0, False), problem
+    for x in begin:
+        system.fields(x)
+        response, variance = (float(system.table[:, 1] @ system.view(name)) for name in ("V", "Delta"))
+
+        def at(sharp: float, response: float = response, variance: float = variance) -> Problem:
+            return problem._replace(blur=(response / sharp, variance / sharp**2))
+
+        outcome, blurred = _on_cut_panels(at, iter((x,)), _BLURRED, last), at(last)
+        if outcome.converged:
+            break
+    return outcome, blurred
+
+
+def _on_cut_panels(at: Callable[[float], Problem], begin: Iterator[Array], first: float, last: float) -> Outcome:
+    """Problems of a growing parameter, one after the other, panels in kappa cut anew about the kinks of the loss on
+    the way.
+    """
+    here, step, total = first, _FACTOR, 0
+    for x in begin:
+        outcome = _cutting(at(here), x)
         total += outcome.evaluations
         if outcome.converged:
             break
     x, before, ratio = outcome.x, outcome.x, 1.0
     while outcome.converged and here < last and step > _SHORTEST:
         goal = min(last, step * here)
-        outcome = _cutting(problem.with_parameters(ridge=goal), extrapolated(x, before, math.log(goal / here) / ratio))
+        outcome = _cutting(at(goal), extrapolated(x, before, math.log(goal / here) / ratio))
         total += outcome.evaluations
         if outcome.converged:
             x, before, ratio, here = outcome.x, x, math.log(goal / here), goal
@@ -244,7 +293,7 @@ def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcom
     return replace(outcome, evaluations=evaluations)
 
 
-def _starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
+def starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
     """Unknowns to start from: those of the given result, those of the square loss, those without data."""
     order = None if start is None else reduced_order(problem, start.order_parameters)
     if order is not None and order["psi"].shape == (len(problem.fraction), system.indices):
@@ -266,7 +315,7 @@ def _of_huber_losses(problem: Problem, system: CoupledSystem) -> Iterator[Array]
     rows, rest = system.feature_table, 3 + system.indices
     label = math.sqrt(rows[:, 1] @ ((rows[:, 2:rest] ** 2).sum(axis=1) + rows[:, rest]))
     first = max(_BEYOND * label, last)
-    x = next(_starts(_with_huber_loss(problem, first), system, None))
+    x = next(starts(_with_huber_loss(problem, first), system, None))
     for part in range(2 + math.floor(math.log(first / last, _LOWERED))):
         outcome = _roughly(_with_huber_loss(problem, max(first / _LOWERED**part, last)), x)
         if not outcome.converged:

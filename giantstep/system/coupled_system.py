@@ -125,6 +125,8 @@ class CoupledSystem:
         self.work[self.second] = x
         self.kernel.fields(*self._arguments())
         self.variance[:] = self.view("Delta")
+        for name, more in zip(("V", "Delta"), self.problem.blur, strict=True):
+            self.view(name)[...] += more
         if not self.view("T").min() > 0.0:
             return False
         weight = self.table[:, 1]

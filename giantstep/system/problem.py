@@ -60,11 +60,15 @@ class Features:
 
 
 class Problem(NamedTuple):
-    """A model as the equations have it: features, and numbers."""
+    """A model as the equations have it: features, and numbers.
+
+    blur: what is added to V and to Delta at every kappa, of problems that lead to one without.
+    """
 
     model: Model
     features: Features
     parameters: Parameters
+    blur: tuple[float, float] = (0.0, 0.0)
 
     @property
     def spike(self) -> SpikeParameters:

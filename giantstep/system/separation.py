@@ -11,6 +11,7 @@ from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import table
 from giantstep.spec.errors import NotConverged
 from giantstep.system.problem import Problem
+from giantstep.system.span import span_of
 
 Array = np.ndarray
 _BEYOND = 6.0  # kappa that hardly occurs
@@ -31,8 +32,9 @@ def separable(problem: Problem) -> bool:
         return False
     if target is None or law.flips > 0.0 or law.probit > 0.0 or left_over(problem) > _FEW:
         return False
-    blocks = len(problem.blocks)
+    blocks, span = len(problem.blocks), span_of(problem)
     rows = table(problem.blocks, target, ORDERS[0])
+    rows = rows if span is None else span.columns(rows)  # features that are all but the same differ in these
     near = rows[np.abs(rows[:, 0]) < _BEYOND]
     features = np.sign(near[:, 2, None]) * near[:, -3 * blocks : -2 * blocks]
     size = np.abs(features).max(axis=0)

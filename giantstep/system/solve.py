@@ -11,6 +11,7 @@ solve_coupled (coupled_solver)       everything else
                                      then at two finer resolutions, until these agree on the test error
 solve_with_bias (trained_bias)       around it: the bias at which the free energy is stationary
 zero_readout (zero_readout)          in its place: a loss that no label feels at zero output
+held_readout (held_readout)          where it fails: an output that a kink of the loss holds
 conditions (evidence)       what the solution must show; a Result (result), or NotConverged with a diagnosis
 """
 
@@ -109,10 +110,22 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
 
         bias, found = solve_with_bias(whole.model, dimension, tolerance, start)
     else:
-        from giantstep.system.coupled_solver import solve_coupled  # the square loss starts sooner without
-
-        found = solve_coupled(problem, tolerance, start)
+        found = _solve_coupled(problem, tolerance, start)
     return bias, _along_given(whole, parted(found, members, whole.fraction))
+
+
+def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> Solution:
+    from giantstep.system.coupled_solver import solve_coupled  # the square loss starts sooner without
+
+    try:
+        return solve_coupled(problem, tolerance, start)
+    except NotConverged:
+        from giantstep.system.held_readout import held_readout  # which few models need
+
+        held = held_readout(problem, tolerance)
+        if held is None:
+            raise
+        return held
 
 
 def _along_given(problem: Problem, found: Solution) -> Solution:

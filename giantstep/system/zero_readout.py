@@ -10,9 +10,8 @@ import math
 
 import numpy as np
 
-from giantstep.law.labels import Points
 from giantstep.spec.errors import BadInput, NotConverged
-from giantstep.spec.expressions import special
+from giantstep.system.constant_output import label_points, mean_loss, square_of_label
 from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.discretisation import Resolved, resolved
 from giantstep.system.kernels import loss_kernel
@@ -41,11 +40,7 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     moved = _moved(problem, felt)
     if felt > (_ROUNDING * min(1.0, ridge)) ** 2 / (1.0 + model.fit.samples) and moved > _BESIDE * tolerance:
         if felt < _HOPELESS:
-            raise NotConverged(
-                f"fit.loss = {model.fit.loss} is flat at f = 0 for all but a share {felt:.1g} of the labels: the "
-                "readout all but vanishes, below what double precision resolves",
-                "lower the width of the flat part of the loss, or raise target.noise",
-            )
+            raise _too_few(problem, felt, moved)
         return None
     if model.fit.loss.form == "margin":
         raise BadInput(
@@ -55,8 +50,8 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
         )
     for times in range(_REFINED):
         coarse, fine = (resolved(problem, refined(level, times)) for level in FINE)
-        signal = _signal(fine)
-        error = abs(_signal(coarse) / signal - 1.0) + moved if signal > 0.0 else 0.0
+        signal = square_of_label(fine)
+        error = abs(square_of_label(coarse) / signal - 1.0) + moved if signal > 0.0 else 0.0
         if error <= tolerance:
             break
     train = _mean_loss(problem, fine)
@@ -79,6 +74,23 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     )
 
 
+def _too_few(problem: Problem, felt: float, moved: float) -> NotConverged:
+    few = (
+        f"fit.loss = {problem.model.fit.loss} is flat at f = 0 for all but a share {felt:.1g} of the labels, fewer "
+        "than any data set holds"
+    )
+    if moved == math.inf:
+        return NotConverged(
+            f"{few}, and at infinite dimension nothing but these decides on the mean features",
+            "give a dimension (--dimension), where the ridge keeps the readout at zero, or lower the width of the flat "
+            "part of the loss, or raise target.noise",
+        )
+    return NotConverged(
+        f"{few}: the readout all but vanishes, below what double precision resolves",
+        "lower the width of the flat part of the loss, or raise target.noise",
+    )
+
+
 def _moved(problem: Problem, felt: float) -> float:
     """How much a share ``felt`` of the labels may change the test error, relative.
 
@@ -90,7 +102,7 @@ def _moved(problem: Problem, felt: float) -> float:
         return 0.0
     model, (*_, ridge, noise, inverse_dimension) = problem.model, problem.parameters
     laws, blocks = resolved(problem, FINE[-1]), len(problem.fraction)
-    size = np.sqrt(_signal(laws) + noise)
+    size = np.sqrt(square_of_label(laws) + noise)
     mu0, mu1, mu2_sq = (laws.table[:, laws.table.shape[1] + n * blocks :][:, :blocks] for n in (-3, -2, -1))
     mean = laws.table[:, 1] @ mu0**2
     if inverse_dimension == 0.0 and mean.any():
@@ -101,32 +113,11 @@ def _moved(problem: Problem, felt: float) -> float:
     return float((2.0 + change / size) * change / size)
 
 
-def _signal(laws: Resolved) -> float:
-    """E y^2 of the clean label: the test error of an output that is zero."""
-    columns = laws.table.shape[1]
-    directions = laws.clean.directions
-    nu = laws.table[:, 2 : min(columns, 3 + directions)]
-    return float(laws.table[:, 1] @ ((nu**2).sum(axis=1) + laws.table[:, 3 + directions]))
-
-
 def _mean_loss(problem: Problem, laws: Resolved) -> float:
-    """E loss(y, 0): the value on the flat part of a loss of the residual, else the average over the labels."""
-    model = problem.model
-    loss, constants = loss_kernel(model.fit.loss), loss_constants(model.fit.loss)
-    labels, probability = _labels(laws)
-    if loss.FORM == "residual":
-        labels = labels[[np.argmax(probability)]]
-        probability = np.ones(1)
-    values = np.array([pieces_at_zero(loss, constants, y)[0][0] for y in labels.tolist()])
-    return float(model.fit.loss.entry.error_scale) * float(probability @ values)
-
-
-def _labels(laws: Resolved) -> tuple[Array, Array]:
-    """All labels of the nodes and their probabilities."""
-    law, kappa, weight = laws.labels, laws.table[:, 0], laws.table[:, 1]
-    if isinstance(law, Points):
-        return law.label.ravel(), (weight[:, None] * law.weight).ravel()
-    gamma, width, _ = law.channel
-    ends = np.stack([law.low, law.high]) - gamma * kappa[:, None, None]
-    below = special.ndtr(ends / width) if width > 0.0 else (ends > 0.0).astype(float)
-    return law.label, weight @ (law.weight * (below[:, 1] - below[:, 0]))
+    """E loss(y, 0); of a loss of the residual its value on the flat part: labels beyond that count as none."""
+    loss, constants = loss_kernel(problem.model.fit.loss), loss_constants(problem.model.fit.loss)
+    if loss.FORM != "residual":
+        return mean_loss(problem, laws, 0.0)
+    labels, probability = label_points(laws.table, laws.labels)
+    value, *_ = pieces_at_zero(loss, constants, float(labels[np.argmax(probability)]))[0]
+    return float(problem.model.fit.loss.entry.error_scale) * value

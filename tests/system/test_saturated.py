@@ -17,7 +17,6 @@ from scipy.special import ndtr
 
 from giantstep.quadrature.mesh import meshes, nodes
 from giantstep.quadrature.panels import rows_at
-from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
@@ -84,14 +83,6 @@ def test_cuts_lie_about_the_passage_of_the_kink() -> None:
     mean, response = (np.interp(cuts, system.kappa, system.view(name)) for name in ("mean", "V"))
     assert len(cuts) % 7 == 0 and min(np.min(np.abs(mean - 1.0)), np.min(np.abs(mean + response - 1.0))) < 1e-3
     assert np.min(np.diff(cuts)) > 1e-6  # the mirror images of cuts are not told from others
-
-
-def test_saturation_at_the_margin_is_told() -> None:
-    """The outputs of saturated features lie on the kink of the hinge: their multipliers are lost in rounding."""
-    found = model("hinge", network__activation="tanh", spike__strength=12.0, target__link="2*step(z+1)-1")
-    with pytest.raises(NotConverged, match="were not solved") as error:
-        solve(found)
-    assert "saturate" in error.value.hint
 
 
 def test_outputs_that_feel_no_loss_are_certified() -> None:

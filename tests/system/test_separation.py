@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
+from scipy.stats import norm
 
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
+from giantstep.verify.run import exact_checks
 
 
 def model(loss: str, activation: str = "tanh", values: tuple[float, ...] = (1.0,)) -> gs.Model:
@@ -42,25 +46,47 @@ def test_all_but_a_few_labels_are_named_too() -> None:
         gs.solve(found)
 
 
-@pytest.mark.parametrize(
-    ("changes", "cause"),
-    [
-        ({"spike.strength": 0.0, "spike.bulk_variance": 1.0}, "constant on a kink"),
-        ({"spike.strength": 40.0, "network.activation": "hard_tanh"}, "saturate"),
-    ],
-)
-def test_outputs_that_stick_to_a_kink(changes: dict[str, object], cause: str) -> None:
-    """The refusal says why, whatever else is usual: no separation, no ridge."""
-    sticking = {"target.link": "sign(z+1)", "target.flips": 0.29, "fit.samples": 8.6, "fit.ridge": 0.0017}
-    found = model("hinge", "relu").replace({**sticking, "network.width": 0.31, **changes})
-    with pytest.raises(NotConverged) as caught:
+def sticking(loss: str | dict[str, object], activation: str, strength: float) -> gs.Model:
+    """Labels of which most ask for an output of one."""
+    changes = {"target.link": "sign(z+1)", "target.flips": 0.29, "fit.samples": 8.6, "fit.ridge": 0.0017}
+    spike = {"spike.strength": strength, "spike.bulk_variance": 1.0, "network.width": 0.31}
+    return model("hinge", activation).replace({**changes, **spike, "fit.loss": loss})
+
+
+def test_a_constant_that_a_kink_holds() -> None:
+    """The output is one: wrong where z < -1, with a loss of two for every label that is negative."""
+    result = gs.solve(sticking("hinge", "relu", 0.0))
+    below = float(norm.cdf(-1.0))
+    assert result.test_error == pytest.approx(below, rel=1e-10)
+    assert result.train_error == pytest.approx(2.0 * (0.71 * below + 0.29 * (1.0 - below)), rel=1e-10)
+    assert result.order_parameters["m"] == pytest.approx([math.sqrt(2.0 * math.pi)], rel=1e-12)  # E relu = 1/sqrt(2 pi)
+    assert not any(result.order_parameters[name].any() for name in ("zeta", "psi", "Q1", "Q2", "V1", "V2"))
+    *_, last = exact_checks(result.model)
+    assert last.outcome == "undecided" and "holds the output" in last.undecided
+
+
+def test_saturated_outputs_that_a_kink_holds() -> None:
+    """The limit of smoothed hinges, whose errors are off by their width to first order, and a tenth of its square."""
+    held, near, far = (
+        gs.solve(sticking(loss, "hard_tanh", 40.0))
+        for loss in ("hinge", *({"name": "smoothed_hinge", "delta": delta} for delta in (0.01, 0.02)))
+    )
+    for name in ("test_error", "train_error"):
+        exact, once, twice = (getattr(result, name) for result in (held, near, far))
+        assert exact == pytest.approx(2.0 * once - twice, abs=0.1 * 0.02**2)
+        assert name == "test_error" or abs(exact - once) > 1e-3
+
+
+def test_features_that_are_all_but_the_same_separate_too() -> None:
+    readout = {"network.readout.values": [0.9, 0.90000001], "network.bias": 1.4, "spike.strength": 1e-5}
+    found = model("squared_hinge", "step", (1.0, 1.0)).replace(readout)
+    with pytest.raises(NotConverged, match="separate the labels"):
         gs.solve(found)
-    assert cause in caught.value.hint
 
 
 def test_digits_lost_at_the_interpolation_peak() -> None:
     peak = model("absolute", "leaky_relu", (1.0, -1.0)).replace({"target.link": "erf(z)", "spike.alignment": 0.8})
-    at = {"network.width": 0.1, "fit.samples": 0.1, "fit.ridge": 1e-8, "target.noise": 0.01, "spike.strength": 5.0}
+    at = {"network.width": 0.1, "fit.samples": 0.1, "fit.ridge": 1e-11, "target.noise": 0.01, "spike.strength": 5.0}
     with pytest.raises(NotConverged) as caught:
         gs.solve(peak.replace(at))
     assert "fit.samples = network.width" in caught.value.hint

@@ -90,9 +90,19 @@ def test_a_sign_of_nothing_is_refused() -> None:
         solve(model("max(0,-1-y*f)"))
 
 
+def test_a_kink_holds_the_output_at_zero() -> None:
+    """The slope 0.2 of the rest does not move it."""
+    result = solve(model("abs(f) + 0.1*(y - f)**2", target__link="sign"))
+    assert result.test_error == pytest.approx(1.0, rel=1e-12)
+    assert result.train_error == pytest.approx(0.1, rel=1e-12)
+    assert not any(result.order_parameters[name].any() for name in ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2"))
+
+
 def test_errors_say_why() -> None:
-    with pytest.raises(NotConverged, match="exactly on a kink"):
-        solve(model("abs(f) + 0.1*(y - f)**2", target__link="sign"))
+    everywhere = model({"name": "epsilon_insensitive", "epsilon": 9.0}, target__link="softplus")
+    with pytest.raises(NotConverged, match="nothing but these decides on the mean features") as caught:
+        solve(everywhere)
+    assert "--dimension" in caught.value.hint
     rare = model({"name": "epsilon_insensitive", "epsilon": 6.0}, target__link="tanh", target__noise=0.3)
     with pytest.raises(NotConverged, match="all but a share"):
         solve(rare)

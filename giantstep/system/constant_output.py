@@ -1,0 +1,50 @@
+"""The errors of an output that is the same for every input."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from giantstep.law.labels import Labels, Points
+from giantstep.spec.expressions import special
+from giantstep.system.discretisation import Resolved
+from giantstep.system.kernels import loss_kernel
+from giantstep.system.loss_at_zero import loss_constants, pieces_at
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+
+
+def test_error_of(problem: Problem, laws: Resolved, output: float) -> float:
+    """The squared error against the clean label, or for a loss of the margin the probability of its other sign."""
+    if problem.model.fit.loss.form == "margin":
+        labels, probability = label_points(laws.table, laws.clean)
+        return float(probability @ (labels * output < 0.0))
+    mean = float(laws.table[:, 1] @ laws.table[:, 2])
+    return square_of_label(laws) - output * (2.0 * mean - output)
+
+
+def square_of_label(laws: Resolved) -> float:
+    """E y^2 of the clean label: the squared error of an output that is zero."""
+    columns = laws.table.shape[1]
+    directions = laws.clean.directions
+    nu = laws.table[:, 2 : min(columns, 3 + directions)]
+    return float(laws.table[:, 1] @ ((nu**2).sum(axis=1) + laws.table[:, 3 + directions]))
+
+
+def mean_loss(problem: Problem, laws: Resolved, output: float) -> float:
+    """The average of the loss over the labels, scaled as training errors are."""
+    loss, constants = loss_kernel(problem.model.fit.loss), loss_constants(problem.model.fit.loss)
+    labels, probability = label_points(laws.table, laws.labels)
+    values = np.array([pieces_at(loss, constants, y, output)[0][0] for y in labels.tolist()])
+    return float(problem.model.fit.loss.entry.error_scale) * float(probability @ values)
+
+
+def label_points(table: Array, law: Labels) -> tuple[Array, Array]:
+    """All labels of the nodes and their probabilities."""
+    kappa, weight = table[:, 0], table[:, 1]
+    if isinstance(law, Points):
+        return law.label.ravel(), (weight[:, None] * law.weight).ravel()
+    gamma, width, _ = law.channel
+    ends = np.stack([law.low, law.high]) - gamma * kappa[:, None, None]
+    below = special.ndtr(ends / width) if width > 0.0 else (ends > 0.0).astype(float)
+    return law.label, weight @ (law.weight * (below[:, 1] - below[:, 0]))

@@ -1,0 +1,95 @@
+"""Outputs that a kink of the loss holds: the same for every input, with all other overlaps zero, and exact errors.
+
+Labels of a positive probability have a kink at that output. A readout of any other features, however small, costs more
+there than it gains from the other labels: the response of the output vanishes with it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from giantstep.law.labels import Intervals
+from giantstep.spec.errors import BadInput
+from giantstep.system.constant_output import label_points, mean_loss, test_error_of
+from giantstep.system.coupled_solver import FINE, PATH, TO_THE_LAST, refined, sharpened, starts, unexplained
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import resolved
+from giantstep.system.kernels import loss_kernel
+from giantstep.system.newton import newton
+from giantstep.system.problem import Problem, Solution
+from giantstep.system.separation import separable
+from giantstep.system.system_of_problem import coupled_at
+
+Array = np.ndarray
+_BLURS = 1e6, 1e9  # one over two blurs of the output, which one that is held follows
+_FOLLOWS = 0.01  # relative difference of their ratio and that of the responses
+_ON_A_KINK = 1e-4  # distance of the output from a kink at the smaller blur, relative to its size
+_LIKELY = 1e-3  # probability of a label that can hold an output
+_REFINED = 5
+
+
+def held_readout(problem: Problem, tolerance: float) -> Solution | None:
+    """The solution of a model whose output a kink of the loss holds; None where none does.
+
+    Its overlaps are those of outputs with a little more variance and response, which are followed as both vanish.
+    Raises BadInput for a loss of the margin that holds the output at zero, which has no sign.
+    """
+    if loss_kernel(problem.model.fit.loss).SMOOTH or problem.loadings is not None or separable(problem):
+        return None
+    system = coupled_at(problem, PATH)
+    found = [sharpened(problem, starts(problem, system, None), last) for last in _BLURS]
+    if not all(outcome.converged for outcome, _ in found):
+        return None
+    responses = []
+    for outcome, blurred in found:
+        last = coupled_at(blurred, FINE[1])
+        last.residual(outcome.x)
+        responses.append(float(last.table[:, 1] @ last.view("V")) - blurred.blur[0])
+    if abs(responses[0] / responses[1] * _BLURS[0] / _BLURS[1] - 1.0) > _FOLLOWS:
+        return None
+    level = _kink_near(last)
+    if level is None or level != 0.0 and problem.parameters.inverse_dimension > 0.0:
+        return None
+    return _solution(problem, last, level, tolerance)
+
+
+def _kink_near(system: CoupledSystem) -> float | None:
+    """The output that is held: a kink at one of the labels, where the mean of the output is the same everywhere."""
+    mean = system.view("mean")
+    loss, constants = system.loss, system.constants
+    labels, probability = label_points(system.table, system.labels)
+    values, place, count = np.unique(labels, return_inverse=True, return_counts=True)
+    likely = (np.bincount(place, probability) > _LIKELY) & ((count > 1) | isinstance(system.labels, Intervals))
+    kinks = []
+    for y in values[likely].tolist():
+        start, count = loss.cell(y)
+        edges = np.array([loss.edge(k, y, constants) for k in range(start, start + count - 1)])
+        kinks += list(edges + y if loss.FORM == "residual" else edges / y if loss.FORM == "margin" else edges)
+    if not kinks:
+        return None
+    nearest = min(kinks, key=lambda kink: float(np.max(np.abs(mean - kink))))
+    return nearest if np.max(np.abs(mean - nearest)) < _ON_A_KINK * max(1.0, abs(nearest)) else None
+
+
+def _solution(problem: Problem, system: CoupledSystem, output: float, tolerance: float) -> Solution:
+    """What is reported of an output that is held; system: the last one, whose m are all but those."""
+    model = problem.model
+    if model.fit.loss.form == "margin" and output == 0.0:
+        raise BadInput(
+            f"fit.loss = {model.fit.loss.name!r} holds the output at f = 0, which has no sign",
+            "use a loss without a kink at y*f = 0, such as hinge or logistic",
+        )
+    for times in range(_REFINED):
+        coarse, fine = (resolved(problem, refined(level, times)) for level in FINE)
+        test, train = (f(problem, fine, output) for f in (test_error_of, mean_loss))
+        error = abs(test_error_of(problem, coarse, output) - test) / test if test > 0.0 else 0.0
+        if error <= tolerance:
+            break
+    found = system.order_parameters()
+    scale = 0.0 if output == 0.0 else output / float(system.table[:, 1] @ system.view("mean"))
+    order = {name: np.zeros_like(values) for name, values in found.items()} | {"m": found["m"] * scale}
+    solved = newton(system, system.work[system.first].copy(), settled=TO_THE_LAST).x
+    residual = system.certificate(solved) * unexplained(system, solved)
+    energy = model.fit.samples * train / model.fit.loss.entry.error_scale
+    signal = system.signal()
+    return Solution(test, train, energy, order, residual, 0, error, len(fine.table), signal)
