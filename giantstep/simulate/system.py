@@ -81,9 +81,7 @@ class FiniteSystem:
     same_batch: tuple[bool, ...] = ()
     drawn: Callable[[Array], Array] | None = None
     by_value: tuple[float, float, float] = (1.0, 0.0, 0.0)
-<<<<<<< HEAD
     metrics: tuple[Callable[[Array, Array], Array], ...] = ()
-=======
     biases: tuple[float, ...] | None = None
 
     def neuron_biases(self, width: int, bias: float) -> Array | float:
@@ -91,7 +89,6 @@ class FiniteSystem:
         if self.biases is None:
             return bias
         return bias + np.repeat(np.array(self.biases), largest_remainder(self.fractions, width))
->>>>>>> 55d351b (Blocks with biases of their own: each moves in its own way in a step, in theory and simulation)
 
     def batch_of(self, step: int) -> int:
         """The number of the batch that a step takes, both counted from zero."""

@@ -62,13 +62,8 @@ FILES = ("step.matrix",)  # tests/law/test_given_bulk.py
 LOSSES = ("fit.loss", "fit.loss.delta", "fit.loss.tau", "fit.loss.epsilon")
 LISTS = ("network.readout.values", "network.readout.fractions")
 MATRICES = ("spike.loadings",)  # tests/spec/test_rank.py
-<<<<<<< HEAD
-MAY_BE_LEFT_OUT = (  # tests/law/test_structured_inputs.py, tests/law/test_continuous_readout.py
-    *("network.readout.density", "metrics"),  # tests/observe/test_metrics.py
-=======
 MAY_BE_LEFT_OUT = (  # tests/law: test_structured_inputs.py, test_continuous_readout.py, test_biases_of_blocks.py
-    *("network.readout.density", "network.readout.biases"),
->>>>>>> 55d351b (Blocks with biases of their own: each moves in its own way in a step, in theory and simulation)
+    *("network.readout.density", "network.readout.biases", "metrics"),  # tests/observe/test_metrics.py
     *("inputs.eigenvalues", "inputs.weights", "inputs.capacity", "inputs.modes", "inputs.target", "inputs.source"),
 )
 TABLES = ("network", "network.readout", "step", "spike", "inputs", "target", "fit")
