@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 43453978d58378b7.
+Generated; do not edit. Signature e349d4363aa72696.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "43453978d58378b77467033ab05d236e334c5a4d23f20ffe07a24b8a8724644c"
+SIGNATURE = "e349d4363aa726962e93a63ca68c133105d169ed07dd77d003d5d56190a2c30e"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

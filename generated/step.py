@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature ed61e95862fbee7e, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 87dc87efb1958584, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "ed61e95862fbee7e4cc5c7197a6422a50e9e4432b4c511be7bce7d63560f04bc"
+SIGNATURE = "87dc87efb1958584b9c0b38430bf2eb33bc0f433851a03e3abba6e644139cb1f"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

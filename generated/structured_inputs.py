@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 731c1d9f7f946d75, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 960ebfb4d4f5f008, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "731c1d9f7f946d75c5075b4e84966074670adc2924ff8a62264ce10505102a86"
+SIGNATURE = "960ebfb4d4f5f00886303716a8bc02585c96a061b4c67a2f14216866921a8c95"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -25,6 +25,7 @@ from codegen.runtime.piecewise import piecewise
 from codegen.runtime.trapezoid import trapezoid, trapezoid_nodes
 
 _PAYING = 1600  # nodes of a rule that is quick enough to make patches of
+_PARITIES = "none", "odd", "even"
 SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 Array = np.ndarray
 Rule = Callable[[Array, float, Array, Array], None]
@@ -130,22 +131,10 @@ class Function:
             out[1:] = 0.0
             return 0.0
         with np.errstate(all="ignore"):
-            half = self._mirrored(s)
-            shifts = s[half:] if self.parity == "none" else np.abs(s[half:])
-            raw = self._by_rules(shifts, math.sqrt(c), scratch)
-            out[:, half:] = raw[:3]
-            if half > 0:
-                out[:, :half] = raw[:3, : -half - 1 : -1]
-            if self.parity == "odd":
-                out[0] *= np.sign(s)
-            elif self.parity == "even":
-                out[1] *= np.sign(s)
-            return float(estimates(raw).max(initial=0.0))
-
-    def _mirrored(self, s: Array) -> int:
-        """How many shifts at the start are those at the end, turned: half of them, or none."""
-        half = s.size // 2
-        return half if self.parity != "none" and bool((s[:half] == -s[: -half - 1 : -1]).all()) else 0
+            parity, shifts = _PARITIES.index(self.parity), np.empty(s.size)
+            half = fold(s, parity, shifts)
+            raw = self._by_rules(shifts[: s.size - half], math.sqrt(c), scratch)
+            return float(unfold(raw, s, parity, half, out))
 
     def _by_rules(self, shifts: Array, q: float, scratch: Array) -> Array:
         raw = np.empty((7, shifts.size))
@@ -195,26 +184,48 @@ def _patch(function: Function, band: int, number: int) -> Patch | None:
     return None if nodes is None or nodes.shape[1] > _PAYING else patch(function.by_trapezoid, place)
 
 
-def estimates(raw: Array) -> Array:
-    """Worst error of mu0, mu1 and mu2 relative to sqrt(E f^2); infinite where a value is not finite."""
-    worst = np.empty(raw.shape[1])
-    estimate(raw, worst)
-    return worst
+@entry
+def fold(s, parity, shifts):
+    """Shifts that rules are asked for: sizes of s[n] for a function with a parity; returns how many at the start are
+    those at the end, turned, and are left out: half of them, or none.
+    """
+    count = s.shape[0]
+    half = count // 2 if parity > 0 else 0
+    for i in range(half):
+        if s[i] != -s[count - 1 - i]:
+            half = 0
+            break
+    for i in range(half, count):
+        shifts[i - half] = abs(s[i]) if parity > 0 else s[i]
+    return half
 
 
 @entry
-def estimate(raw, worst):
-    """The same into worst[n]."""
-    for i in range(raw.shape[1]):
-        mu0, mu1, residual = raw[0, i], raw[1, i], raw[2, i]
+def unfold(raw, s, parity, half, out):
+    """From raw[7, n - half] the coefficients out[3, n] at s[n]; returns the worst error of mu0, mu1 and mu2 relative to
+    sqrt(E f^2), infinite where a value is not finite.
+    """
+    count, worst = s.shape[0], 0.0
+    for i in range(half, count):
+        mu0, mu1, residual = raw[0, i - half], raw[1, i - half], raw[2, i - half]
+        side = 1.0 if s[i] > 0.0 else -1.0 if s[i] < 0.0 else 0.0
+        out[0, i] = mu0 * side if parity == 1 else mu0
+        out[1, i] = mu1 * side if parity == 2 else mu1
+        out[2, i] = residual
         scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + residual)
         # of mu2 itself: d(mu2) = d(mu2^2)/(2 mu2), and never more than sqrt(d(mu2^2))
-        error = math.sqrt(residual + raw[5, i]) - math.sqrt(residual) + raw[6, i]
+        error = math.sqrt(residual + raw[5, i - half]) - math.sqrt(residual) + raw[6, i - half]
         # where f lives in the tail of g only, rounding of g^2/2 is magnified by g^2, about -4 log(scale)
         tail = 8.0 * EPS * max(0.0, -math.log(scale)) if scale > 0.0 else 0.0
-        found = max(raw[3, i], raw[4, i], error) / scale + tail if scale != 0.0 else 0.0
+        found = max(raw[3, i - half], raw[4, i - half], error) / scale + tail if scale != 0.0 else 0.0
         known = math.isfinite(mu0 + mu1 + residual) and found >= 0.0
-        worst[i] = found if known else math.inf
+        worst = max(worst, found if known else math.inf)
+    for i in range(half):
+        mirror = count - 1 - i
+        out[0, i] = -out[0, mirror] if parity == 1 else out[0, mirror]
+        out[1, i] = -out[1, mirror] if parity == 2 else out[1, mirror]
+        out[2, i] = out[2, mirror]
+    return worst
 
 
 @entry

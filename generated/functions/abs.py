@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 814039a67c261731, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 8db4d925f09b3ce1, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "814039a67c2617319e971cfe53bd632ff7302709c34d524b03fb64cd47b01cd6"
+SIGNATURE = "8db4d925f09b3ce1a17be2c7c6feaf8cefdb365852991677c6480ce6daa52aa7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f72c886c09b38d6f, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 937a351e9f8325fc, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "f72c886c09b38d6f0d675988c97db8adef04fe70827bb5e124a8330cb0b63de0"
+SIGNATURE = "937a351e9f8325fcc703383ae293225380adc592c405a42bebaecae08c272fbf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

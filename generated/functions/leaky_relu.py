@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d81e8b91b0ad7b92, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature ce92494c3ad3342b, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "d81e8b91b0ad7b92ec9a0fc074264a0cd31701c7675ceaac9bd89ab33942cedf"
+SIGNATURE = "ce92494c3ad3342b725cd5c0ec383341883ebcdbf7c4c0e2eb04d0fdb27665b9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

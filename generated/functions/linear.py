@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b706afa2a8fb6e32, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 6b86fd6595b54088, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "b706afa2a8fb6e32e883c984b53b0d08b0291df8d437d5d5841c065ea2845136"
+SIGNATURE = "6b86fd6595b54088358ca3546a17acbfd925fada789a5ff925811022fb396305"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3a31f7fef3b5a565, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 06f9167ea7ca5b2f, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "3a31f7fef3b5a565af1bd043b68aa2bfcbfc97d0d8f576127054c7bafa442554"
+SIGNATURE = "06f9167ea7ca5b2fae623017068e8c4cf4c4a13c4e44f28fabfc671f5afbf38b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9523885be9507c78, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 4b0cfcfc5819165a, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "9523885be9507c78f15c108d46375aa3aaf8e05e3d702b90732c48f446e76ed0"
+SIGNATURE = "4b0cfcfc5819165ac6a4ddc467bf0402ecc44eaa40a1abe720918f91666d3ad2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c6dc4351cd2e31d5, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature ca5d1fed6b36a362, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "c6dc4351cd2e31d5679c74cf2da67450eb665576b93e567dcfbc861e5d565f62"
+SIGNATURE = "ca5d1fed6b36a362235fe486e31b8a8bf7bf7b52fa12b0525df4534e97bbcdac"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 84ba35e5b63a283e, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 65e6ef23309611d5, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "84ba35e5b63a283e599d1787b0e5dfccbeb480cc0035a25f92b7279d67adf099"
+SIGNATURE = "65e6ef23309611d5f4a487cbc9f5ea37fa87a3b326178571e83b75ba856945a2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

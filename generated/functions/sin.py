@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2ea2ef889e1f9423, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 0ce9313e3b1e8050, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "2ea2ef889e1f94230c39a86ab060f745f0ffca365be5d4de2e59f1726abae6f2"
+SIGNATURE = "0ce9313e3b1e80504c63378541636d68ebb11e7197b94c877880da75fb28308c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e72c2415c3c773b6, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature e0cb34ccc47685b3, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e72c2415c3c773b6b159941bfbe9c048d09e04c25b3442ae096e6d6ba7d25f11"
+SIGNATURE = "e0cb34ccc47685b3e71299c57c27a6825e5bc279591b89d992538084260f212c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

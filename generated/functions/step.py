@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5d4df6122813eb8b, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 7be5ad061d9d50bc, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "5d4df6122813eb8be3c997de6cf79bc6b46be4c57f3b18dace7cb6a5cb785580"
+SIGNATURE = "7be5ad061d9d50bcdee078c1dc7c9a91b19757f837790862713d098ff9a49be8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

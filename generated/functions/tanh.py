@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7e22c5b336fbbc10, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 68d671028208e6ef, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "7e22c5b336fbbc102737462916bd02cbfb79b2364bb662e7e1bc5a4840bc4931"
+SIGNATURE = "68d671028208e6ef03b7296c6bddec6038dcdb7625bcc21eac182f8e2086ceb7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature d86485da986176d7, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature f519049c19e43f3e, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "d86485da986176d73706eeb5714abafd9e1cda0721b7893125aa56d5e7c6b7bb"
+SIGNATURE = "f519049c19e43f3e7e7b59d2da3cdf55f05d5ea04ccd5971d36cf1b9da88219f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature f5acaed5473c00ff, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 9e46ce8dd94e327c, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "f5acaed5473c00ff208628c23c7a114ecff0923e56e2ca9baa3ad9972da42fba"
+SIGNATURE = "9e46ce8dd94e327cce80bd5a5836540ecbf1ecf1cb092da52a4b1d59e8146583"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 2dbde7d205b1eadf, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature d3c1d03b9f540a3b, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "2dbde7d205b1eadf0d49fbc9d90efdab22dc08e62bb44fa257aa0d6ae9d32e86"
+SIGNATURE = "d3c1d03b9f540a3b1d8552f7fed77bad53583b6cff38c6837ef3f9cf7e3f1bef"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 6f185a4d1a5608a5, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 7c1d47bf589a825d, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "6f185a4d1a5608a5ed3231e676ea863e5ecdfa41b182a675d43ad4957af29ce8"
+SIGNATURE = "7c1d47bf589a825d97b0aa64709276aae101a5b5b5a3eac92f457cc302da5b51"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

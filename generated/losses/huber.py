@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature c7ddd19a0aca5391, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature a0198f101056517b, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "c7ddd19a0aca5391a1b92babe11a0292c52ef4bfc6b236091e736e7950c15f8d"
+SIGNATURE = "a0198f101056517b1bd2bc1122cc28074dd5dec3fa3b6020c74a9c331dc4ce68"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

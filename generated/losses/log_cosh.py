@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9428361f0dd2d372, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature b29d103feae95582, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "9428361f0dd2d372de2b4bace87747fe6b8b4c1ce6f7f26cdc40fb1109a522c9"
+SIGNATURE = "b29d103feae9558232220c8400bca7313a3abb4ff96e32b79174ea6c3c9632bb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

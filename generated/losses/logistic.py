@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature a3c45e84c68387d2, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 2d40024241698cf5, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "a3c45e84c68387d28787f9366d8fe241bdadeb5858bd2df5af8c953f91a75d2a"
+SIGNATURE = "2d40024241698cf532457a2c058f67a059d34292e3e9226c78d3cb091cc70732"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

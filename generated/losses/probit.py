@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ad16847aa8dccb54, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 8e933bcd23827a9a, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "ad16847aa8dccb5467a7dec8ccaca57d924302083f31fb6a0e33dcc7adf19b95"
+SIGNATURE = "8e933bcd23827a9a3a5db6649b7e5f00fb4f85ce0aa2619343eedd8ee3e5c583"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 7c450a518c1ef87b, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature b4884beddc078fbc, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "7c450a518c1ef87b6c7fa8287a149035fe3c983456f69fe206335afcfbd3c5c8"
+SIGNATURE = "b4884beddc078fbc4a548b6376ee5834bf966865583989619f8e0c20ec165d63"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

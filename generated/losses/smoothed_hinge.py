@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature d19925b62992764b, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature ec75e95020244062, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "d19925b62992764b850e1892b898de4ca811aa354342314a4da53b479e6eb108"
+SIGNATURE = "ec75e950202440626a221561c77c0847eafc459a30e93109cedc236a1537c408"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e250d19e244063f1, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature e52f7fcbb5d74c35, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "e250d19e244063f122f89f6e59f6871603f02e21293d1c6d92baaca65e2056d2"
+SIGNATURE = "e52f7fcbb5d74c35ec7d6fbe546e1d415ef3363bed5fa6af6f7bfa23091266f8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

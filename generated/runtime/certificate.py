@@ -5,14 +5,14 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 65cb76c781edc449, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature e0c6475657c2fb97, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -142,11 +142,9 @@ class Certificate:
         blocks = places[next(iter(self.contractions.families))][1][0]
         shapes = tuple([places[name][1] for name in self.contractions.families])
         layout = layout_of(self.contractions, blocks, node.shape[1], shapes)
-        start, numbers = layout.numbers(), np.arange(layout.size)
-        start[layout.given] = np.concatenate((np.zeros(len(PARAMETERS) + blocks), node.ravel()))
-        source = np.concatenate([np.arange(places[name][0].start, places[name][0].stop) for name in layout.families])
-        target = np.concatenate([numbers[place] for place in layout.families.values()])
-        return OnTable(layout.rows, start, source, target)
+        start = layout.numbers()
+        start[len(PARAMETERS) + blocks : layout.given.stop] = node.ravel()
+        return OnTable(layout.rows, start, *_moved(layout, tuple([places[name][0].start for name in layout.families])))
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
@@ -155,6 +153,14 @@ class Certificate:
         for name in self.odd:  # where no output feels the loss, rounding may be all that E g^2 is
             bound[layout.families[name]] = np.sqrt(np.abs(state["avg_gg"]))
         return float(evaluate(layout.rows, value, bound))
+
+
+@lru_cache(maxsize=256)
+def _moved(layout, starts):
+    """Where the numbers of the families lie at a point, from their starts on, and in a layout."""
+    target = [np.arange(place.start, place.stop) for place in layout.families.values()]
+    source = [own - own[0] + start for own, start in zip(target, starts, strict=True)]
+    return np.concatenate(source), np.concatenate(target)
 
 
 def filled(contractions, node, fraction, parameters, state):
@@ -169,4 +175,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "65cb76c781edc44988a6016f5b80d8ba10bd0ccfac80229ad15815dbf3dbf031"
+SIGNATURE = "e0c6475657c2fb979b1fea43417c88a528c46ae644852e5b70bfd8ddd08e454c"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 94c51d59a295bd06.
+Generated; do not edit. Signature 9d9314c89595c889.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "94c51d59a295bd067c2c0027cf8bd8e722c4d822b8ab7514461514860d8f6056"
+SIGNATURE = "9d9314c89595c889f1f1195a00f7af78e9d96a84febf1e08f2725db9d2cc516f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9513ba4f31e91ba8.
+in X). Generated; do not edit. Signature 7ca4010a51a3d1f9.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9513ba4f31e91ba88b3984ddaab685d05b37f4ff73050332526c4dd8be06fb2b"
+SIGNATURE = "7ca4010a51a3d1f95bfe75f688bed39b6d50534fe0ef4531e7b905e8d59e80c3"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

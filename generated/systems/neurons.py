@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature d55b839e0be42324.
+Generated; do not edit. Signature 34e5833726f66c76.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d55b839e0be42324f0189ce22beec193dfc4410e84ca51fdb4e87cf1c0e0dd92"
+SIGNATURE = "34e5833726f66c763bd43fae4bd56e9b11d4594d78818aec86b12cb22f628fe8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

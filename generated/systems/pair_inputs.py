@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ca793fb4d7b24f4b, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 00cb9e98c5630026, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "ca793fb4d7b24f4b449355637562b93e7beed60ad05089cef46cb2b58bc53804"
+SIGNATURE = "00cb9e98c56300267aa550ac2ab450d7c397f4586c49b2b5bbe098e6d81b4f31"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 14d71f79bb93c86b, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature bd7213461e8d5b79, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "14d71f79bb93c86b07c271123edf68b80991d032eb88d992f98f6b3cc7304c96"
+SIGNATURE = "bd7213461e8d5b7922160053ae144507bdd39dc8cbc6230d927d6999ae371b02"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0ad9b92553348e98, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature a63fa8f4f66dda2b, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "0ad9b92553348e985525f7f65e24ad19b570f40fe82d8b774f8058d88c6e1fd6"
+SIGNATURE = "a63fa8f4f66dda2b1f30f8590417e9ee7e2f01721590d6084ee08cb1b04d6360"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

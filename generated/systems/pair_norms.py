@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 598a65cbdabfed23, runtime cc45d3a8af7bcb10.
+Generated; do not edit. Signature 3ed84fe3c4980ce7, runtime 2336a7780171ec38.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "598a65cbdabfed23cc2355df6f16dcbdfb43270474b18e11b6b4f1d8c657c371"
+SIGNATURE = "3ed84fe3c4980ce75357ec866950527beee44d6b2306df8d4dcea0bcb7481167"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

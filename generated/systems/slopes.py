@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 663baf403cd762aa.
+Generated; do not edit. Signature 1e8f14b54c860a8a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "663baf403cd762aa33f5f4792ca0f1b1bb6f68b1ae0a2ed673c87e4b462e77d2"
+SIGNATURE = "1e8f14b54c860a8ae7098c4530167252e5e084b6d6cfb09be6b8fec26d6c7b50"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

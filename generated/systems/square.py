@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1a6843bcb0d5a01b.
+in X). Generated; do not edit. Signature d7f2c5e80b8eafaa.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1a6843bcb0d5a01b5db924f121efee5024a404107f112c74e98888ee0626400f"
+SIGNATURE = "d7f2c5e80b8eafaa46bf8ff1df64e61f454e17664b91156e9862ba31fbc1aed9"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

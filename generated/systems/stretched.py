@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 03efd778fd251723.
+Generated; do not edit. Signature 168e5191c720514e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "03efd778fd25172352afd5484605856cdba0e90f6b841759bf5c3ed3d920378a"
+SIGNATURE = "168e5191c720514e8d8719e9666875a8fa9a06982a56725ac51a436f125429b9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

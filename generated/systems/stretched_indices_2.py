@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6dba11bede353656.
+Generated; do not edit. Signature 4465dfd19c1a75a5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6dba11bede353656e610ed83f56db43d569c8fbfa5793f276a4339aed3d3e5a3"
+SIGNATURE = "4465dfd19c1a75a5cfacf35181de48031ba4a885d1ca3cce426933c51287ca35"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -92,10 +92,18 @@ class Mesh:
     rows: Array
     ends: Array
 
-    @property
+    @cached_property
     def symmetric(self) -> bool:
         """Whether panels and nodes are their own mirror images."""
-        return np.array_equal(self.edges, -self.edges[::-1])
+        return bool((self.edges == -self.edges[::-1]).all())
+
+    @cached_property
+    def halves(self) -> bool:
+        """Whether label and features are odd together, or even: every average of the square loss is then one of an even
+        function.
+        """
+        parities = {term.parity for term in self.terms}
+        return len(parities) == 1 and "none" not in parities and self.symmetric
 
     def columns(self, chosen: Sequence[Term], order: int, half: bool = False) -> Array:
         """kappa and weight at the nodes of an order, mu0, mu1 and mu2^2 of the first term, and of all others mu0, then
@@ -104,7 +112,7 @@ class Mesh:
         first, *others = (2 + 3 * self.terms.index(term) for term in chosen)
         rows = [0, 1, first, first + 1, first + 2, *(start + k for k in range(3) for start in others)]
         panels = self.rows[:, len(self.edges) // 2 :] if half else self.rows
-        found = panels[..., _nodes(self.spacing.orders).place[order]][rows].reshape(len(rows), -1)
+        found = panels[rows][..., _nodes(self.spacing.orders).place[order]].reshape(len(rows), -1)
         if half:
             found[1] *= 2.0
         found.flags.writeable = False
@@ -153,10 +161,14 @@ def _first(terms: tuple[Term, ...], spacing: Spacing) -> Mesh:
     for reach in np.arange(spacing.reach, _FARTHEST, 2.0).tolist():  # what does not grow is nothing at the first
         edges = initial_mesh(terms, reach, spacing)
         inside = _nodes(spacing.orders).inside(edges)
-        kappa = np.concatenate([edges[:1], inside[0].ravel(), edges[-1:]])
-        values = np.concatenate([term.coefficients(kappa) for term in terms])
-        at_nodes = values[:, 1:-1].reshape(len(values), *inside.shape[1:])
-        mesh = Mesh(terms, spacing, edges, np.concatenate([inside, at_nodes]), values[:, [0, -1]])
+        rows, ends = np.empty((2 + 3 * len(terms), *inside.shape[1:])), np.empty((3 * len(terms), 2))
+        kappa = np.empty(inside[0].size + 2)  # at the ends too
+        rows[:2], kappa[1:-1], kappa[[0, -1]] = inside, inside[0].ravel(), edges[[0, -1]]
+        for start, term in zip(range(0, len(ends), 3), terms, strict=True):
+            values = term.coefficients(kappa)
+            rows[start + 2 : start + 5] = values[:, 1:-1].reshape(3, *inside.shape[1:])
+            ends[start : start + 3] = values[:, [0, -1]]
+        mesh = Mesh(terms, spacing, edges, rows, ends)
         if math.exp(-0.5 * reach * reach) * mesh.seen[1] <= _NEGLIGIBLE:
             return mesh
     raise _too_fast()
@@ -260,8 +272,10 @@ class _Nodes:
     def inside(self, edges: Array) -> Array:
         """kappa and weight, the standard normal density included, at the nodes of panels [2, P, n]."""
         half, middle = 0.5 * (edges[1:] - edges[:-1])[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
-        kappa = middle + half * self.points
-        return np.stack([kappa, half * self.weights * np.exp(-0.5 * kappa * kappa) / _ROOT_TWO_PI])
+        found = np.empty((2, len(half), len(self.points)))
+        kappa = np.add(middle, half * self.points, out=found[0])
+        np.divide(half * self.weights * np.exp(-0.5 * kappa * kappa), _ROOT_TWO_PI, out=found[1])
+        return found
 
 
 @lru_cache(maxsize=16)

@@ -47,15 +47,13 @@ def table(
 
 @lru_cache(maxsize=128)
 def wide_columns(blocks: tuple[Term, ...], target: Term | None, order: int, halvings: int) -> Array:
-    """The columns of a table on wide panels, [5 + 3K, N]; where label and features are odd together, or even, those at
-    kappa > 0 with twice the weight: every average of the square loss is then one of an even function.
+    """The columns of a table on wide panels, [5 + 3K, N]; where one half is enough, those at kappa > 0 with twice the
+    weight.
     """
     mesh, target = meshes(terms_of(blocks, target), WIDE), target or blocks[0]
     for _ in range(halvings):
         mesh = mesh.halved(np.ones(len(mesh.edges) - 1, bool))
-    parities = {term.parity for term in mesh.terms}
-    half = len(parities) == 1 and "none" not in parities and mesh.symmetric
-    return mesh.columns((target, *blocks), order, half)
+    return mesh.columns((target, *blocks), order, mesh.halves)
 
 
 def rows_at(blocks: tuple[Term, ...], target: Term | None, kappa: Array, weight: Array) -> Array:

@@ -71,7 +71,7 @@ def merged(problem: Problem, opposite: bool = True) -> tuple[Problem, Members]:
 
 @lru_cache(maxsize=128)
 def _merged(features: Features, opposite: bool) -> tuple[Features, Members]:
-    if features.model.bulk == "matrix":
+    if features.model.bulk == "matrix" or len(features.blocks) == 1:
         every = np.arange(len(features.blocks))
         return features, Members(every, np.ones(len(every)), np.ones(len(every)))
     members, distinct = _members(features.blocks, features.loadings, opposite)

@@ -199,11 +199,17 @@ class _Rule:
 def _rule(features: Features, halvings: int, span: Span | None) -> _Rule:
     """The rule of one direction of kappa."""
     kernel, blocks = system_kernel("square"), features.blocks
-    places = slices_by_name(kernel, len(blocks))
-    order: dict[str, Any] = {name: places[name][0] for name in ORDER_PARAMETERS}
-    order |= {name: (order[name], None) for name in ("zeta", "psi")}  # along the one direction
     rough, node = (solver_nodes(wide_columns(blocks, features.link, count, halvings).T, span) for count in ORDERS)
-    return _Rule(kernel, rough, node, span, kernel.CERTIFICATE.on(node, places), _signal(node), tuple(order.items()))
+    certificate = kernel.CERTIFICATE.on(node, slices_by_name(kernel, len(blocks)))
+    return _Rule(kernel, rough, node, span, certificate, _signal(node), _places(kernel, len(blocks)))
+
+
+@lru_cache(maxsize=64)
+def _places(kernel: ModuleType, blocks: int) -> tuple[tuple[str, Any], ...]:
+    """Where the order parameters lie among the numbers of a point."""
+    places = slices_by_name(kernel, blocks)
+    order: dict[str, Any] = {name: places[name][0] for name in ORDER_PARAMETERS}
+    return tuple({**order, **{name: (order[name], None) for name in ("zeta", "psi")}}.items())  # of one direction
 
 
 def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:

@@ -10,13 +10,13 @@ from types import ModuleType
 import mpmath
 import numpy as np
 import pytest
+from error_estimates import estimates
 
 from codegen.functions import emit
 from derive.coefficients import conditional_coefficients
 from derive.gaussian.numeric import mpmath_function
 from derive.language.catalogue import REGISTERED
 from derive.scalar import scalar_function
-from generated.runtime.coefficients import estimates
 from giantstep.spec.kernels import function_kernel
 from giantstep.verify.reference_function import reference_function
 

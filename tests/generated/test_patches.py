@@ -14,12 +14,13 @@ from dataclasses import replace
 import mpmath
 import numpy as np
 import pytest
+from error_estimates import estimates
 from interpreted import interpreted, runtime_text
 
 import giantstep as gs
 from derive.scalar import scalar_function
 from generated.runtime import coefficients as runtime
-from generated.runtime.coefficients import Function, estimates
+from generated.runtime.coefficients import Function
 from generated.runtime.patches import band_of, between, patch_of, patches_of, width_of
 from giantstep.quadrature import mesh, panels
 from giantstep.spec.kernels import function_kernel
