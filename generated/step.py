@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 87dc87efb1958584, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 08da56805c33d96a, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "87dc87efb1958584b9c0b38430bf2eb33bc0f433851a03e3abba6e644139cb1f"
+SIGNATURE = "08da56805c33d96a85ce8876e5fd2b87c3a703fcdc669fb161705ca66281e906"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 960ebfb4d4f5f008, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 1af89b236c4f1da9, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "960ebfb4d4f5f00886303716a8bc02585c96a061b4c67a2f14216866921a8c95"
+SIGNATURE = "1af89b236c4f1da9b91722beb3c4bbb68eb5ee77e924fc03e329c99a19bd73b3"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -119,4 +119,7 @@ def _opened(path: str, version: str) -> Any:
     except OSError:
         return None
     seal, data = content[:_DIGEST], content[_DIGEST:]
-    return pickle.loads(data) if _seal(version, data) == seal else None
+    try:
+        return pickle.loads(data) if _seal(version, data) == seal else None
+    except ImportError:  # it names a module that is no longer there by this name
+        return None

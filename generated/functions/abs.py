@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8db4d925f09b3ce1, runtime 2336a7780171ec38.
+Generated; do not edit. Signature c8c66aee9b5076d8, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "8db4d925f09b3ce1a17be2c7c6feaf8cefdb365852991677c6480ce6daa52aa7"
+SIGNATURE = "c8c66aee9b5076d882cefd8af9444e90cd7ff536b0baca1dc80fe1c85938b2ea"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

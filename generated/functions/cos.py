@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a1899e1e6bc5eb22, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 7b52c34c3fb146ee, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "a1899e1e6bc5eb22e51d15e9c9f8f5a78a3e2cd597ebc23a1a258c0784a0449e"
+SIGNATURE = "7b52c34c3fb146ee18da495891c6ea8b204259b9395a6a870567e35e2dd31d27"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 937a351e9f8325fc, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 673c393b2ba83ac8, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "937a351e9f8325fcc703383ae293225380adc592c405a42bebaecae08c272fbf"
+SIGNATURE = "673c393b2ba83ac8ccec9d9e93aed1d6a5cfb8bd29aedc066d64adc44cdf3da2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

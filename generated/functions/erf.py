@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0579d24f59847836, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 0f7201b9f125c4bb, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "0579d24f598478362a9bfc96a4ffe8fc426cf9f41db526aaba6dce27f6535efb"
+SIGNATURE = "0f7201b9f125c4bb662f226f01010942082b841e85a724ab19b18dd9d4e9584b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

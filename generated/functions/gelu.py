@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a7dd3a19ce5e4080, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 31f8470aeff4f4d7, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "a7dd3a19ce5e4080683f116ba595d1a97bc586f132f73e9e4c9c2d0b43cc1687"
+SIGNATURE = "31f8470aeff4f4d783aee8cf4f3d88425b25318354a532aea3d74cd5aeed5e11"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

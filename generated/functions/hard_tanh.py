@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b81ab1c52fe5ab9f, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 83f8b63216f1c232, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "b81ab1c52fe5ab9f53a76d132e78324ed591f9b01bc7a7733ce7c9eb6bca895d"
+SIGNATURE = "83f8b63216f1c2323edbb1b72689f729c5526f30929880402a0334c12990bfc0"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

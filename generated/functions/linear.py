@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6b86fd6595b54088, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 1a3a57c9191b3a5c, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "6b86fd6595b54088358ca3546a17acbfd925fada789a5ff925811022fb396305"
+SIGNATURE = "1a3a57c9191b3a5c30974d3c6857536a7fb82e06ad93a265c11789f030578657"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

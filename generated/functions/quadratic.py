@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 06f9167ea7ca5b2f, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 3fcbcfdc189eec0e, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "06f9167ea7ca5b2fae623017068e8c4cf4c4a13c4e44f28fabfc671f5afbf38b"
+SIGNATURE = "3fcbcfdc189eec0e5b5a2ec7be9d96f855c8b25fa758ebcc9cf6cb304f8b836e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

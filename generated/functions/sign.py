@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ca5d1fed6b36a362, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 0a6439ef781107f5, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "ca5d1fed6b36a362235fe486e31b8a8bf7bf7b52fa12b0525df4534e97bbcdac"
+SIGNATURE = "0a6439ef781107f517f16e634c7e63326fec80bb0bb3d15f85ae18c7642b154f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

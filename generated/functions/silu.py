@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 65e6ef23309611d5, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 88b33379a0c6edea, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "65e6ef23309611d5f4a487cbc9f5ea37fa87a3b326178571e83b75ba856945a2"
+SIGNATURE = "88b33379a0c6edea52961119588af55ecc84821a6c0797591afc751bb1df8c41"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

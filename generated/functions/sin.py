@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0ce9313e3b1e8050, runtime 2336a7780171ec38.
+Generated; do not edit. Signature de60f154a38d7047, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "0ce9313e3b1e80504c63378541636d68ebb11e7197b94c877880da75fb28308c"
+SIGNATURE = "de60f154a38d70471d9d2ec93915047b0e566399b6f23c35f8d749055e44c340"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e0cb34ccc47685b3, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 117450376ade53db, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e0cb34ccc47685b3e71299c57c27a6825e5bc279591b89d992538084260f212c"
+SIGNATURE = "117450376ade53db583c53be21828c4b4d3e5bea74420570b4660e804bc4ba63"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7be5ad061d9d50bc, runtime 2336a7780171ec38.
+Generated; do not edit. Signature e8f6cecde38ddf44, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "7be5ad061d9d50bcdee078c1dc7c9a91b19757f837790862713d098ff9a49be8"
+SIGNATURE = "e8f6cecde38ddf445198e5ee1e4c500cf257713014ed540eb7d1d23c1e5ce99e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

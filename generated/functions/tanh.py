@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 68d671028208e6ef, runtime 2336a7780171ec38.
+Generated; do not edit. Signature e9a47f376c5564dd, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "68d671028208e6ef03b7296c6bddec6038dcdb7625bcc21eac182f8e2086ceb7"
+SIGNATURE = "e9a47f376c5564dd32cfa4c1c234b433c38c363ec850577369b80fd42388a984"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature f519049c19e43f3e, runtime 2336a7780171ec38.
+Generated; do not edit. Signature f5c811d06f323b87, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "f519049c19e43f3e7e7b59d2da3cdf55f05d5ea04ccd5971d36cf1b9da88219f"
+SIGNATURE = "f5c811d06f323b8765c14c3a3f82c9b700345e00cc132ea7d2c3b25f25df2dad"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

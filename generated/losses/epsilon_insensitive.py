@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 9e46ce8dd94e327c, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 34d4734fb8d4c45b, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "9e46ce8dd94e327cce80bd5a5836540ecbf1ecf1cb092da52a4b1d59e8146583"
+SIGNATURE = "34d4734fb8d4c45b4d63253005d22c672ae6106bb031106c7de63a883b53a9c2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

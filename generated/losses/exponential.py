@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d3c1d03b9f540a3b, runtime 2336a7780171ec38.
+Generated; do not edit. Signature d73ab1b1df3aa3bb, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "d3c1d03b9f540a3b1d8552f7fed77bad53583b6cff38c6837ef3f9cf7e3f1bef"
+SIGNATURE = "d73ab1b1df3aa3bb3202a82d8a97f73cdfa33a135e308aa3f72ede5c1cf209d1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 7c1d47bf589a825d, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 61ae60887a2cd1d8, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "7c1d47bf589a825d97b0aa64709276aae101a5b5b5a3eac92f457cc302da5b51"
+SIGNATURE = "61ae60887a2cd1d805d9fb3fd82fb95873482ff6b55217ec5021242502030e09"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature a0198f101056517b, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 6b3de83c16abf0ff, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "a0198f101056517b1bd2bc1122cc28074dd5dec3fa3b6020c74a9c331dc4ce68"
+SIGNATURE = "6b3de83c16abf0ff3883b63de4e316f04686d51d4bcac36d5a449014f7244984"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

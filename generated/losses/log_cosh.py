@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b29d103feae95582, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 25577ca763af7626, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "b29d103feae9558232220c8400bca7313a3abb4ff96e32b79174ea6c3c9632bb"
+SIGNATURE = "25577ca763af76266ddf2c71125d46dd7f217e5d694ec95e3c83b88df332e6ba"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 2d40024241698cf5, runtime 2336a7780171ec38.
+Generated; do not edit. Signature cbbf9603991a6f1d, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "2d40024241698cf532457a2c058f67a059d34292e3e9226c78d3cb091cc70732"
+SIGNATURE = "cbbf9603991a6f1d7f96a473b8fabdc8b7b52083dbd2af2670e5ce27f83ec723"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8e933bcd23827a9a, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 06bc2e45376a9e22, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "8e933bcd23827a9a3a5db6649b7e5f00fb4f85ce0aa2619343eedd8ee3e5c583"
+SIGNATURE = "06bc2e45376a9e229fc718714f37f251076041c7b0423a3b47918d8ebdcab957"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature ec75e95020244062, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 1b83f7f804c18e20, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "ec75e950202440626a221561c77c0847eafc459a30e93109cedc236a1537c408"
+SIGNATURE = "1b83f7f804c18e2071a1e0c03b8a44159ca5d9969b42ec7cb57ae5b1d0fc5864"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

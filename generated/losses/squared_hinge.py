@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 926f6bba664c4b30, runtime 2336a7780171ec38.
+Generated; do not edit. Signature cfb5d8b2633f5290, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "926f6bba664c4b302ed3d41a4e47bb5ae036d2a3a2b5dd2c099ae375c9c8ec04"
+SIGNATURE = "cfb5d8b2633f5290a228221ba7e2375f0ac687775916fbb250d9c90e34642344"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature e0c6475657c2fb97, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 41b50196569bde62, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -220,4 +220,4 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "e0c6475657c2fb979b1fea43417c88a528c46ae644852e5b70bfd8ddd08e454c"
+SIGNATURE = "41b50196569bde62523179fb7c1d8c3e3e6f8721cf436bbd462cb9581d5ba2a5"

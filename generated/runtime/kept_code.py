@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature e0c6475657c2fb97, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 41b50196569bde62, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -126,6 +126,9 @@ def _opened(path: str, version: str) -> Any:
     except OSError:
         return None
     seal, data = content[:_DIGEST], content[_DIGEST:]
-    return pickle.loads(data) if _seal(version, data) == seal else None
+    try:
+        return pickle.loads(data) if _seal(version, data) == seal else None
+    except ImportError:  # it names a module that is no longer there by this name
+        return None
 
-SIGNATURE = "e0c6475657c2fb979b1fea43417c88a528c46ae644852e5b70bfd8ddd08e454c"
+SIGNATURE = "41b50196569bde62523179fb7c1d8c3e3e6f8721cf436bbd462cb9581d5ba2a5"

@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature e0c6475657c2fb97, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 41b50196569bde62, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "e0c6475657c2fb979b1fea43417c88a528c46ae644852e5b70bfd8ddd08e454c"
+SIGNATURE = "41b50196569bde62523179fb7c1d8c3e3e6f8721cf436bbd462cb9581d5ba2a5"

@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature e0c6475657c2fb97, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 41b50196569bde62, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -80,4 +80,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "e0c6475657c2fb979b1fea43417c88a528c46ae644852e5b70bfd8ddd08e454c"
+SIGNATURE = "41b50196569bde62523179fb7c1d8c3e3e6f8721cf436bbd462cb9581d5ba2a5"

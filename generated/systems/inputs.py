@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 9d9314c89595c889.
+Generated; do not edit. Signature b20b6a141dcdd481.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9d9314c89595c889f1f1195a00f7af78e9d96a84febf1e08f2725db9d2cc516f"
+SIGNATURE = "b20b6a141dcdd4811e5f839edfd401a7e4987ca7276ec7dae47c363c5c95aa7b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

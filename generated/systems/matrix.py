@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature c55c2bd41621ad69.
+Generated; do not edit. Signature 09846f45f35f6691.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c55c2bd41621ad699a61cbbfe82c823d7ca8915266af45dd8e4276c8c26aa07f"
+SIGNATURE = "09846f45f35f6691bcbdc80e5e9af56ed07e7d3875ef3810e14d854ed472655e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

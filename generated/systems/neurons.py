@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 34e5833726f66c76.
+Generated; do not edit. Signature 92cf08cb8f48300e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "34e5833726f66c763bd43fae4bd56e9b11d4594d78818aec86b12cb22f628fe8"
+SIGNATURE = "92cf08cb8f48300ed65260c2bc8afcfa639b17ba263c5b86ea392f671149252f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature eff84d0c92019a85.
+in X). Generated; do not edit. Signature 0c636a9a1a507ed5.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "eff84d0c92019a854094d0f46098da0caecaf2a56928007dee49addb0799e509"
+SIGNATURE = "0c636a9a1a507ed5cd3cb81cce7d9abbdc0680b71a84fda25b9f969493afccaf"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 00cb9e98c5630026, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 7fd10516292a0316, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "00cb9e98c56300267aa550ac2ab450d7c397f4586c49b2b5bbe098e6d81b4f31"
+SIGNATURE = "7fd10516292a03167ecfef5816399764781e6d60aa7f5c3c46277354e64e92d3"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a63fa8f4f66dda2b, runtime 2336a7780171ec38.
+Generated; do not edit. Signature 0e426ec916d64c96, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a63fa8f4f66dda2b1f30f8590417e9ee7e2f01721590d6084ee08cb1b04d6360"
+SIGNATURE = "0e426ec916d64c969d7bfc05cf86f4dbb1af8930c3058da983260399c3f8ba9e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 1e8f14b54c860a8a.
+Generated; do not edit. Signature 5574fd956eca4eda.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1e8f14b54c860a8ae7098c4530167252e5e084b6d6cfb09be6b8fec26d6c7b50"
+SIGNATURE = "5574fd956eca4eda9b9ea5a2abc2fc97ba82b440cee2fc4d3e49e884959f34fa"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 168e5191c720514e.
+Generated; do not edit. Signature 2b8aad35c881df7d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "168e5191c720514e8d8719e9666875a8fa9a06982a56725ac51a436f125429b9"
+SIGNATURE = "2b8aad35c881df7d803e7ba7fb0d7539db200a871d3e68cb82dc289fddbfc518"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

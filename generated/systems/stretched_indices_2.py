@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 4465dfd19c1a75a5.
+Generated; do not edit. Signature a0f9ffad602e2d8b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4465dfd19c1a75a5cfacf35181de48031ba4a885d1ca3cce426933c51287ca35"
+SIGNATURE = "a0f9ffad602e2d8b7a4549cc217c33c520833ea1ba75f67b9db7a6d82adca321"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

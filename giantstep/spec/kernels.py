@@ -52,10 +52,11 @@ def emitted_loss(expression: str) -> str:
         raise BadInput(f"the loss {expression!r} cannot be used: {error}", error.hint) from None
 
 
-def user_module(stem: str, emit: Callable[[], str], title: str) -> ModuleType:
+def user_module(stem: str, emit: Callable[[], str], title: str, listed: bool = False) -> ModuleType:
     """A module that is not part of `generated/`: from the user's cache, else emitted and put there if possible.
 
-    title: what it is, in messages. Raises BadInput where it takes too long to compile.
+    title: what it is, in messages; listed: whether it stays in ``sys.modules``, which code that numba keeps by itself
+    needs; for modules of which there are few. Raises BadInput where it takes too long to compile.
     """
     from generated.runtime.compiling import Compiled  # loads numba
     from generated.runtime.machine_code import Code
@@ -68,7 +69,7 @@ def user_module(stem: str, emit: Callable[[], str], title: str) -> ModuleType:
             text = sealed(text)
         else:
             path = None
-    module = executed(name, text, f"<{stem}>" if path is None else str(path))
+    module = executed(name, text, f"<{stem}>" if path is None else str(path), listed=listed)
     waiting = {name: value for name, value in vars(module).items() if isinstance(value, Compiled) and not value.known()}
     made = machine_code(title, text) if waiting else {}
     for name in waiting.keys() & made.keys():

@@ -29,11 +29,18 @@ _HEAD = """\
 # loss = "sqrt(1 + (y - f)**2) - 1" (pseudo-Huber). All keys in a form for editors: giantstep schema.
 """
 
+_METRICS = """
+# what else is averaged over fresh labels y and outputs f
+# [metrics]
+# zero_one = "y*f < 0"
+"""
+
 
 def template() -> str:
     """The text of the file; it reads as the model of ``giantstep.model()``."""
     given = model().to_dict()
-    return _HEAD + "".join(_table(name, item, given.get(name)) for name, item in declared(Model).items())
+    tables = (_table(name, item, given.get(name)) for name, item in declared(Model).items() if item.table is not None)
+    return _HEAD + "".join(tables) + _METRICS
 
 
 def _table(name: str, item: Declared, given: dict[str, Any] | None) -> str:

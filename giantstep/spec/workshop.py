@@ -30,10 +30,12 @@ Answer = dict[str, Any]
 Work = Callable[[str], Answer]
 
 
-def executed(name: str, text: str, filename: str) -> ModuleType:
-    """An emitted module."""
+def executed(name: str, text: str, filename: str, listed: bool = False) -> ModuleType:
+    """An emitted module; listed: in ``sys.modules``, where numba looks for the module of code that it has kept."""
     module = ModuleType(name)
     module.__file__ = filename
+    if listed:
+        sys.modules[name] = module
     exec(compile(text, filename, "exec"), module.__dict__)
     return module
 

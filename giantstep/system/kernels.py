@@ -38,7 +38,7 @@ def system_kernel(name: str, indices: int = 1, rank: int = 1) -> ModuleType:
     stem = system_name(name, indices, rank)
     if find_spec(f"generated.systems.{stem}") is not None:
         return generated_module(f"generated.systems.{stem}")
-    return user_module(stem, lambda: _emitted_system(name, indices, rank), f"system {stem}")
+    return user_module(stem, lambda: _emitted_system(name, indices, rank), f"system {stem}", listed=True)
 
 
 @lru_cache(maxsize=32)
@@ -47,7 +47,7 @@ def pair_kernel(name: BulkKind, indices: int = 1, rank: int = 1) -> ModuleType:
     stem = f"pair_{system_name(name, indices, rank)}"
     if find_spec(f"generated.systems.{stem}") is not None:
         return generated_module(f"generated.systems.{stem}")
-    return user_module(stem, lambda: _emitted_pair(name, indices, rank), f"system {stem}")
+    return user_module(stem, lambda: _emitted_pair(name, indices, rank), f"system {stem}", listed=True)
 
 
 def _emitted_pair(name: BulkKind, indices: int, rank: int) -> str:

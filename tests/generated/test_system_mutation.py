@@ -108,7 +108,7 @@ def solved(kind: str, folder: Path) -> tuple[CoupledSystem, Array]:
     """A system of a kind, at its solution on a few nodes."""
     problem = problem_of(KINDS[kind](folder), 200)
     system = coupled_at(problem, ROUGH)
-    for start in coupled_solver._starts(problem, system, None):
+    for start in coupled_solver.starts(problem, system, None):
         outcome = newton(system, start)
         if outcome.converged:
             break

@@ -84,7 +84,7 @@ def small_system(problem: Problem, count: int = 4, level: Level = FINE) -> Coupl
 def solved(problem: Problem, count: int = 4, level: Level = FINE) -> tuple[CoupledSystem, Array]:
     """A small system and its solution."""
     system = small_system(problem, count, level)
-    for start in coupled_solver._starts(problem, system, None):
+    for start in coupled_solver.starts(problem, system, None):
         outcome = newton(system, start)
         if outcome.converged:
             system.residual(outcome.x)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import _starts
+from giantstep.system.coupled_solver import starts
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
@@ -51,7 +51,7 @@ def test_sign_that_turns_sharply_in_two_directions_is_resolved() -> None:
     """The unknowns of a coarse level, whose own nodes miss the turns of the sign."""
     problem = problem_of(Model.from_dict(MODEL))
     system = coupled_at(problem, Level(8, 24))
-    found = newton(system, np.asarray(next(_starts(problem, system, None))))
+    found = newton(system, np.asarray(next(starts(problem, system, None))))
     assert problem.spike.directions is not None
     order = problem.spike.directions.outward(system.order_parameters())
     expected = wrong_signs(order, 0.03)
