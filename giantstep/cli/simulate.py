@@ -54,9 +54,11 @@ def _simulated(done: Simulation) -> list[Line]:
     sizes = f"n/d = {model.fit.samples:.6g}, p/d = {model.network.width:.6g}"
     if model.step is not None:
         sizes += f", n0/d = {', '.join(f'{step.samples:.6g}' for step in model.steps)}"
+    entries = () if model.metrics is None else model.metrics.entries
     return [
         ("test error", _with_error(done, "test_error"), model.fit.loss.test_error),
         ("train error", _with_error(done, "train_error"), f"{model.fit.loss.train_error} on the training set"),
+        *((name, _with_error(done, name), f"mean of {text} over fresh samples") for name, text in entries),
         ("simulated", done.what, done.meaning),
         ("dimension", str(done.dimension), f"{sizes}: ratios of whole numbers at this d"),
         ("seeds", str(done.seeds), "errors are standard errors over them" if done.seeds > 1 else ""),

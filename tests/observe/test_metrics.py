@@ -135,5 +135,6 @@ def test_a_model_file_has_them_and_solve_prints_them(tmp_path: Path, capsys: pyt
     assert main(["solve", str(file), "--json"]) == 0
     printed = json.loads(capsys.readouterr().out)
     assert printed["metrics"]["wrong"] == gs.metrics(model).values["wrong"]
-    assert main(["solve", str(file)]) == 0
-    assert "y*f < 0" in capsys.readouterr().out
+    for command in (["solve"], ["simulate", "--dimension", "40", "--seeds", "2"]):
+        assert main([command[0], str(file), *command[1:]]) == 0
+        assert "y*f < 0" in capsys.readouterr().out
