@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
+import stat
+import zipfile
+import zlib
 from collections.abc import Mapping
+from typing import IO, BinaryIO
 
 import numpy as np
 
@@ -12,6 +17,10 @@ from giantstep.simulate.system import largest_remainder
 from giantstep.spec.errors import BadInput
 
 Array = np.ndarray
+LARGEST = 36_000_000  # numbers of a file: a minute or two of linear algebra
+_NAMES = ("bulk", "block", "spike", "target")
+#: What reading a damaged file raises: a bad or encrypted archive, a head that is none, data that end too soon.
+_DAMAGED = (ValueError, EOFError, KeyError, NotImplementedError, RuntimeError, zipfile.BadZipFile, zlib.error)
 _ROUNDING = 1e-6  # of vectors that are to be orthonormal
 
 
@@ -24,17 +33,56 @@ def changed(path: str) -> int:
 
 
 def arrays_of(path: str) -> dict[str, Array]:
-    """The arrays of a .npz file by name; that of a .npy file is the bulk. Raises BadInput."""
+    """The arrays of a .npz file by name; that of a .npy file is the bulk. Raises BadInput.
+
+    Their sizes are read and checked first: a small file may hold the zeros of a matrix that no memory holds.
+    """
     try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            raise ValueError("it is no regular file")
         with open(path, "rb") as stream:
-            found = np.load(stream, allow_pickle=False)
-            return {"bulk": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
-    except (OSError, ValueError, EOFError) as error:
+            sizes = _sizes(stream)
+            if sum(sizes.values()) <= LARGEST:
+                stream.seek(0)
+                found = np.load(stream, allow_pickle=False)
+                return {"bulk": found} if isinstance(found, np.ndarray) else {name: found[name] for name in sizes}
+    except (*_DAMAGED, OSError) as error:
         reason = " ".join(str(error).split())[:120]
         raise BadInput(
             f"step.matrix = {shorten(path)} is no array: {reason}",
             "save it with numpy.save, or numpy.savez(bulk=...)",
         ) from None
+    raise BadInput(
+        f"step.matrix = {shorten(path)} holds {sum(sizes.values())} numbers",
+        f"at most {LARGEST} fit, as of 6000 neurons in 6000 dimensions; use a smaller first layer of the same kind",
+    )
+
+
+def _sizes(stream: BinaryIO) -> dict[str, int]:
+    """How many numbers the arrays of a file hold, by name, as their heads say."""
+    if not zipfile.is_zipfile(stream):
+        stream.seek(0)
+        return {"bulk": _size(stream)}
+    with zipfile.ZipFile(stream) as archive:
+        names = [name for name in _NAMES if f"{name}.npy" in archive.namelist()]
+        found = {}
+        for name in names:
+            with archive.open(f"{name}.npy") as member:
+                found[name] = _size(member)
+        return found
+
+
+def _size(stream: IO[bytes]) -> int:
+    readers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    version = np.lib.format.read_magic(stream)
+    if version not in readers:
+        raise ValueError(f"it has the unknown version {version}")
+    shape, _, kind = readers[version](stream)
+    if kind.hasobject:
+        raise ValueError("it holds objects of Python, which are not loaded")
+    if any(length < 0 for length in shape):
+        raise ValueError("it has a negative length")
+    return math.prod(shape)
 
 
 def rows_of(path: str, arrays: Mapping[str, Array]) -> Array:

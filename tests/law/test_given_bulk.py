@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import zipfile
 from functools import lru_cache
 from pathlib import Path
 
@@ -137,6 +139,16 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "line.npy", np.ones(5))
     np.save(tmp_path / "nan.npy", np.full((320, 400), np.nan))
     np.save(tmp_path / "objects.npy", np.array([[None]]), allow_pickle=True)
+    np.savez(tmp_path / "pickles.npz", bulk=np.array([[None]]))
+    whole = (tmp_path / "bulk.npz").read_bytes()
+    (tmp_path / "cut.npz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "flipped.npz").write_bytes(whole[:5000] + bytes(64) + whole[5064:])
+    with (
+        zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("bulk.npy", "w") as f,
+    ):
+        np.lib.format.write_array_header_1_0(f, {"descr": "<f8", "fortran_order": False, "shape": (40000, 40000)})
+    os.mkfifo(tmp_path / "pipe.npz")
     np.savez(tmp_path / "other.npz", weights=np.ones((2, 2)))
     np.savez(tmp_path / "long.npz", bulk=system(320)[0], spike=np.ones(400), target=np.ones(400))
     for name, words in (
@@ -144,7 +156,12 @@ def test_files_that_are_refused(tmp_path: Path) -> None:
         ("text.npy", "no array"),
         ("line.npy", "shape"),
         ("nan.npy", "shape"),
-        ("objects.npy", "no array"),
+        ("objects.npy", "no array: it holds objects"),
+        ("pickles.npz", "no array: it holds objects"),
+        ("cut.npz", "no array"),
+        ("flipped.npz", "no array: Bad CRC"),
+        ("bomb.npz", "holds 1600000000 numbers"),
+        ("pipe.npz", "no regular file"),
         ("other.npz", "'bulk'"),
         ("long.npz", "norm"),
     ):
