@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -115,13 +115,15 @@ def label_law(
     return flipped(points, flips) if flips > 0.0 else points
 
 
-def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = False) -> Points:
+def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = False) -> Labels:
     """Labels at nodes of the label noise as well, for losses that are no functions of the residual."""
     step = _Nodes(finer, rough).step(_NOISE_STEP)
     noise = _trapezoid(step)[0]
     weight = step * np.exp(-0.5 * noise * noise) / math.sqrt(2.0 * math.pi)
     if isinstance(points, Intervals):
-        raise ValueError("labels at nodes are needed")
+        low, high = (np.repeat(ends, len(noise)) for ends in (points.low, points.high))
+        label = (points.label[:, None] + math.sqrt(variance) * noise).ravel()
+        return replace(points, low=low, high=high, label=label, weight=np.outer(points.weight, weight).ravel())
     n, j, d = points.t.shape
     _enough_memory(n, j * len(noise), d)
     label = points.label[:, :, None] + math.sqrt(variance) * noise

@@ -254,7 +254,9 @@ def _law(system: CoupledSystem, panels: _Panels, order: int) -> Points:
     label, mean = link_values(target.link)(z[None]), np.ascontiguousarray(channel.carry * t[:, :, None])
     law = Points(weight, label, mean, np.array([[channel.rest]]))
     if target.noise > 0.0 and system.loss.FORM != "residual":
-        return with_noise(law, target.noise, system.level.labels, system.level.rough)
+        noisy = with_noise(law, target.noise, system.level.labels, system.level.rough)
+        assert isinstance(noisy, Points)  # as labels at nodes stay
+        return noisy
     return law
 
 

@@ -169,14 +169,20 @@ def test_mixing(gamma: tuple[float, ...]) -> None:
 def test_label_noise_at_nodes() -> None:
     law = label_law(Target("tanh"), (0.7,), KAPPA)
     noisy = with_noise(law, 0.3)
+    assert isinstance(law, Points) and isinstance(noisy, Points)
     for function in (lambda y: y**2, lambda y: y**4, np.cos):
         found = (noisy.weight * function(noisy.label)).sum(axis=1)
         n, w = np.polynomial.hermite_e.hermegauss(40)
         inner = function(law.label[:, :, None] + math.sqrt(0.3) * n) @ (w / w.sum())
         assert found == pytest.approx((law.weight * inner).sum(axis=1), abs=1e-11)
     assert noisy.t.shape == (*noisy.weight.shape, 1)
-    with pytest.raises(ValueError, match="nodes"):
-        with_noise(label_law(Target("sign"), (0.7,), KAPPA), 0.3)
+    signs = with_noise(label_law(Target("sign"), (0.7,), KAPPA), 0.3)
+    assert isinstance(signs, Intervals)
+    for side in (-1.0, 1.0):
+        weight = np.where(signs.low == (0.0 if side > 0.0 else -math.inf), signs.weight, 0.0)
+        assert [float(weight @ (signs.label - side) ** k) for k in (0, 1, 2)] == pytest.approx(
+            [1.0, 0.0, 0.3], abs=1e-12
+        )
 
 
 def test_which_laws_are_odd() -> None:

@@ -192,6 +192,15 @@ def test_twice_the_output_is_another_ridge(changes: dict[str, float]) -> None:
     assert twice.train_error == pytest.approx(once.train_error, abs=1e-9)
 
 
+def test_labels_of_two_values_with_noise() -> None:
+    """The same for a sign, whose labels with noise are no points: |y/2 - f| with ridge r/2, to what is asked."""
+    noisy = model("abs(y-2*f)", fit__ridge=0.4, target__link="sign", target__noise=0.01)
+    twice = solve(noisy, tolerance=1e-4)
+    once = solve(model("absolute", fit__ridge=0.2, target__link="sign(z)/2", target__noise=0.0025))
+    assert twice.free_energy == pytest.approx(2.0 * once.free_energy, rel=1e-4)
+    assert twice.order_parameters["m"] == pytest.approx(once.order_parameters["m"], rel=1e-3)
+
+
 @lru_cache(maxsize=1)
 def simulated() -> tuple[float, float]:
     """Scores of the errors at d = 300 against the theory there."""
