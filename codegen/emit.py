@@ -31,7 +31,7 @@ from codegen.inputs import PATH as INPUTS_PATH
 from codegen.inputs import emit_inputs
 from codegen.losses import emit_registered_losses
 from codegen.manifest import with_manifest
-from codegen.pairs import emit_pair
+from codegen.pairs import BATCHES_PATH, emit_batches, emit_pair
 from codegen.row_norms import NORMS_PATH, emit_norms
 from codegen.shared import emit_runtime
 from codegen.slopes import PATH as SLOPES_PATH
@@ -95,6 +95,7 @@ def expected_texts() -> dict[str, str]:
         FURTHER_PATH: emit_further_step(),
         NORMS_PATH: emit_norms(),
         INPUTS_PATH: emit_inputs(),
+        BATCHES_PATH: emit_batches(),
     }
     return with_manifest(
         {**emit_registered(), **emit_registered_losses(), **emit_runtime(), **emit_systems(), **emit_pairs(), **steps}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Iterable
 
 import sympy as sp
 
@@ -17,10 +18,12 @@ from derive.blocks import family_name, walk
 from derive.gaussian.expectation import Expectation
 from derive.spectrum import LawName
 from derive.symbols import ALPHA, BETA, INVERSE_DIMENSION
+from derive.two_batches import GAMMA, NOISE_12, PRODUCTS, two_batches
 from derive.two_readouts import COVARIANCE, SLOPES, PairSystem, pair_system
 
 FEATURES = ("mu0", "mu1", "mu2sq", "mu2sq_12")
-PARAMETERS = {ALPHA, BETA, INVERSE_DIMENSION}
+PARAMETERS = {ALPHA, BETA, INVERSE_DIMENSION, GAMMA, NOISE_12, *PRODUCTS}
+BATCHES_PATH = "two_batches.py"
 _ARGUMENTS = 96  # characters of a line
 
 
@@ -89,6 +92,66 @@ def _certificate(system: PairSystem) -> str:
     )
 
 
+def emit_batches() -> str:
+    """Text of ``generated/two_batches.py``: two fits with batches of their own."""
+    system = two_batches()
+    matrix, vector = system.conjugates
+    functions = (
+        _function("directions", "Products v_1.v_2, v_1.o_2, o_1.o_2.", _named(PRODUCTS, system.products)),
+        _function("conjugates", "Q1_hat_12 [K, K] and Q2_hat_12 [K].", [("Q1_hat_12", matrix), ("Q2_hat_12", vector)]),
+        _function(
+            "overlaps",
+            "What vanishes for T_12 [K]; Q1_12 [K, K] across all directions.",
+            [("fixes_T_12", system.fixes), ("Q1_12", system.across)],
+        ),
+        _function("rest_in_common", "Of the features of a block, [K, Z, k, k].", [("common", system.common)]),
+        _function("gain_of_square_loss", "h of a sample [Z, k].", [("gain", system.gain)]),
+        _function("shared_error", "E (y - f_1)(y - f_2).", [("shared", system.shared)]),
+    )
+    canonical = [sp.srepr(expr) for function in functions for _, expr in function.results]
+    signed = signature([*canonical, *sources_of(__name__)])
+    printer = EquationPrinter()
+    lines = ["common[d, i, k, l] = " + printer.expression(system.common)]
+    lines += ["Q1_hat_12[b, c] = " + printer.expression(matrix), "Q2_hat_12[b] = " + printer.expression(vector)]
+    lines += ["0 = " + printer.expression(system.fixes), "Q1_12[b, c] = " + printer.expression(system.across)]
+    return _BATCHES.format(
+        closing=closing(signed),
+        signature=signed,
+        functions="\n\n\n".join(function.text(ArrayPrinter(shared=True)) for function in functions),
+        equations="\n".join(wrapped(lines)),
+    )
+
+
+def _named(names: Iterable[sp.Symbol], bodies: Iterable[sp.Expr]) -> list[tuple[str, sp.Expr]]:
+    return [(name.name, body) for name, body in zip(names, bodies, strict=True)]
+
+
+_BATCHES = '''"""Two fits after steps on batches of their own, square loss  [THEORY section 14].
+
+Nodes z [Z] of theta.x with weights law_z, and for each of them nodes of kappa [Z, k] with weights given [k]; there
+mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and linear
+part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
+common [K, Z, k, k]: the sums over x.
+
+{closing}
+"""
+
+# fmt: off
+import numpy as np
+
+from generated.runtime.array_certificate import ArrayCertificate
+
+SIGNATURE = "{signature}"
+
+
+{functions}
+
+
+EQUATIONS = """
+{equations}
+"""
+check = ArrayCertificate(EQUATIONS, (), features=()).check
+'''
 _TEXT = '''"""Two fits that have something in common{law}  [THEORY section 14].
 
 N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two readouts; overlap [K]: of the rows of a block

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 7fd10516292a0316, runtime a9d278418cd419db.
+Generated; do not edit. Signature 870051614e6c1d0b, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "7fd10516292a03167ecfef5816399764781e6d60aa7f5c3c46277354e64e92d3"
+SIGNATURE = "870051614e6c1d0b01afc98a4d184f5f0253d4d13d59e95052fbfb677750e56b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

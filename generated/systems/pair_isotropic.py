@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5e40418cacc71f7b, runtime a9d278418cd419db.
+Generated; do not edit. Signature 02135afa61b51595, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "5e40418cacc71f7b5709b3f8b211d97547f1b0c859dfc55b9ebb166d24485e74"
+SIGNATURE = "02135afa61b51595b9fdc045dac4344d2dc46af248b5d562387dc4e8df452a8a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0e426ec916d64c96, runtime a9d278418cd419db.
+Generated; do not edit. Signature 7b21d8aaf6fa6dce, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "0e426ec916d64c969d7bfc05cf86f4dbb1af8930c3058da983260399c3f8ba9e"
+SIGNATURE = "7b21d8aaf6fa6dcefdedc73d59f78345ccd430abe6ba353eae03f367ac947c67"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 978fd21a87135378, runtime a9d278418cd419db.
+Generated; do not edit. Signature 51abca368c9f30fa, runtime a9d278418cd419db.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "978fd21a871353788f883cacb86154794817f078c047d0dac856dcca00d5185f"
+SIGNATURE = "51abca368c9f30fa928bc9bf17b6525b988b7bc30e4a765d2d25b86e1079602b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -28,6 +28,7 @@ from giantstep.system.misclassification import wrong_sign
 from giantstep.system.result import Result
 from giantstep.system.sign_panels import Output
 from giantstep.system.solve import solve
+from giantstep.system.two_batches import BatchPair, batch_pair
 from giantstep.system.two_fits import Fit, Pair, Sharing
 from giantstep.system.weighted_system import poisson, weighted_solution
 
@@ -56,7 +57,8 @@ class Decomposition(Pictured):
     test_error: of a single fit, E (y - f)^2 or P(y f < 0) for margin losses, of which there are pairs only; shared:
     E (y - f_1)(y - f_2) of fits that share these sources; variance: of each source, and of what several do together;
     "resampling" is that of samples drawn from a pool; ensemble: members -> error of fits that share ``members_share``;
-    given: sources that are never drawn again, whose variance counts as bias.
+    given: sources that are never drawn again, whose variance counts as bias; not_derived: of margin losses the pairs
+    that there are no equations of, and why.
     """
 
     result: Result
@@ -70,6 +72,7 @@ class Decomposition(Pictured):
     given: Sources = ()
     resampling: Resampling = field(default_factory=Resampling)
     simulation: MeasuredPairs | None = None
+    not_derived: Mapping[str, str] = field(default_factory=dict)
 
     def summary(self) -> list[Row]:
         """Error, bias and the largest variances, ensembles, the model."""
@@ -101,6 +104,7 @@ class Decomposition(Pictured):
             "ensemble": {str(k): value for k, value in self.ensemble.items()},
             "ensemble_shares": self.members_share,
             "given": list(self.given),
+            "not_derived": dict(self.not_derived),
             "resampling": {"kind": self.resampling.kind, "fraction": self.resampling.fraction},
             "dimension": self.result.dimension,
             "model": self.result.model.to_dict(),
@@ -145,15 +149,16 @@ def decompose(
     sets = [names for names in _closed_sets(present) if set(held) & set(present) <= set(names)]
     shared_by = _names("share", share) if share is not None else _usual(present, resampling)
     decomposed = _Decomposed(result, fit, resampling)
-    pairs = {key_of(names): decomposed.pair(names) for names in sets}
+    pairs, missing = decomposed.pairs_of(sets)
     chosen = _closed(tuple(name for name in present if name in {*shared_by, *held}))
     found = decomposed.collected(pairs, sets, held)
     ensemble = {k: decomposed.ensemble(chosen, k) for k in range(1, members + 1)}
     simulation = None
     if simulate and dimension is not None:
-        simulation = measured_pairs(model, dimension, seeds, sets, what, seed, resampling)
+        derived = [names for names in sets if key_of(names) in pairs]
+        simulation = measured_pairs(model, dimension, seeds, derived, what, seed, resampling)
     return Decomposition(
-        result, decomposed.test_error, *found, pairs, ensemble, key_of(chosen), held, resampling, simulation
+        result, decomposed.test_error, *found, pairs, ensemble, key_of(chosen), held, resampling, simulation, missing
     )
 
 
@@ -222,18 +227,32 @@ class _Decomposed:
         self.present = sources_of(result.model)
         weighted = resampling.kind == "bootstrap"
         self.test_error = float(fit.system.answer()[0]) if weighted else result.test_error
-        self.known: dict[Sources, Pair] = {}
+        self.known: dict[Sources, Pair | BatchPair] = {}
 
     def pair(self, names: Sources) -> PairOfFits:
         """Two fits that share these sources."""
         found = self._pair(names)
         return PairOfFits(found.half_mean_square, self.ensemble(names, 2), found.residual, found.error)
 
+    def pairs_of(self, sets: Sequence[Sources]) -> tuple[dict[str, PairOfFits], dict[str, str]]:
+        """(pairs by their keys, of a margin loss the reasons of those that have not been derived)."""
+        found: dict[str, PairOfFits] = {}
+        missing: dict[str, str] = {}
+        for names in sets:
+            try:
+                found[key_of(names)] = self.pair(names)
+            except BadInput as error:
+                if not self.margin or "batch" in names or "batch" not in self.present:
+                    raise
+                missing[key_of(names)] = error.message
+        return found, missing
+
     def ensemble(self, names: Sources, members: int) -> float:
         """The test error of the mean of so many fits that share these sources."""
         found, share = self._pair(names), 1.0 / members
         if not self.margin:
             return self.test_error - (1.0 - share) * found.half_mean_square
+        assert isinstance(found, Pair)  # two batches are those of the square loss
         total = 0.0
         for part in self.fit.system.where_signs_turn():
             output = part.output()
@@ -260,13 +279,10 @@ class _Decomposed:
             variance["resampling"] = self.test_error - shared[key_of(self.present)]
         return bias, shared, variance
 
-    def _pair(self, names: Sources) -> Pair:
+    def _pair(self, names: Sources) -> Pair | BatchPair:
         if names not in self.known:
-            if "batch" in self.present and "batch" not in names:
-                raise BadInput(
-                    "fits with batches of their own have not been derived for this model",
-                    'hold the batch: given=("batch",), or --given batch',
-                )
             data = self.resampling.fraction if "data" in names else 0.0
-            self.known[names] = self.fit.pair(Sharing(data, "noise" in names, "initialisation" in names))
+            sharing = Sharing(data, "noise" in names, "initialisation" in names)
+            apart = "batch" in self.present and "batch" not in names
+            self.known[names] = batch_pair(self.fit, sharing) if apart else self.fit.pair(sharing)
         return self.known[names]

@@ -65,7 +65,7 @@ class Fit:
     """A solution with all that pairs of fits need of it."""
 
     def __init__(self, result: Result, system: CoupledSystem | None = None) -> None:
-        self.model = result.model
+        self.model, self.result = result.model, result
         kind = bulk_kind(self.model)
         if kind not in ("isotropic", "norms", "inputs"):
             if kind == "stretched":
@@ -79,6 +79,7 @@ class Fit:
         self.kernel = pair_kernel(kind, self.model.target.indices, problem.rank)
         self.known = _known(self.system)
         self.pairs: dict[Sharing, Pair] = {}
+        self.nodes: dict[Any, dict[str, Array]] = {}  # of two batches
 
     @cached_property
     def labels(self) -> Averages:
@@ -95,6 +96,10 @@ class Fit:
         known = _features(system)
         there = {"mu2sq_12": known["mu2sq"] * layer, **dict(zip(system.kernel.SLOPES, system.slopes, strict=True))}
         return np.asarray(self.kernel.covariance(**known, **there, **overlaps))
+
+    def at(self, kappa: Array) -> CoupledSystem:
+        """The system with the fields of the solution at other nodes [N] of kappa."""
+        return self.system._on(kappa, np.ones_like(kappa), self.system.clean)
 
     def pair(self, sharing: Sharing) -> Pair:
         """Solve the equations of a pair; of one fit and itself they are solved already. Raises NotConverged."""

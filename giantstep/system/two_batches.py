@@ -1,0 +1,202 @@
+"""Two fits after steps on batches of their own, square loss: the overlaps of their readouts and what they share.
+
+All averages are over z = theta.x and, given z, over kappa of each fit; what the rows of a neuron in both layers have in
+common is a third variable. Two rules have to agree on the shared error.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.special import roots_hermitenorm
+
+from generated import step as generated_step
+from generated import two_batches as kernel
+from giantstep.law.gradient_step import step_arguments
+from giantstep.quadrature.gauss import normal_nodes
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.kernels import coefficients, function_kernel
+from giantstep.spec.link import link_values
+from giantstep.system.state import pairs
+from giantstep.system.two_fits import RESIDUAL, ROUGH, Fit, Sharing
+from giantstep.system.weighted_system import WeightedSystem
+
+Array = np.ndarray
+_REACH, _PANEL = 9.0, 1.5  # of z; the longest panel
+# nodes of a panel of z, of kappa given z, of what rows share
+_RULES = ((5, 10, 16), (6, 14, 30), (8, 18, 60), (10, 24, 120), (12, 30, 180))
+_SETTLED = 1e-6  # change of the shared error between two rules, relative to the test error, that is worked for
+
+
+class BatchPair(NamedTuple):
+    """E (f_1 - f_2)^2/2, with the certificates of a ``Pair``."""
+
+    half_mean_square: float
+    residual: float
+    error: float
+
+
+def require_derived(fit: Fit) -> None:
+    """Raise BadInput for models of which two batches have not been derived."""
+    model = fit.model
+    reasons = {
+        "losses other than the square": model.fit.loss.key != "square",
+        "several giant steps": bool(model.earlier_steps),
+        "targets of several indices": model.target.indices > 1,
+        "structured inputs": model.inputs is not None,
+        "rows that are Gaussian at initialisation": model.network.initialisation == "gaussian",
+        "samples drawn with replacement": isinstance(fit.system, WeightedSystem),
+        "readouts with a density": fit.result.nodes_of_readout is not None,
+        "noise inside the link, or flips": model.target.probit > 0.0 or model.target.flips > 0.0,
+    }
+    for words, holds in reasons.items():
+        if holds:
+            raise BadInput(
+                f"fits with batches of their own have not been derived for {words}",
+                'hold the batch: given=("batch",), or --given batch',
+            )
+
+
+def batch_pair(fit: Fit, sharing: Sharing) -> BatchPair:
+    """Two fits whose batches are independent; sharing: the rest. Raises BadInput and NotConverged."""
+    require_derived(fit)
+    before: float | None = None
+    error, found, residual, whole = math.inf, 0.0, 0.0, float(fit.system.observables()[0])
+    for rule in _RULES:
+        found, residual, own = _Search(fit, sharing, rule).run()
+        if before is not None:
+            error = max(abs(found - before), abs(own - whole)) / whole
+            if error <= _SETTLED:
+                break
+        before = found
+    if not error <= ROUGH:
+        raise NotConverged(
+            f"what two fits share changes by {error:.1e} (relative) between rules of quadrature",
+            "take a larger batch or a smaller learning rate",
+        )
+    if not residual <= RESIDUAL:
+        raise NotConverged(f"the equations of two fits are satisfied to {residual:.1e} only", "raise fit.ridge")
+    return BatchPair(whole - found, residual, error)
+
+
+class _Search:
+    """The linear equations of one pair on one rule."""
+
+    def __init__(self, fit: Fit, sharing: Sharing, rule: tuple[int, int, int]) -> None:
+        self.fit, self.sharing = fit, sharing
+        self.blocks = fit.system.blocks
+        self.places = pairs(self.blocks)
+        if (rule, sharing.layer) not in fit.nodes:  # neither data nor noise move them
+            fit.nodes[rule, sharing.layer] = self._nodes(*rule)
+        self.known = {**fit.known, **fit.nodes[rule, sharing.layer]}
+        self.known["alpha"] = fit.known["alpha"] * sharing.data
+        self.known["noise_12"] = fit.model.target.noise * sharing.noise
+        self.known |= dict(zip(("vv", "vo", "oo"), kernel.directions(gamma=self._gamma), strict=True))
+
+    @property
+    def _gamma(self) -> float:
+        return float(self.fit.system.problem.spike.alignment)
+
+    def run(self) -> tuple[float, float, float]:
+        """(shared error, residual of the equations, error of a single fit on the same nodes)."""
+        count = self.blocks + len(self.places)
+        start = self._residual(np.zeros(count))
+        matrix = np.stack([self._residual(unit) - start for unit in np.eye(count)], axis=1)
+        x = -np.linalg.solve(matrix, start)
+        own = self._overlaps(x)
+        shared = float(kernel.shared_error(**{**self.known, **own}))
+        return shared, self._certificate(own), self._single()
+
+    def _residual(self, x: Array) -> Array:
+        own = self._overlaps(x)
+        known = {**self.known, **own}
+        matrix, vector = kernel.conjugates(**known)
+        off, q1 = kernel.overlaps(**{**known, "Q1_hat_12": matrix, "Q2_hat_12": vector})
+        return np.concatenate([off, [own["Q1_12"][b, c] - 0.5 * (q1[b, c] + q1[c, b]) for b, c in self.places]])
+
+    def _overlaps(self, x: Array) -> dict[str, Array]:
+        matrix = np.empty((self.blocks, self.blocks))
+        for (b, c), value in zip(self.places, x[self.blocks :], strict=True):
+            matrix[b, c] = matrix[c, b] = value
+        return {"T_12": x[: self.blocks], "Q1_12": matrix, "Q2_12": x[: self.blocks] / self.known["beta"]}
+
+    def _certificate(self, own: dict[str, Array]) -> float:
+        """All equations once more, from their text, where numbers are functions at one node."""
+        state: dict[str, Any] = {**self.known, **own}
+        matrix, vector = kernel.conjugates(**state)
+        state |= {"Q1_hat_12": matrix, "Q2_hat_12": vector}
+        state |= {name: np.full(1, state[name]) for name in ("noise_12", "vv", "vo", "oo")}
+        parameters = self.fit.system.parameters.copy()
+        parameters[0] = self.known["alpha"]
+        return float(kernel.check(np.zeros((0, 1)), self.known["fraction"], parameters, state))
+
+    def _single(self) -> float:
+        """E (y - f)^2 of one fit."""
+        known = self.known
+        own = known["residual"] ** 2 + known["variance"]
+        return float(known["law_z"] @ own @ known["given"])
+
+    def _nodes(self, order: int, count: int, along: int) -> dict[str, Array]:
+        """z, kappa given z, and what the rows share, with all functions there."""
+        model, gamma = self.fit.model, self._gamma
+        width = math.sqrt(max(0.0, (1.0 - gamma) * (1.0 + gamma)))
+        breaks = [float(x) for x in function_kernel(model.target.link).BREAKPOINTS if abs(x) < _REACH]
+        edges = np.unique([*np.arange(-_REACH, _REACH + 0.5 * _PANEL, _PANEL), *breaks])
+        z, law_z = normal_nodes(edges, order)
+        x, given = _normal(count)
+        kappa = gamma * z[:, None] + width * x
+        there = self.fit.at(kappa.ravel())
+        first = there.node.shape[0] - 3 * self.blocks
+        mu1 = there.node[first + self.blocks :][: self.blocks].reshape(-1, *kappa.shape)
+        mean, slope, V, variance = (there.view(name).reshape(kappa.shape) for name in ("mean", "slope", "V", "Delta"))
+        t = (z[:, None] - gamma * kappa) / width if width > 0.0 else 0.0 * kappa
+        label = link_values(model.target.link)(z[None])
+        overlap = self._overlap_of_rows()
+        rest = self._rest(kappa, mu1, overlap, _normal(along if overlap.any() else 1))
+        return {
+            "law_z": law_z,
+            "given": given,
+            "mu1": mu1,
+            "gain": kernel.gain_of_square_loss(V=V),
+            "residual": label[:, None] - mean - slope * t,
+            "variance": variance,
+            "overlap": overlap,
+            "rest": rest,
+            "common": kernel.rest_in_common(rest=rest),
+        }
+
+    def _overlap_of_rows(self) -> Array:
+        """Of a neuron's rows in both layers: a batch leaves what all of them make, and adds noise of its own."""
+        if not self.sharing.layer:
+            return np.zeros(self.blocks)
+        of, problem = step_arguments(self.fit.model), self.fit.system.problem
+        found = []
+        for term in problem.blocks:
+            u = term.scale / problem.spike.strength
+            common = generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, 0.0)
+            found.append(common / term.variance)
+        return np.array(found)
+
+    def _rest(self, kappa: Array, mu1: Array, overlap: Array, rule: tuple[Array, Array]) -> Array:
+        """E[sigma | x] beside mean and linear part, times the root of the weight of x, [X, K, Z, k]."""
+        x, weight = rule
+        found = np.zeros((len(x), self.blocks, *kappa.shape))
+        for b, term in enumerate(self.fit.system.problem.blocks):
+            if overlap[b] == 0.0:
+                continue
+            root, shift = math.sqrt(overlap[b] * term.variance), term.scale * kappa + term.offset
+            apart = term.variance * max(1.0 - overlap[b], 0.0)
+            places = shift[None] + root * x[:, None, None]
+            whole = coefficients(term.function, places.ravel(), apart)[0].reshape(places.shape)
+            mean = np.tensordot(weight, whole, axes=1)
+            linear = math.sqrt(overlap[b]) * mu1[b]
+            found[:, b] = np.sqrt(weight)[:, None, None] * (whole - mean - linear * x[:, None, None])
+        return found
+
+
+def _normal(count: int) -> tuple[Array, Array]:
+    """Nodes and weights for a standard normal."""
+    x, weight = roots_hermitenorm(count)
+    return x, weight / weight.sum()
