@@ -3,18 +3,85 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
+import numpy as np
+
+from giantstep.system.result import Result
 from giantstep.verify.check import Check
+from giantstep.verify.first_layer import FirstLayer
 from giantstep.verify.interpreter import NotEvaluable
-from giantstep.verify.reference import Reference
+from giantstep.verify.reference import Reference, reference
 from giantstep.verify.stationarity import gradient_checks
 
-_ERRORS = 1e-8  # relative; both quadratures promise 1e-10, errors move with the solution
-_EQUATIONS = 1e-7  # a solution is found to the square root of what the errors are good for
-_SETTLED = 1e-9  # of the averages themselves; where they have not settled the check says so
+ERRORS = 1e-8  # relative; both quadratures promise 1e-10, errors move with the solution
+EQUATIONS = 1e-7  # a solution is found to the square root of what the errors are good for
+_SETTLED = 1e-9  # of the averages themselves; where they have not settled the certificate says so
+_LAYER = 1e-9  # of strengths, alignments and variances
 
 _WORDS = {"test_error": "test error", "train_error": "training error", "free_energy": "free energy"}
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """By how much a result and the reference differ: errors and equations by name, relative; ``layer``: strengths,
+    alignments and bulk variances; ``unsettled``: why a difference tells nothing, empty where it does.
+    """
+
+    errors: Mapping[str, float]
+    equations: Mapping[str, float]
+    layer: float
+    unsettled: str = ""
+
+    @property
+    def worst_equation(self) -> tuple[str, float]:
+        """Its name and its residual."""
+        return max(self.equations.items(), key=lambda item: math.inf if math.isnan(item[1]) else item[1])
+
+    @property
+    def holds(self) -> bool:
+        """Whether everything agrees to what is allowed."""
+        errors = all(value <= ERRORS for value in self.errors.values())
+        return errors and self.worst_equation[1] <= EQUATIONS and self.layer <= _LAYER
+
+
+def certificate(result: Result) -> Certificate:
+    """The certificate of a result. Raises NotEvaluable where the reference does not take its model."""
+    return _certificate(reference(result))
+
+
+def _certificate(found: Reference) -> Certificate:
+    nodes = found.nodes
+    equations, observables = found.residuals(), found.observables()
+    unsettled = "" if nodes.error <= _SETTLED else f"the second quadrature has settled to {nodes.error:.0e} only"
+    reported = {name: float(getattr(found.result, name)) for name in observables}
+    errors = {
+        name: abs(value - reported[name]) / max(abs(reported[name]), 1e-300) for name, value in observables.items()
+    }
+    return Certificate(errors, equations, _layer_differs(found.result, found.layer), unsettled)
+
+
+def _layer_differs(result: Result, layer: FirstLayer) -> float:
+    """What the rows that the result states differ by from those of the definition, relative, in what no choice of
+    directions enters.
+    """
+    spike, rows = result.spike, layer.rows
+    if layer.polynomials is not None or result.vocabulary.bulk == "matrix":
+        return 0.0
+    if spike.directions is None:
+        values = np.array(result.vocabulary.network.readout.values)
+        loadings, overlaps = spike.strength * values[:, None], np.array(spike.alignments)[None]
+    else:
+        loadings, overlaps = np.array(spike.directions.loadings), np.array(spike.directions.overlaps)
+    variances = np.array(spike.bulk_variance)
+    scale = np.sqrt((loadings**2).sum(axis=1) + variances)
+    pairs = (
+        ((loadings @ loadings.T, rows.loadings @ rows.loadings.T), np.outer(scale, scale)),
+        ((loadings @ overlaps, rows.loadings @ rows.overlaps), scale[:, None]),
+        ((variances, rows.variances), scale**2),
+    )
+    return max(float(np.max(np.abs(one - other) / size)) for (one, other), size in pairs)
 
 
 def certificate_checks(found: Reference) -> Iterator[Check]:
@@ -24,18 +91,16 @@ def certificate_checks(found: Reference) -> Iterator[Check]:
     are evaluated by the interpreter. Nothing of the solver's tables, nodes or kernels is used.
     """
     try:
-        nodes = found.nodes
-        residuals, observables = found.residuals(), found.observables()
+        certified = _certificate(found)
     except NotEvaluable as missing:
-        yield Check("errors and equations by a second quadrature", math.nan, _ERRORS, f"not taken: {missing}")
+        yield Check("errors and equations by a second quadrature", math.nan, ERRORS, f"not taken: {missing}")
         return
-    unsettled = "" if nodes.error <= _SETTLED else f"the second quadrature has settled to {nodes.error:.0e} only"
-    for name, value in observables.items():
-        reported = float(getattr(found.result, name))
-        measured = abs(value - reported) / max(abs(reported), 1e-300)
-        reason = unsettled if measured > _ERRORS else ""
-        yield Check(f"{_WORDS[name]} by a second quadrature", measured, _ERRORS, reason)
-    name, worst = max(residuals.items(), key=lambda item: math.inf if math.isnan(item[1]) else item[1])
-    label = f"{len(residuals)} equations by the interpreter, worst {name}"
-    yield Check(label, worst, _EQUATIONS, unsettled if worst > _EQUATIONS else "")
+    unsettled = certified.unsettled
+    yield Check("strengths, alignments and bulk variances by definition", certified.layer, _LAYER)
+    for name, measured in certified.errors.items():
+        reason = unsettled if measured > ERRORS else ""
+        yield Check(f"{_WORDS[name]} by a second quadrature", measured, ERRORS, reason)
+    name, worst = certified.worst_equation
+    label = f"{len(certified.equations)} equations by the interpreter, worst {name}"
+    yield Check(label, worst, EQUATIONS, unsettled if worst > EQUATIONS else "")
     yield from gradient_checks(found)

@@ -7,69 +7,25 @@ the kernels of the solver are used.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Any
 
 import numpy as np
 import sympy as sp
-from scipy.special import erfcx, log_ndtr, ndtr
 
 from derive.labels import index_function
 from derive.scalar import scalar_function
-from giantstep.quadrature.mesh import Term
 from giantstep.verify.interpreter import NotEvaluable
-from giantstep.verify.quadrature import density, normal_nodes
+from giantstep.verify.kinks import kinks_of, nested_nodes
+from giantstep.verify.lambdified import Function, numpy_of
+from giantstep.verify.quadrature import REACH, density, normal_nodes
 
 Array = np.ndarray
-Function = Callable[..., Array]
 
 _WIDTHS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 _SETTLED = 3e-13
+_LIGHT = 1e-20  # a weight of a node that no label makes up for
 _ROUNDING = 32.0 * float(np.finfo(float).eps)  # of a sum over nodes, relative to the root of E sigma^2
-
-
-def numpy_of(expression: Any, arguments: Sequence[sp.Symbol]) -> Function:
-    """A SymPy expression as a NumPy function that keeps the shape of its first argument."""
-    own = {
-        "Heaviside": _step,
-        "NormalCdf": _normal_cdf,
-        "LogNormalCdf": _log_normal_cdf,
-        "InverseMillsRatio": _inverse_mills_ratio,
-        "TruncatedMean": _truncated_mean,
-    }
-    function = sp.lambdify(list(arguments), expression, modules=[own, "scipy", "numpy"])
-
-    def evaluate(*values: Array) -> Array:
-        with np.errstate(all="ignore"):
-            found: Array = np.array(np.broadcast_to(function(*values), np.shape(values[0])), dtype=float)
-            return found
-
-    return evaluate
-
-
-def _step(x: Array, at_zero: float = 0.5) -> Array:
-    return np.asarray(np.heaviside(x, at_zero))
-
-
-def _normal_cdf(x: Array) -> Array:
-    return np.asarray(ndtr(x))
-
-
-def _log_normal_cdf(x: Array) -> Array:
-    return np.asarray(log_ndtr(x))
-
-
-def _inverse_mills_ratio(x: Array) -> Array:
-    return np.asarray(np.sqrt(2.0 / np.pi) / erfcx(-np.asarray(x) / np.sqrt(2.0)))
-
-
-def _truncated_mean(x: Array) -> Array:
-    """x + phi/Phi, by its asymptotic series where the two cancel."""
-    far = np.minimum(x, -60.0) ** -2.0
-    series = -(1.0 - far * (2.0 - far * (10.0 - far * (74.0 - 706.0 * far)))) / np.minimum(x, -60.0)
-    return np.asarray(np.where(np.asarray(x) < -60.0, series, x + _inverse_mills_ratio(x)))
 
 
 @lru_cache(maxsize=64)
@@ -79,11 +35,31 @@ def _scalar(text: str) -> tuple[Function, tuple[float, ...]]:
 
 
 @lru_cache(maxsize=64)
-def _link(text: str) -> tuple[Function, bool]:
-    """The link as a function of its indices, and whether it has kinks or jumps."""
+def _slope(text: str) -> Function:
+    """The derivative of an activation between its kinks."""
+    found = scalar_function(text)
+    pieces = [numpy_of(sp.diff(piece, found.z), (found.z,)) for _, _, piece in found.pieces]
+    edges = np.array([float(b) for b in found.breakpoints])
+
+    def slope(x: Array) -> Array:
+        return np.asarray(np.choose(np.searchsorted(edges, x), [piece(x) for piece in pieces]))
+
+    return slope if len(pieces) > 1 else pieces[0]
+
+
+@lru_cache(maxsize=64)
+def link_function(text: str) -> Function:
+    """The link as a function of its indices."""
     found = index_function(text)
-    kinked = found.expr.has(sp.sign, sp.Abs, sp.Heaviside, sp.Max, sp.Min, sp.Piecewise)
-    return numpy_of(found.expr, found.variables), kinked
+    return numpy_of(found.expr, found.variables)
+
+
+@lru_cache(maxsize=64)
+def link_is_constant(text: str) -> bool:
+    """Whether a link is constant between its kinks."""
+    found = index_function(text)
+    jumping = found.expr.replace(sp.sign, lambda _: sp.Integer(1)).replace(sp.Heaviside, lambda *_: sp.Integer(1))
+    return not jumping.free_symbols
 
 
 def feature_moments(text: str, shift: Array, variance: float) -> Array:
@@ -91,9 +67,10 @@ def feature_moments(text: str, shift: Array, variance: float) -> Array:
     if variance <= 0.0:
         zero = np.zeros_like(shift)
         return np.array([_scalar(text)[0](shift), zero, zero])
-    width = _width(text, tuple(np.quantile(shift, (0.02, 0.2, 0.5, 0.7, 0.9))), variance)
+    width = _width(text, _places(shift), variance)
     found = _moments(text, shift, variance, width)
     size = np.sqrt(found[0] ** 2 + found[1] ** 2 + found[2])
+    found[2][found[2] <= (_ROUNDING * size) ** 2] = 0.0  # as of a linear activation
     for moment in found[:2]:
         if np.all(np.abs(moment) <= _ROUNDING * size):  # as mu0 of He_2 without a spike, whose m has no effect
             moment[:] = 0.0
@@ -131,19 +108,26 @@ def _at_nodes(text: str, shift: Array, variance: float, width: float) -> tuple[A
     return g, weight, function(shift[:, None] + root * g)
 
 
-def norm_feature(term: Term, shift: Array) -> Array:
+def norm_feature(text: str, shift: Array, variance: float) -> Array:
     """mu_c = c dmu0/dc = E[(g^2 - 1) sigma(shift + sqrt(c) g)]/2 of one block, [N]. Source: THEORY section 5."""
-    width = _width(term.function, tuple(np.quantile(shift, (0.02, 0.2, 0.5, 0.7, 0.9))), term.variance)
-    g, weight, values = _at_nodes(term.function, shift, term.variance, width)
-    return np.asarray(0.5 * (weight * (g * g - 1.0) * values).sum(axis=1))
+    return np.asarray(0.5 * variance * neuron_moments(text, shift, variance)[2])
 
 
-def features_of(term: Term, shift: Array, kappa: Array) -> Array:
-    """[3, N] of one block; a polynomial of kappa takes the place of mu0 where the model has one."""
-    found = feature_moments(term.function, shift, term.variance)
-    if term.polynomial is not None:
-        found[0] = sum(c * kappa**k for k, c in enumerate(term.polynomial))
-    return found
+def neuron_moments(text: str, shift: Array, variance: float) -> Array:
+    """E sigma, E sigma', E sigma'' and E sigma'^2 at shift + sqrt(variance) g, over g, [4, N].
+
+    The second derivative is that of E sigma, in which kinks count. Source: THEORY sections 2 and 5.
+    """
+    width, root = _width(text, _places(shift), variance), math.sqrt(variance)
+    g, weight, values = _at_nodes(text, shift, variance, width)
+    slopes = _slope(text)(shift[:, None] + root * g)
+    rows = (values, g * values / root, (g * g - 1.0) * values / variance, slopes**2)
+    return np.array([(weight * row).sum(axis=1) for row in rows])
+
+
+def _places(shift: Array) -> tuple[float, ...]:
+    """A few shifts where the panels are looked at."""
+    return tuple(np.quantile(shift, (0.02, 0.2, 0.5, 0.7, 0.9)))
 
 
 @dataclass(frozen=True)
@@ -161,14 +145,12 @@ class LabelLaw:
     @cached_property
     def lower(self) -> Array:
         """L, lower triangular, L L^T = 1 - gamma^T gamma."""
-        return _triangle(np.eye(self.overlaps.shape[1]) - self.overlaps.T @ self.overlaps)
+        return rest_of_target(self.overlaps)
 
     @cached_property
     def root(self) -> Array:
         """Lower triangular, its square is the covariance of z' given kappa."""
-        m = self.overlaps.shape[1]
-        square = np.eye(m) - self.overlaps.T @ self.overlaps + self.probit * np.eye(m)
-        return _triangle(square) if self.probit else self.lower
+        return rest_of_target(self.overlaps, self.probit)
 
     @cached_property
     def carry(self) -> Array:
@@ -193,40 +175,66 @@ class LabelLaw:
             return None
         return tuple((float(low), float(high), float(value)) for low, high, value in pieces)
 
+    @property
+    def breakpoints(self) -> tuple[float, ...]:
+        """Kinks and jumps of a link of one index."""
+        return _scalar(self.text)[1] if self.overlaps.shape[1] == 1 else ()
+
     def label_at(self, kappa: Array, s: Array) -> Array:
         """The label without flips at places s, for one index and one kappa."""
         centre = float(self.centre(np.atleast_1d(kappa)[None])[0, 0])
-        return _link(self.text)[0](centre + float(self.root[0, 0]) * s)
+        return link_function(self.text)(centre + float(self.root[0, 0]) * s)
+
+    def moments(self, kappa: Array, width: float) -> tuple[Array, Array, Array]:
+        """E y [N], E y^2 [N] and E y t [m, N] of the label without flips."""
+        s, weight, label = self.nodes(kappa, width)
+        linear = np.einsum("nj,njk->kn", weight * label, s)
+        return (weight * label).sum(axis=1), (weight * label * label).sum(axis=1), self.carry @ linear
 
     def nodes(self, kappa: Array, width: float, more: Array | None = None) -> tuple[Array, Array, Array]:
         """s [N, J, m], weights [N, J] and labels [N, J] without flips; ``more``: places in s [N, C] to cut at.
 
-        Raises NotEvaluable for links of several indices with kinks.
+        Raises NotEvaluable for links of more than two indices with kinks.
         """
-        (function, kinked), centre, m = _link(self.text), self.centre(kappa), self.overlaps.shape[1]
+        function, centre, m = link_function(self.text), self.centre(kappa), self.overlaps.shape[1]
         if m == 1:
-            breaks = np.array(_scalar(self.text)[1]) if self.text else np.empty(0)
+            breaks = np.array(self.breakpoints)
             scale = float(self.root[0, 0]) or 1e-300
             cuts = np.clip((breaks[None] - centre) / scale, -1e3, 1e3) if len(breaks) else np.empty((len(kappa), 0))
             if more is not None:
                 cuts = np.concatenate([cuts, more], axis=1)
             s, weight = normal_nodes(cuts, width)
             return s[..., None], weight, function(centre + float(self.root[0, 0]) * s)
-        if kinked:
-            raise NotEvaluable(f"labels of {self.text}, a link of several indices with kinks")
-        step = 0.5 * width
-        line = np.arange(-int(8.0 / step), int(8.0 / step) + 1) * step
-        grid = np.stack([axis.ravel() for axis in np.meshgrid(*([line] * m), indexing="ij")], axis=1)
-        weights = np.prod(step * density(grid), axis=1)
-        grid, weights = grid[weights > 1e-15], weights[weights > 1e-15]
-        z = centre[:, None, :] + grid @ self.root.T
-        shape = (len(kappa), len(grid))
-        return (np.broadcast_to(grid, (*shape, m)), np.broadcast_to(weights, shape), function(*np.moveaxis(z, -1, 0)))
+        kinks = kinks_of(self.text)
+        if kinks is not None:
+            if m > 2:
+                raise NotEvaluable(f"labels of {self.text}, a link of more than two indices with kinks")
+            s, weight = nested_nodes(kinks, centre, self.root, width)
+        else:
+            s, weight = _even_grid(len(kappa), m, 0.5 * width)
+        z = centre[:, None, :] + s @ self.root.T
+        return s, weight, function(*np.moveaxis(z, -1, 0))
 
 
-def _triangle(square: Array) -> Array:
-    """Lower triangular root; a column is zero where nothing is left of its direction."""
-    lower = np.zeros_like(square)
+def _even_grid(count: int, m: int, step: float) -> tuple[Array, Array]:
+    """s [count, J, m] and weights [count, J] of the trapezoidal rule along each of m directions."""
+    line = np.arange(-int(REACH / step), int(REACH / step) + 1) * step
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(*([line] * m), indexing="ij")], axis=1)
+    weights = np.prod(step * density(grid), axis=1)
+    kept = weights > _LIGHT
+    grid, weights = grid[kept], weights[kept]
+    shape = (count, len(grid))
+    return np.broadcast_to(grid, (*shape, m)), np.broadcast_to(weights, shape)
+
+
+def rest_of_target(overlaps: Array, noise: float = 0.0) -> Array:
+    """Lower triangular root of 1 - gamma^T gamma and noise; a column is zero where nothing is left of its direction."""
+    square = (1.0 + noise) * np.eye(overlaps.shape[1]) - overlaps.T @ overlaps
+    if overlaps.shape == (1, 1):  # without cancellation
+        gamma = float(overlaps[0, 0])
+        square[0, 0] = max((1.0 - gamma) * (1.0 + gamma), 0.0) + noise
+        return np.asarray(np.sqrt(square))
+    lower: Array = np.zeros_like(square)
     for j in range(len(square)):
         pivot = square[j, j] - lower[j, :j] @ lower[j, :j]
         if pivot > 1e-15:

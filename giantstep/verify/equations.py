@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ def residuals(system: SaddleSystem, point: Point) -> dict[str, float]:
 def _residual(interpreter: Interpreter, equation: Equation) -> float:
     axes = tuple(str(i) for i in equation.indices)
     if equation.kind == "implicit":
-        size = _size(interpreter, equation.body.args, axes)
+        size = _size(_of_terms(interpreter), equation.body.args, axes)
         return float(np.abs(interpreter.value(equation.body, axes)).max() / (size or 1.0))
     left = interpreter.value(member(equation.unknown, equation.indices), axes)
     right = interpreter.value(equation.body, axes)
@@ -38,6 +39,14 @@ def _residual(interpreter: Interpreter, equation: Equation) -> float:
     if equation.unknown.startswith(("zeta", "psi", "norm")):  # may vanish by symmetry
         size = max(size, _SYMMETRIC * np.sqrt(np.abs(interpreter.point.families["Q2"]).max()))
     return float(np.abs(left - right).max() / (size or 1.0))
+
+
+def _of_terms(interpreter: Interpreter) -> Interpreter:
+    """Where the mean slope of a loss is the root of its mean square: it may cancel over label and output."""
+    point = interpreter.point
+    if "avg_gg" not in point.columns:
+        return interpreter
+    return Interpreter(replace(point, columns={**point.columns, "avg_g": np.sqrt(point.columns["avg_gg"])}))
 
 
 def _size(interpreter: Interpreter, terms: Iterable[Any], axes: Axes) -> Any:

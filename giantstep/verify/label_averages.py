@@ -19,9 +19,10 @@ from giantstep.verify.quadrature import density, hermite, panels
 
 Array = np.ndarray
 _MOST_CURVES = 8
+_MOST_NODES = 50_000  # of one label
 _TOGETHER = 400_000  # nodes of (s, xi) that are held together
 _REACH, _PANEL, _ORDER = 9.0, 1.5, 12  # of xi
-_OF_A_SQUARE = 6  # Gauss nodes of xi: exact for its averages
+_OF_A_SQUARE = 2  # Gauss nodes of xi: exact for its averages, of degree two
 _SCAN = np.linspace(-9.5, 9.5, 801)  # of s, where the proximal map is looked at for its kinks
 
 
@@ -45,6 +46,8 @@ def averages_over_labels(
 ) -> dict[str, Array]:
     """avg_l, avg_M, avg_g, avg_gg, avg_h [N] and avg_tg [m, N]. Raises NotEvaluable for many curves."""
     nodes = len(law.nodes(kappa[:1], width)[0][0]) * (2 if law.flips else 1)
+    if nodes > _MOST_NODES and loss.key != "square":
+        raise NotEvaluable(f"{nodes} nodes of a label of several indices for a loss that is not the square")
     size = max(1, int(_TOGETHER / (nodes * 2.0 * _REACH / (_PANEL * width) * _ORDER)))
     rows = [slice(start, start + size) for start in range(0, len(kappa), size)]
     parts = [_averages(law, loss, noise, kappa[here], output.at(here), width) for here in rows]

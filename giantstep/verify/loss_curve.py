@@ -10,7 +10,7 @@ import sympy as sp
 
 from derive.loss.loss import LossAnalysis, U, Y, analyse_loss, edge_slopes, loss_of_entry
 from giantstep.spec.fit_loss import FitLoss
-from giantstep.verify.conditional_law import Function, numpy_of
+from giantstep.verify.lambdified import Function, numpy_of
 
 Array = np.ndarray
 _MOST_STEPS, _ROUNDING = 200, 4e-16

@@ -15,10 +15,12 @@ from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.label_averages import averages_over_labels
 from giantstep.verify.loss_curve import Curve, curve_of
 from giantstep.verify.output_law import AROUND, Output
+from giantstep.verify.plane_labels import is_of_plane, probability_given_output, tells_apart, values_of_plane
 from giantstep.verify.quadrature import density, panels
 
 Array = np.ndarray
 _MOST_PANELS = 600
+_TOGETHER = 40  # nodes of kappa
 
 
 @dataclass(frozen=True)
@@ -44,26 +46,31 @@ def loss_averages(
     """
     if loss.form == "general" and noise:
         raise NotEvaluable("label noise in a loss that is no function of y f or f - y")
+    if is_of_plane(law) and loss.key != "square" and tells_apart(law, output):
+        labels = _with_flips(law, values_of_plane(law))
+        plane = [_group_of_plane(law, loss.form, noise, kappa, output, each, width) for each in labels]
+        return _summed([_averages_over_group(group, loss, output, width) for group in plane])
     steps = law.steps()
     if steps is None:
         return averages_over_labels(law, loss, noise, kappa, output, width)
     kept = [(low, high, value, 1.0 - law.flips) for low, high, value in steps]
     if law.flips:
         kept += [(low, high, -value, law.flips) for low, high, value in steps]
-    parts = [_averages_over_step(law, loss, noise, kappa, output, step, width) for step in kept]
+    groups = [_group_of_step(law, loss.form, noise, kappa, output, step) for step in kept]
+    return _summed([_averages_over_group(group, loss, output, width) for group in groups])
+
+
+def _with_flips(law: LabelLaw, values: tuple[float, ...]) -> list[tuple[float, float, float]]:
+    """(label, clean label, probability)."""
+    kept = [(value, value, 1.0 - law.flips) for value in values]
+    return kept + [(-value, value, law.flips) for value in values] if law.flips else kept
+
+
+def _summed(parts: list[dict[str, Array]]) -> dict[str, Array]:
     return {name: np.sum([part[name] for part in parts], axis=0) for name in parts[0]}
 
 
-def _averages_over_step(
-    law: LabelLaw,
-    loss: FitLoss,
-    noise: float,
-    kappa: Array,
-    output: Output,
-    step: tuple[float, float, float, float],
-    width: float,
-) -> dict[str, Array]:
-    group = _group_of_step(law, loss.form, noise, kappa, output, step)
+def _averages_over_group(group: _Group, loss: FitLoss, output: Output, width: float) -> dict[str, Array]:
     curve = curve_of(loss, group.label)
     u, weight = _places(group, curve, output.response, width)
     loss_of_prox, envelope, g, h = curve.moreau(u, output.response)
@@ -130,6 +137,33 @@ def _group_of_step(
     )
 
 
+def _group_of_plane(
+    law: LabelLaw,
+    form: str,
+    noise: float,
+    kappa: Array,
+    output: Output,
+    step: tuple[float, float, float],
+    width: float,
+) -> _Group:
+    """A label between curves of two indices."""
+    label, clean, share = step
+    sign, offset = (label if form == "margin" else 1.0), (label if form == "residual" else 0.0)
+    own = output.variance + (noise if form == "residual" else 0.0)
+    root = np.sqrt(own + (output.slopes**2).sum(axis=0))
+    given = probability_given_output(law, clean, kappa, output, own, width)
+    middle = sign * output.mean - offset
+
+    def at(u: Array) -> tuple[Array, Array]:
+        f = sign * (u + offset)
+        p = share * density((f - output.mean[:, None]) / root[:, None]) / root[:, None]
+        inside, along = given(f)
+        return p * inside, p * along
+
+    low, high = middle - 9.0 * root, middle + 9.0 * root
+    return _Group(label if form != "residual" else 0.0, sign, at, low, high, root, np.empty((len(root), 0)))
+
+
 def _turns_of_step(
     edges: tuple[float, float], slopes: Array, spread: Array, centre: Array, sign: float, middle: Array
 ) -> Array:
@@ -149,6 +183,11 @@ def _turns_of_step(
 
 def test_errors(law: LabelLaw, form: str, kappa: Array, output: Output, width: float = 0.5) -> Array:
     """Given kappa, of the clean label: P(y f < 0) for losses of the margin, E (y - f)^2 for others; [N]."""
+    rows = [slice(start, start + _TOGETHER) for start in range(0, len(kappa), _TOGETHER)]
+    return np.concatenate([_test_errors(law, form, kappa[here], output.at(here), width) for here in rows])
+
+
+def _test_errors(law: LabelLaw, form: str, kappa: Array, output: Output, width: float) -> Array:
     clean = LabelLaw(law.text, law.overlaps, 0.0, 0.0)
     root = np.sqrt(output.variance)
     more = _turns(output, clean) if len(output.slopes) == 1 else None

@@ -13,7 +13,7 @@ Integrand = Callable[[Array], Array]
 
 REACH = 9.5  # standard deviations: the Gaussian weight beyond is 2e-21
 _ORDER = 14
-_MOST = 60  # halvings of a panel
+_MOST, _MOST_PANELS = 60, 1500  # halvings of a panel, panels: what needs more is rounding, or out of reach
 _BATCH = 2000  # nodes evaluated together
 
 
@@ -71,16 +71,20 @@ class Nodes:
     error: float
 
 
-def settled_nodes(function: Integrand, cuts: Sequence[float], tolerance: float = 1e-12) -> Nodes:
+def settled_nodes(
+    function: Integrand, cuts: Sequence[float], tolerance: float = 1e-12, sizes: Callable[[Array], Array] | None = None
+) -> Nodes:
     """Nodes for Gaussian averages of all components of ``function`` (kappa [N] -> [F, N]).
 
-    Panels of two units that also end at the cuts are halved until both halves give what the whole gave.
+    Panels of two units that also end at the cuts are halved until both halves give what the whole gave, relative to
+    averages of absolute values, or to ``sizes`` of these.
     """
     edges = np.unique(np.clip([*cuts, *np.linspace(-REACH, REACH, 11)], -REACH, REACH))
     low, high = edges[:-1], edges[1:]
     parents, found = _integrals(function, low, high), []
-    size = np.maximum(np.abs(parents[3]).sum(axis=1), 1e-300)
-    whole, error = parents[2], np.zeros(len(size))
+    size = parents[3].sum(axis=1)
+    size = np.maximum(size if sizes is None else sizes(size), 1e-300)
+    whole, error, panels_held = parents[2], np.zeros(len(size)), 0
     for _ in range(_MOST):
         middle = 0.5 * (low + high)
         left, right = np.stack([low, middle], axis=1).ravel(), np.stack([middle, high], axis=1).ravel()
@@ -88,6 +92,8 @@ def settled_nodes(function: Integrand, cuts: Sequence[float], tolerance: float =
         halves = children[2].reshape(len(size), -1, 2)
         missed = np.abs(halves.sum(axis=2) - whole)
         done = np.all(missed <= tolerance * size[:, None] / 20.0, axis=0) | (high - low < 1e-14)
+        panels_held += 2 * int(done.sum())
+        done |= panels_held + 4 * int((~done).sum()) > _MOST_PANELS
         error += missed[:, done].sum(axis=1)
         kept = np.repeat(done, 2)
         found.append((_of(children[0], kept), _of(children[1], kept), _of(children[4], kept)))
@@ -113,7 +119,7 @@ def _integrals(function: Integrand, low: Array, high: Array) -> tuple[Array, Arr
     return places, weight, parts.sum(axis=2), np.abs(parts).sum(axis=2), values
 
 
-def grid_nodes(function: Integrand, rank: int, step: float) -> Nodes:
+def grid_nodes(function: Integrand, rank: int, step: float, sizes: Callable[[Array], Array] | None = None) -> Nodes:
     """Nodes of a trapezoidal rule along each of several directions; the error is what a rule shifted by half gives."""
     found = []
     for shift in (0.0, 0.5):
@@ -127,5 +133,6 @@ def grid_nodes(function: Integrand, rank: int, step: float) -> Nodes:
         values = np.concatenate([function(kappa[i : i + _BATCH]) for i in range(0, len(kappa), _BATCH)], axis=1)
         found.append((kappa, weight, values))
     (kappa, weight, values), other = found
-    size = np.maximum(np.abs(values) @ weight, 1e-300)
+    size = np.abs(values) @ weight
+    size = np.maximum(size if sizes is None else sizes(size), 1e-300)
     return Nodes(kappa, weight, values, float(np.max(np.abs(values @ weight - other[2] @ other[1]) / size)))

@@ -13,13 +13,14 @@ from derive.directions import directions_of
 from derive.saddle import SaddleSystem
 from giantstep.law.derivation import coupled_system_of
 from giantstep.law.kind import bulk_kind
-from giantstep.system.bulk_system import BulkSystem, bulk_arrays
-from giantstep.system.coupled_solver import FINE, order_of
-from giantstep.system.problem import Problem, problem_of
+from giantstep.system.bulk_system import BulkSystem
+from giantstep.system.coupled_solver import FINE
+from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
 from giantstep.system.system_of_problem import coupled_at
-from giantstep.verify.conditional_law import LabelLaw, features_of, norm_feature
+from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.equations import long, residuals
+from giantstep.verify.first_layer import FirstLayer, first_layer, order_parameters
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import loss_averages, test_errors
 from giantstep.verify.output_law import Output
@@ -34,6 +35,7 @@ _WIDTHS, _SETTLED = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
 _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _AVERAGES = ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
 _TOGETHER = 2000  # nodes of kappa
+_HARDLY = 1e-16  # a square beside others that is rounding
 _ZEROS = np.linspace(-8.0, 8.0, 1601)
 _AROUND = np.array([-100.0, -30.0, -10.0, -3.0, -1.0, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0])
 
@@ -46,37 +48,37 @@ class Reference:
     """
 
     result: Result
-    problem: Problem
+    layer: FirstLayer
     order: Mapping[str, Array]
 
     @property
     def rank(self) -> int:
-        return self.problem.rank
+        """The number of directions of kappa."""
+        return self.layer.rows.rank
 
     @cached_property
     def law(self) -> LabelLaw:
         """The law of the label given kappa."""
-        target = self.result.model.target
-        return LabelLaw(target.link, np.array(self.problem.overlaps), target.probit, target.flips)
+        return self.layer.label(self.result.vocabulary)
+
+    @cached_property
+    def norms_vary(self) -> bool:
+        """Whether the readout may align with the norms of the rows."""
+        return bulk_kind(self.result.vocabulary) != "isotropic"
 
     @cached_property
     def system(self) -> SaddleSystem:
         """The derived equations of any convex loss."""
-        model = self.result.model
+        model = self.result.vocabulary
         return coupled_system_of(model.target.indices, self.rank, bulk_kind(model))
 
     def features(self, kappa: Array) -> Array:
         """mu0, mu1, mu2^2 of every block, [3, K, N]."""
-        terms = enumerate(self.problem.blocks)
-        along = kappa if kappa.ndim == 1 else kappa[:, 0]
-        found = [features_of(term, self.problem.shift(b, kappa), along) for b, term in terms]
-        return np.stack(found, axis=1)
+        return self.layer.features(kappa)
 
     def of_norms(self, kappa: Array) -> Array:
         """mu_c of every block, [K, N]: what their means change by with the norms of the rows."""
-        return np.array(
-            [norm_feature(term, self.problem.shift(b, kappa)) for b, term in enumerate(self.problem.blocks)]
-        )
+        return self.layer.of_norms(kappa)
 
     def output(self, kappa: Array, features: Array) -> Output:
         """The law of the output given kappa."""
@@ -84,7 +86,7 @@ class Reference:
         along = kappa.reshape(len(kappa), -1) @ order["zeta"].T  # [N, K]
         # in long doubles: large m of nearly equal features cancel
         mean = np.asarray(np.einsum("bn,b->n", mu0, long(order["m"])) + np.einsum("bn,nb->n", mu1, along), float)
-        if self.problem.norms_vary:
+        if self.norms_vary:
             mean = mean + order["norm"] @ self.of_norms(kappa)
         slopes = np.einsum("bn,bm->mn", mu1, order["psi"])
         variance = np.einsum("bn,cn,bc->n", mu1, mu1, order["Q1"]) + np.einsum("bn,b->n", mu2sq, order["Q2"])
@@ -98,7 +100,7 @@ class Reference:
         Test error and averages over the output, then products of them with the features as they enter the equations.
         """
         features = self.features(kappa)
-        output, loss = self.output(kappa, features), self.result.model.fit.loss
+        output, loss = self.output(kappa, features), self.result.vocabulary.fit.loss
         mu0, mu1, mu2sq = features
         found = loss_averages(self.law, loss, self._noise, kappa, output, self.width)
         test = test_errors(self.law, loss.form, kappa, output, self.width)
@@ -108,28 +110,28 @@ class Reference:
         rows += [*(mu0 * g), *(row for k in along for row in mu1 * k * g)]
         rows += [row for t in found["avg_tg"] for row in mu1 * t]
         rows += [*(mu1**2 * h), *(mu2sq * h), *(mu1**2 * gg), *(mu2sq * gg)]
-        if self.problem.norms_vary:
+        if self.norms_vary:
             rows += [*(self.of_norms(kappa) * g)]
         return np.array(rows)
 
     @property
     def _noise(self) -> float:
-        return self.result.model.target.noise
+        return self.result.vocabulary.target.noise
 
     @cached_property
     def width(self) -> float:
         """The widest panels of label and output whose averages have settled at a few kappa. Raises NotEvaluable."""
         kappa = np.zeros((len(_SAMPLE), self.rank)) + _SAMPLE[:, None] * np.linspace(1.0, -0.5, self.rank)
         kappa = kappa[:, 0] if self.rank == 1 else kappa
-        output, model = self.output(kappa, self.features(kappa)), self.result.model
+        output, model = self.output(kappa, self.features(kappa)), self.result.vocabulary
         before: Array | None = None
         for width in _WIDTHS:
             found = loss_averages(self.law, model.fit.loss, self._noise, kappa, output, width)
             test = test_errors(self.law, model.fit.loss.form, kappa, output, width)
             after = np.array([test, *(found[name] for name in _AVERAGES), *found["avg_tg"]])
-            if before is not None and np.all(
-                np.abs(after - before) @ density(_SAMPLE) <= _SETTLED * (np.abs(after) @ density(_SAMPLE) + 1e-300)
-            ):
+            size = np.abs(after) @ density(_SAMPLE)
+            size[[3, *range(6, len(size))]] = np.sqrt(size[4])  # slopes may cancel
+            if before is not None and np.all(np.abs(after - before) @ density(_SAMPLE) <= _SETTLED * (size + 1e-300)):
                 return 2.0 * width
             before = after
         raise NotEvaluable("averages over label and output do not settle")
@@ -137,12 +139,30 @@ class Reference:
     @cached_property
     def nodes(self) -> Nodes:
         """Nodes of kappa chosen from the solution."""
-        if self.rank > 1 or self.result.model.target.indices > 1:
-            return grid_nodes(self.at, self.rank, _GRID[self.rank])
+        if self.rank > 1 or self.result.vocabulary.target.indices > 1:
+            found = grid_nodes(self.at, self.rank, _GRID[self.rank], self._terms)
+            if self.rank > 1 or found.error <= _TOLERANCE:
+                return found
         rounding = self._rounding()
         if rounding > _HIDDEN:
             raise NotEvaluable(f"m of features that hardly differ cancel, and rounding of them makes {rounding:.0e}")
-        return settled_nodes(self.at, self._cuts(), max(_TOLERANCE, _ABOVE_ROUNDING * rounding))
+        return settled_nodes(self.at, self._cuts(), max(_TOLERANCE, _ABOVE_ROUNDING * rounding), self._terms)
+
+    def _terms(self, size: Array) -> Array:
+        """What averages over kappa are settled against, [F], by those of the absolute values: slopes may cancel over
+        label and output before, and the last feature may be rounding of the others.
+        """
+        blocks, q, m = len(self.layer.share), self.rank, self.law.overlaps.shape[1]
+        root, start, found = np.sqrt(size[4]), 6 + m, size.copy()
+        mu0, mu1 = (size[start + i * blocks : start + (i + 1) * blocks] for i in range(2))
+        least = [root * mu0, *[root * mu1] * (q + m)]
+        found[[3, *range(6, start)]] = root
+        found[start + 2 * blocks : start + 3 * blocks] += _HARDLY * (mu0**2 + mu1**2)
+        products = slice(start + 3 * blocks, start + (4 + q + m) * blocks)
+        found[products] = np.maximum(found[products], np.concatenate(least))
+        if self.norms_vary:
+            found[-blocks:] += _HARDLY**0.5 * root * (mu0 + mu1)
+        return found
 
     def _rounding(self) -> float:
         """What the rounding of m mu0, which may cancel, makes of the output, relative to its size."""
@@ -170,13 +190,13 @@ class Reference:
     def point(self) -> Point:
         """Everything that the equations are made of, in long doubles."""
         kappa, values = self.nodes.kappa, self.nodes.values
-        m, blocks = self.law.overlaps.shape[1], len(self.problem.blocks)
+        m, blocks = self.law.overlaps.shape[1], len(self.layer.share)
         names = (*_AVERAGES, *(f"avg_{t}g" for t in directions_of("t", m)))
         columns = dict(zip(names, values[1:], strict=False))
         start = 1 + len(names)
         for number, name in enumerate(("mu0", "mu1", "mu2sq")):
             columns[name] = values[start + number * blocks : start + (number + 1) * blocks]
-        if self.problem.norms_vary:
+        if self.norms_vary:
             columns["mu_c"] = self.of_norms(kappa)
         columns |= dict(zip(directions_of("kappa", self.rank), kappa.reshape(len(kappa), -1).T, strict=True))
         families = self._families()
@@ -186,15 +206,15 @@ class Reference:
             for e in self.system.equations
             if e.kind == "explicit" and e.unknown not in known
         }
-        alpha, beta, ridge, noise, inverse = self.problem.parameters
+        model, dimension = self.result.vocabulary, self.result.dimension
         return Point(
-            len(self.problem.blocks),
+            len(self.layer.share),
             {
-                "alpha": long(alpha),
-                "beta": long(beta),
-                "ridge": long(ridge),
-                "noise": long(noise),
-                "inverse_dimension": long(inverse),
+                "alpha": long(model.fit.samples),
+                "beta": long(model.network.width),
+                "ridge": long(model.fit.ridge),
+                "noise": long(model.target.noise),
+                "inverse_dimension": long(0.0 if dimension is None else 1.0 / dimension),
             },
             families,
             {name: long(values) for name, values in columns.items()},
@@ -204,23 +224,32 @@ class Reference:
         )
 
     def _families(self) -> dict[str, Array]:
-        order, beta = self.order, self.problem.parameters.width
+        order, beta = self.order, self.result.vocabulary.network.width
         found = {name: long(order[name]) for name in ("m", "Q1", "Q2", "V1", "V2")}
         for name in ("psi", "zeta"):
             found |= dict(zip(directions_of(name, order[name].shape[1]), long(order[name].T), strict=True))
         found |= {"T": long(beta) * found["V2"], "adjoint": found["Q2"]}
-        if self.problem.norms_vary:
+        if self.norms_vary:
             found["norm"] = long(order["norm"])
-        found["fraction"] = long(self.problem.fraction)
-        if bulk_kind(self.problem.model) != "isotropic":
+        found["fraction"] = long(self.layer.share)
+        if bulk_kind(self.result.vocabulary) != "isotropic":
             found |= {name: long(values) for name, values in self._of_bulk().items()}
         return found
 
     def _of_bulk(self) -> Mapping[str, Array]:
-        """What the equations of the bulk are given, and what follows from unknowns that are not told."""
-        system = coupled_at(self.problem, FINE[-1])
-        if not isinstance(system, BulkSystem):  # isotropic rows of unequal norms
-            return bulk_arrays(self.problem, FINE[-1].output)
+        """What the equations of the bulk are given, and what follows from unknowns that are not told.
+
+        The samples of a step that stretches its rows, and the neurons of a matrix, are those of the theory, which
+        ``verify`` holds against a batch of the step.
+        """
+        model, blocks = self.result.vocabulary, len(self.layer.share)
+        if self.layer.spectrum is not None:
+            return self.layer.spectrum.arrays
+        if bulk_kind(model) == "norms":
+            return {"chi": np.full(blocks, 2.0)}  # d times the variance of |w|^2 of a Gaussian vector w, E |w|^2 = 1
+        problem = problem_of(model, self.result.dimension, self.result.bias, intermediate=True)
+        system = coupled_at(problem, FINE[-1])
+        assert isinstance(system, BulkSystem)
         system.residual(system.unknowns(self.order))
         return {**system.given, **{name: system.numbers[name] for name in system.equations.INNER}}
 
@@ -234,9 +263,9 @@ class Reference:
         order = {name: np.asarray(families[name], float) for name in ("Q1", "Q2", "V1", "V2")} | {"m": families["m"]}
         for name, count in (("psi", m), ("zeta", q)):
             order[name] = np.stack([np.asarray(families[n], float) for n in directions_of(name, count)], axis=-1)
-        order |= {"norm": np.asarray(families["norm"], float)} if self.problem.norms_vary else {}
+        order |= {"norm": np.asarray(families["norm"], float)} if self.norms_vary else {}
         moved = replace(self, order=order)
-        kappa, loss = self.nodes.kappa, self.result.model.fit.loss
+        kappa, loss = self.nodes.kappa, self.result.vocabulary.fit.loss
         features = np.array([np.asarray(self.point.columns[name], float) for name in ("mu0", "mu1", "mu2sq")])
         output = moved.output(kappa, features)
         rows = [slice(i, i + _TOGETHER) for i in range(0, len(kappa), _TOGETHER)]
@@ -256,7 +285,7 @@ class Reference:
 
     def observables(self) -> dict[str, float]:
         """Test error, training error and free energy."""
-        interpreter, model = Interpreter(self.point), self.result.model
+        interpreter, model = Interpreter(self.point), self.result.vocabulary
         test = float(self.nodes.values[0] @ self.nodes.weight)
         train = float(np.real(interpreter.value(self.system.train_error))) * model.fit.loss.entry.error_scale
         return {
@@ -267,6 +296,9 @@ class Reference:
 
 
 def reference(result: Result) -> Reference:
-    """A result as the reference sees it, along the directions that kappa has."""
-    problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
-    return Reference(result, problem, order_of(problem, result))
+    """A result as the reference sees it: the layer from the model, order parameters along its directions.
+
+    Raises NotEvaluable.
+    """
+    layer = first_layer(result.vocabulary, result.bias, result.dimension)
+    return Reference(result, layer, order_parameters(result, layer))

@@ -46,7 +46,7 @@ def test_coupled_losses(given: Model) -> None:
 @pytest.mark.parametrize("given", [LOGISTIC, model()], ids=["logistic", "square"])
 def test_the_reported_solution_by_a_second_quadrature(given: Model) -> None:
     found = list(certificate_checks(reference(solve(given))))
-    assert len(found) == 6 and all(check.ok for check in found), [check.line() for check in found]
+    assert len(found) == 7 and all(check.ok for check in found), [check.line() for check in found]
 
 
 @pytest.mark.parametrize(
