@@ -13,7 +13,7 @@ from derive.gaussian.expectation import Expectation
 from derive.saddle import Equation, SaddleSystem, member
 from giantstep.verify.interpreter import NODES, Axes, Interpreter, Point
 
-_SYMMETRIC = 1e-3  # of the norm of the readout: what an overlap that may vanish is held against
+_SYMMETRIC = 1e-3  # of a norm: what an overlap or a mean that may vanish is held against
 
 
 def long(values: object) -> np.ndarray:
@@ -42,11 +42,12 @@ def _residual(interpreter: Interpreter, equation: Equation) -> float:
 
 
 def _of_terms(interpreter: Interpreter) -> Interpreter:
-    """Where the mean slope of a loss is the root of its mean square: it may cancel over label and output."""
+    """Where the mean slope of a loss, which may cancel over label and output, is at least a share of the norm."""
     point = interpreter.point
     if "avg_gg" not in point.columns:
         return interpreter
-    return Interpreter(replace(point, columns={**point.columns, "avg_g": np.sqrt(point.columns["avg_gg"])}))
+    slope = np.maximum(np.abs(point.columns["avg_g"]), _SYMMETRIC * np.sqrt(point.columns["avg_gg"]))
+    return Interpreter(replace(point, columns={**point.columns, "avg_g": slope}))
 
 
 def _size(interpreter: Interpreter, terms: Iterable[Any], axes: Axes) -> Any:

@@ -107,7 +107,7 @@ def _solved(model: Model) -> Iterator[Check]:
         yield Check("equations at the solution", math.nan, math.nan, why)
         return
     solved, found = solved_again(model, result), reference(result)
-    yield from kernel_checks(model, solved, found)
+    yield from kernel_checks(model, solved)
     yield from certificate_checks(found)
     if model.network.trains_bias:
         yield from bias_checks(model, result, solved)

@@ -24,7 +24,6 @@ from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.coupled_system import kernel_checks, solved_again
-from giantstep.verify.reference import reference
 
 PLAIN = Model.from_dict(
     {
@@ -76,7 +75,7 @@ def test_solutions_are_certified(name: str) -> None:
 def test_checks_of_the_kernel(name: str) -> None:
     """Jacobian by differences, averages by quadrature, the law of the bulk against one batch."""
     result = solved(name)
-    found = list(kernel_checks(result.model, solved_again(result.model, result), reference(result)))
+    found = list(kernel_checks(result.model, solved_again(result.model, result)))
     assert all(check.ok for check in found), "\n".join(check.line() for check in found)
     assert any("one batch" in check.name for check in found)
 
