@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 011514a3e1a7bc62.
+Generated; do not edit. Signature e1803c0faa3db9b8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "011514a3e1a7bc62c152f8fa5ea04add722f988969cfe11aaba8230f1290272d"
+SIGNATURE = "e1803c0faa3db9b8a0b53212cba31e9aa25e30556c4c60cdb4cf83ab71e39fdf"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 1af89b236c4f1da9, runtime a9d278418cd419db.
+Generated; do not edit. Signature b51e98d1b56bbade, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1af89b236c4f1da9b91722beb3c4bbb68eb5ee77e924fc03e329c99a19bd73b3"
+SIGNATURE = "b51e98d1b56bbade139d2e977e46a1dfe39731d1f4c8c6023e58eb3c7ab12f5c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -111,6 +111,9 @@ def strengthen(system, n):
 def invert(matrix, row, K):
     """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
     short()
+    if K == 1:  # room for an order takes longer than that
+        matrix[row, 0, 0] = 1.0 / matrix[row, 0, 0]
+        return
     order = np.empty(K, np.int64)
     for k in range(K):
         order[k] = k

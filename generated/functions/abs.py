@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c8c66aee9b5076d8, runtime a9d278418cd419db.
+Generated; do not edit. Signature 003c0f544617f04f, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "c8c66aee9b5076d882cefd8af9444e90cd7ff536b0baca1dc80fe1c85938b2ea"
+SIGNATURE = "003c0f544617f04f08e138b1c0777e3e150f0dcbed455f42be99d10ee0512ecf"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7b52c34c3fb146ee, runtime a9d278418cd419db.
+Generated; do not edit. Signature 3821746d721d0e05, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "7b52c34c3fb146ee18da495891c6ea8b204259b9395a6a870567e35e2dd31d27"
+SIGNATURE = "3821746d721d0e055653d170b6424b4e2d5931ed3454232e1e2f7664675e9538"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 673c393b2ba83ac8, runtime a9d278418cd419db.
+Generated; do not edit. Signature e065c60b561b6546, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "673c393b2ba83ac8ccec9d9e93aed1d6a5cfb8bd29aedc066d64adc44cdf3da2"
+SIGNATURE = "e065c60b561b654689ebcb9d4ae499678a431d4a6ae99fa9c490cde28a636ce8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

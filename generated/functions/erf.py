@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0f7201b9f125c4bb, runtime a9d278418cd419db.
+Generated; do not edit. Signature 8a149ef1d14d73ce, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "0f7201b9f125c4bb662f226f01010942082b841e85a724ab19b18dd9d4e9584b"
+SIGNATURE = "8a149ef1d14d73cec49485de2ec369dfe65d60696426a9a2def419b93fcd21c6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 31f8470aeff4f4d7, runtime a9d278418cd419db.
+Generated; do not edit. Signature 1e8d2cdd0a211429, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "31f8470aeff4f4d783aee8cf4f3d88425b25318354a532aea3d74cd5aeed5e11"
+SIGNATURE = "1e8d2cdd0a21142919403291b2bd5751eb8f378e9f4795b0b5b8da1e3bffc0ed"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 337d842a17203958, runtime a9d278418cd419db.
+Generated; do not edit. Signature 0f7fb2dd6a6fdb35, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "337d842a17203958a0021da7a30c8ecd4ea3cc8f2eb430e25f148634e5df9a53"
+SIGNATURE = "0f7fb2dd6a6fdb35db5c137b7b1266283e41978259edb832450d13d011e81b9c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

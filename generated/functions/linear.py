@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1a3a57c9191b3a5c, runtime a9d278418cd419db.
+Generated; do not edit. Signature 867d0cd194000d06, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "1a3a57c9191b3a5c30974d3c6857536a7fb82e06ad93a265c11789f030578657"
+SIGNATURE = "867d0cd194000d0601ec6afea2f83fabd5e9ed8fe3eb496bd0b48e89b24ea788"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3fcbcfdc189eec0e, runtime a9d278418cd419db.
+Generated; do not edit. Signature 8f28120c6d1d3431, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "3fcbcfdc189eec0e5b5a2ec7be9d96f855c8b25fa758ebcc9cf6cb304f8b836e"
+SIGNATURE = "8f28120c6d1d34318af5cae9ab134787790a325dc62077150558029fef57d069"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

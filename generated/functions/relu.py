@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4427f3e739fd0af2, runtime a9d278418cd419db.
+Generated; do not edit. Signature 6581ed03bf9aad75, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "4427f3e739fd0af217a6ab5a4c8681b8c4f927931ac1287c4ba10037aadbc1b9"
+SIGNATURE = "6581ed03bf9aad7597f36a71baedbc83774c9755181ddfdfa7976dc17a4d7742"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a6439ef781107f5, runtime a9d278418cd419db.
+Generated; do not edit. Signature 3b9830cc38fb459b, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "0a6439ef781107f517f16e634c7e63326fec80bb0bb3d15f85ae18c7642b154f"
+SIGNATURE = "3b9830cc38fb459b7d5bc80a2bfb0045c3e838378aa8bcd4198368555a396674"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

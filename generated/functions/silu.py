@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 88b33379a0c6edea, runtime a9d278418cd419db.
+Generated; do not edit. Signature 0ea8bc9ea8c0fef9, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "88b33379a0c6edea52961119588af55ecc84821a6c0797591afc751bb1df8c41"
+SIGNATURE = "0ea8bc9ea8c0fef96b7adc723a6ca9164c62488c4a1c91a3f11045c4b0f256fa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

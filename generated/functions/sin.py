@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature de60f154a38d7047, runtime a9d278418cd419db.
+Generated; do not edit. Signature 027fee9e933f7e36, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "de60f154a38d70471d9d2ec93915047b0e566399b6f23c35f8d749055e44c340"
+SIGNATURE = "027fee9e933f7e36f90d28db022a6d187f01fbed8e8069783eeec39a7a40f7cb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 117450376ade53db, runtime a9d278418cd419db.
+Generated; do not edit. Signature d56087a4a58d1ae9, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "117450376ade53db583c53be21828c4b4d3e5bea74420570b4660e804bc4ba63"
+SIGNATURE = "d56087a4a58d1ae9ac225941430d74482188d659cae0caee01fcf27085f32a26"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

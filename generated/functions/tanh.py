@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e9a47f376c5564dd, runtime a9d278418cd419db.
+Generated; do not edit. Signature a397db2629a5b076, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "e9a47f376c5564dd32cfa4c1c234b433c38c363ec850577369b80fd42388a984"
+SIGNATURE = "a397db2629a5b076aeb33d3b9a73c2bcad973ab92ff63bdab53f644a0bef4fac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

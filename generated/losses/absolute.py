@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature f5c811d06f323b87, runtime a9d278418cd419db.
+Generated; do not edit. Signature 1c6a34ff17bc6ebc, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "f5c811d06f323b8765c14c3a3f82c9b700345e00cc132ea7d2c3b25f25df2dad"
+SIGNATURE = "1c6a34ff17bc6ebc4b19c8a5dbc10cb527d1f1ac565005bb6665dd050404861a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d73ab1b1df3aa3bb, runtime a9d278418cd419db.
+Generated; do not edit. Signature c506b034a9940a11, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "d73ab1b1df3aa3bb3202a82d8a97f73cdfa33a135e308aa3f72ede5c1cf209d1"
+SIGNATURE = "c506b034a9940a119f180bc4e49929a97fcd28b5673c413303ba717f3469db8e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 6b3de83c16abf0ff, runtime a9d278418cd419db.
+Generated; do not edit. Signature d61f955b2ca1d4d7, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "6b3de83c16abf0ff3883b63de4e316f04686d51d4bcac36d5a449014f7244984"
+SIGNATURE = "d61f955b2ca1d4d7255eac43b320df85e0e63dd648ebef654504c3b88439b238"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

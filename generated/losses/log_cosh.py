@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 25577ca763af7626, runtime a9d278418cd419db.
+Generated; do not edit. Signature f0736388f758bad7, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "25577ca763af76266ddf2c71125d46dd7f217e5d694ec95e3c83b88df332e6ba"
+SIGNATURE = "f0736388f758bad7954d12b15a1764d2f46dde0c6ac32e4d4abf975d6ca7994f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature cbbf9603991a6f1d, runtime a9d278418cd419db.
+Generated; do not edit. Signature ebd454cab61b2cb4, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "cbbf9603991a6f1d7f96a473b8fabdc8b7b52083dbd2af2670e5ce27f83ec723"
+SIGNATURE = "ebd454cab61b2cb4717d702e7af96aa20ffdf3378dda4114a5ffef27c0b8dca2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

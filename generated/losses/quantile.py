@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature e0af8ed1202d830b, runtime a9d278418cd419db.
+Generated; do not edit. Signature ca0764691fc30feb, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "e0af8ed1202d830b9432314802c91973b08dd4e317693cab28f8d2396f64ca39"
+SIGNATURE = "ca0764691fc30febea01b3bf0cb9aaa33afdc1eb79e1878fdcf0b06fccebecfb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 1b83f7f804c18e20, runtime a9d278418cd419db.
+Generated; do not edit. Signature dd58b5796c6b24a0, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "1b83f7f804c18e2071a1e0c03b8a44159ca5d9969b42ec7cb57ae5b1d0fc5864"
+SIGNATURE = "dd58b5796c6b24a0ee60b2737f154cfcccec5ebe027cf69fa3064fcc2d29e9b7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e7aa6ebdf8c38936, runtime a9d278418cd419db.
+Generated; do not edit. Signature 1de048cbe60a561b, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "e7aa6ebdf8c3893683ef5f7c32c2138f2c02ba7d7a07c043bfe6eed3dca2a2b1"
+SIGNATURE = "1de048cbe60a561b6e5d97cde5b2fffb4c5b8fee27442f2d75bced3020e801b1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

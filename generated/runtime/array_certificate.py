@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 41b50196569bde62, runtime a9d278418cd419db.
+Generated; do not edit. Signature 66e9a5e5e8ebda15, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -163,4 +163,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "41b50196569bde62523179fb7c1d8c3e3e6f8721cf436bbd462cb9581d5ba2a5"
+SIGNATURE = "66e9a5e5e8ebda1565e894fed58b96ba02ce29b996713ab0e52f9b8ae45ac62c"

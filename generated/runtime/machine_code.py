@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 41b50196569bde62, runtime a9d278418cd419db.
+Generated; do not edit. Signature 66e9a5e5e8ebda15, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -46,4 +46,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "41b50196569bde62523179fb7c1d8c3e3e6f8721cf436bbd462cb9581d5ba2a5"
+SIGNATURE = "66e9a5e5e8ebda1565e894fed58b96ba02ce29b996713ab0e52f9b8ae45ac62c"

@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 41b50196569bde62, runtime a9d278418cd419db.
+Generated; do not edit. Signature 66e9a5e5e8ebda15, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -117,6 +117,9 @@ def strengthen(system, n):
 def invert(matrix, row, K):
     """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
     short()
+    if K == 1:  # room for an order takes longer than that
+        matrix[row, 0, 0] = 1.0 / matrix[row, 0, 0]
+        return
     order = np.empty(K, np.int64)
     for k in range(K):
         order[k] = k
@@ -150,4 +153,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "41b50196569bde62523179fb7c1d8c3e3e6f8721cf436bbd462cb9581d5ba2a5"
+SIGNATURE = "66e9a5e5e8ebda1565e894fed58b96ba02ce29b996713ab0e52f9b8ae45ac62c"

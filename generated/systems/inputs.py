@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature b20b6a141dcdd481.
+Generated; do not edit. Signature f127040302a4ce4e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b20b6a141dcdd4811e5f839edfd401a7e4987ca7276ec7dae47c363c5c95aa7b"
+SIGNATURE = "f127040302a4ce4e1ee25cba5c71301a35d300720c26beb7e3452ffe76cf2da3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 09846f45f35f6691.
+Generated; do not edit. Signature 47acbdfc353d0946.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "09846f45f35f6691bcbdc80e5e9af56ed07e7d3875ef3810e14d854ed472655e"
+SIGNATURE = "47acbdfc353d0946e10bf4668c8613eb3b1d5df9de631f6317784a49cc1a8c43"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

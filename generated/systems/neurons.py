@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 92cf08cb8f48300e.
+Generated; do not edit. Signature d009063e3846ff09.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "92cf08cb8f48300ed65260c2bc8afcfa639b17ba263c5b86ea392f671149252f"
+SIGNATURE = "d009063e3846ff0900eaedd8a002b521e364477a0ea90dddf9b144c4893c39f0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5574fd956eca4eda.
+Generated; do not edit. Signature 9814c9aa5fdfcdff.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5574fd956eca4eda9b9ea5a2abc2fc97ba82b440cee2fc4d3e49e884959f34fa"
+SIGNATURE = "9814c9aa5fdfcdff45af87603fa8f27e98ed04d85261d961904e0e8723dde2c4"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature abfd4837734da964.
+in X). Generated; do not edit. Signature 22c0a7f167ec73bf.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "abfd4837734da964cfd2c7396dd8efd9c6f7cece066c106ff7ab51cf8087c953"
+SIGNATURE = "22c0a7f167ec73bf76f11414a514b7c46dbdccdf6db0b8ce143e78f17a2248cf"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -352,14 +352,16 @@ def jacobian(stage, node, fraction, numbers, vector, matrix, field, work, member
 
 
 @kept(**INNER)
-def _solve_point(node, fraction, parameters, work, vector, matrix, field, members, sizes, system, warm, out):
+def _solve_point(node, fraction, parameters, work, vector, matrix, field, members, sizes, systems, ready, warm, out):
     """Solve the system at one point; vector and matrix are views of work; the rest as in ``solve``.
 
-    Returns the number of Newton iterations and linear solves, or minus the stage that failed.
+    systems[stage], ready[stage]: the linear system of a stage, and whether its matrix and the unknowns are those of a
+    solution on other nodes. Returns the number of Newton iterations and linear solves, or minus the stage that failed.
 
     A nonlinear block: Newton from above; the map is monotone and concave, so from a point above the solution, here that
     without data (alpha = 0), it descends to it. A linear block: one solve and one refinement; where it is singular, the
-    limit d -> infinity of its finite-size term, by proximal iterations from zero.
+    limit d -> infinity of its finite-size term, by proximal iterations from zero. Close to a solution a matrix serves
+    again.
     """
     short()
     total = 0
@@ -367,13 +369,13 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
     for stage in range(3):
         if stage == 2:
             _equations_3(node, fraction, numbers, vector, matrix, field)
-        n, newton = sizes[stage], stage == 0
-        cold = not (newton and warm)
+        n, newton, system, known = sizes[stage], stage == 0, systems[stage], ready[stage]
+        cold = not (known or (newton and warm))
         for i in range(n):
             start = 1.0 if newton else 0.0
             system[n + 1, i] = start if cold else work[members[stage, UNKNOWN, i]]
             work[members[stage, WEIGHT, i]] = 0.0
-        iteration, last, columns = -2 if newton and cold else 0, 201 if newton else 1, n
+        iteration, last, columns = -2 if newton and cold else 0, 201 if newton else 1, 0 if known else n
         previous, done = np.inf, False
         while True:
             # the residuals, and as long as they change the columns of the Jacobian
@@ -407,14 +409,24 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
                 last, columns = 20, 0
                 continue
             change = subtract(system, n, members[stage, FAMILY])
+            if known and not change < 1e-7:  # too far for the matrix from other nodes: back, and once more with its own
+                for i in range(n):
+                    system[n + 1, i] = work[members[stage, UNKNOWN, i]]
+                known, columns = False, n
+                continue
             if not change < np.inf or iteration > last:
                 return -stage - 1
             iteration += 1
             done = iteration > last
             if newton:
                 done = iteration > 0 and (change < 4e-16 or (change < 1e-9 and change >= 0.5*previous))
-            columns = n if newton and not done else 0
+            elif known:
+                done = done or change < 1e-8
+            if done and change < 4e-16 and (newton or columns == 0):  # rounding: all is known at these unknowns
+                break
+            columns = n if newton and not done and (iteration == 0 or change > 1e-7) else 0
             previous = change
+        ready[stage] = last != 20
         total += iteration if newton else 1
     _observables(node, fraction, numbers, vector, matrix, field, out)
     return total
@@ -437,13 +449,15 @@ def solve(rough, node, fraction, parameters, square, negligible, work, field, me
     """
     K, most, kind = fraction.shape[0], members.shape[2], work.dtype
     vectors = 24*K
-    system, found = np.empty((2*most + 4, most), kind), np.empty(3, kind)
+    systems, found = np.full((3, 2*most + 4, most), np.nan, kind), np.empty(3, kind)  # nothing unset is used unseen
+    ready = np.empty(3, np.bool_)
     rough_field = np.empty((field.shape[0], rough.shape[1]), kind)
     for p in range(parameters.shape[0]):
         point = work[p]
         vector = point[:vectors].reshape(24, K)
         matrix = point[vectors:].reshape(15, K, K)
         begun, out[p, 0] = warm, np.nan
+        ready[:] = False
         for order in range(0 if rough.shape[1] > 0 else 1, 2):
             table, room = (rough, rough_field) if order == 0 else (node, field)
             out[p, 3] = out[p, 0]
@@ -452,8 +466,9 @@ def solve(rough, node, fraction, parameters, square, negligible, work, field, me
             for again in range(2 if begun else 1):
                 if again > 0:
                     point[:] = 0.0
+                    ready[:] = False
                 status[p] = _solve_point(table, fraction, parameters[p], point, vector, matrix, room, members, sizes,
-                    system, begun and again == 0, found)
+                    systems, ready, begun and again == 0, found)
                 if status[p] > 0:
                     break
             for i in range(3):

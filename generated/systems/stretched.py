@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 2b8aad35c881df7d.
+Generated; do not edit. Signature 744960a8a66a6588.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2b8aad35c881df7d803e7ba7fb0d7539db200a871d3e68cb82dc289fddbfc518"
+SIGNATURE = "744960a8a66a658842312b96d7dc0b05a4dd001b26ea8d98e290c9243d8bb36a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

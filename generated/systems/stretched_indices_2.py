@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a0f9ffad602e2d8b.
+Generated; do not edit. Signature 365cacd87c43f3ef.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a0f9ffad602e2d8b7a4549cc217c33c520833ea1ba75f67b9db7a6d82adca321"
+SIGNATURE = "365cacd87c43f3ef22660201da6e851a7128b5f98e2dc336728a2cc74bd9d730"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -119,7 +119,9 @@ def test_what_is_impossible_is_refused_before_any_solve(
 def test_executors_give_the_same_bytes() -> None:
     sweeps = ["fit.samples=0.2:3:70", "fit.ridge=0.01,1"]
     options: dict[str, Any] = {"simulate": True, "dimension": 30, "seeds": 3, "simulate_points": 3}
-    here = curve(MODEL, sweeps, **options).to_json()
+    solved = curve(MODEL, sweeps, **options)
+    assert not any(solved["reason"])
+    here = solved.to_json()
     with ThreadPoolExecutor(3) as pool:
         assert curve(MODEL, sweeps, executor=pool, **options).to_json() == here
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as processes:
