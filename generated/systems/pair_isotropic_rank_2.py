@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 7b21d8aaf6fa6dce, runtime a9d278418cd419db.
+Generated; do not edit. Signature b232409cc8046247, runtime ce3f2a0bb30196f8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "7b21d8aaf6fa6dcefdedc73d59f78345ccd430abe6ba353eae03f367ac947c67"
+SIGNATURE = "b232409cc804624742fe573578f96ac3eafe3c0e684ecb8a6429ce5bd827d2dc"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -42,7 +42,7 @@ def _jobs(text: str) -> int:
 
 def check_workers(arguments: argparse.Namespace) -> None:
     """Raises BadInput for a number of jobs that is none, and for both."""
-    from giantstep.observe.simulate import checked_count  # help and bad arguments do without
+    from giantstep.spec.counts import checked_count  # help and bad arguments do without
 
     checked_count("--jobs", arguments.jobs, 1)
     if arguments.cluster and arguments.jobs != 1:
@@ -86,7 +86,8 @@ def resumable(keep: str | None) -> Iterator[Path | None]:
     """The file of finished points beside a file that is to be written, removed at the end."""
     checkpoint = _beside(keep)
     if checkpoint is not None and checkpoint.exists() and (count := _finished(checkpoint)):
-        print(f"giantstep: going on from {count} finished points in {checkpoint}", file=sys.stderr)
+        told = f"giantstep: {checkpoint} holds {count} finished points; those of this sweep are not computed again"
+        print(told, file=sys.stderr)
     yield checkpoint
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)

@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from giantstep.observe.few_seeds import normal_score
-from giantstep.observe.simulate import Simulation, checked_count, simulate
+from giantstep.observe.simulate import Simulation, simulate
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.bars import GivenMessages
+from giantstep.spec.counts import checked_seeds
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -108,7 +109,7 @@ def compare(
             "solve and simulate take the given bulk; compare takes the same step with step.bulk = trained",
         )
     begun = time.perf_counter()
-    checked_count("seeds", seeds, 2)
+    checked_seeds(seeds, 2)
     what: SystemKind = "network" if model.spike is None else "srf"
     simulation = simulate(model, dimension=dimension, seeds=seeds, what=what, seed=seed, progress=progress)
     results, refused = {}, {}

@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.observe.finite_system import at_dimension
 from giantstep.observe.measured_pairs import MeasuredPairs, measured_pairs
-from giantstep.observe.simulate import at_dimension, checked_count
 from giantstep.simulate.pairs import SOURCES, Resampling
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.counts import checked_count
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model

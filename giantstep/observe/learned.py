@@ -15,9 +15,9 @@ from scipy.special import roots_hermitenorm
 
 from giantstep.law.directions import mixing
 from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
+from giantstep.observe.finite_system import at_dimension
 from giantstep.observe.learned_points import LearnedPoints, simulated_points
 from giantstep.observe.output_law import Output, moments_along, spike_lines, target_line
-from giantstep.observe.simulate import at_dimension
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.observe.simulate import cannot_run, checked_count, finite_system
+from giantstep.observe.finite_system import cannot_run, finite_system
 from giantstep.quadrature.gauss import normal_between
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.learned import binned_output
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.system.result import Result
 
 Array = np.ndarray
@@ -61,7 +62,7 @@ def simulated_points(
 
     Raises BadInput for what cannot be simulated.
     """
-    checked_count("seeds", seeds, 2)
+    checked_seeds(seeds, 2)
     checked_count("bins", len(edges) - 1, 1)
     model = result.model
     runs = []

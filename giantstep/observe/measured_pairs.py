@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.observe.finite_system import cannot_run, default_kind, finite_system
 from giantstep.observe.measured_steps import standard_error
-from giantstep.observe.simulate import cannot_run, checked_count, default_kind, finite_system
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.pairs import PairsResult, Resampling, simulate_pairs
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.counts import checked_seeds
 from giantstep.spec.model import Model
 
 Array = np.ndarray
@@ -53,7 +54,7 @@ def measured_pairs(
     resampling: Resampling,
 ) -> MeasuredPairs:
     """Simulate pairs that share each of the sets of sources. Raises BadInput where that cannot be done."""
-    checked_count("seeds", seeds, 1)
+    checked_seeds(seeds)
     again = model.step is not None and any("batch" not in names for names in sets)
     kind = what or ("network" if again else default_kind(model))
     held = [(*names, "batch") if model.step is None else tuple(names) for names in sets]

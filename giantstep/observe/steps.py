@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from giantstep.law.layer_state import LayerState
-from giantstep.observe.simulate import Simulation, checked_count, simulate
+from giantstep.observe.simulate import Simulation, simulate
 from giantstep.simulate.layer import MeasuredStep
+from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -109,7 +110,7 @@ def steps(
     step. Source: docs/theory.md, section 12.
     """
     checked_count("most", most, 1)
-    checked_count("seeds", seeds, 0)
+    checked_seeds(seeds, 0)
     last = model.step
     if last is None or last.exponent < 0.5 or model.inputs is not None or last.bulk == "matrix":
         raise BadInput(

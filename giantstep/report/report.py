@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from giantstep.observe.simulate import checked_count
 from giantstep.report.bibliography import bibtex
 from giantstep.report.contents import POINTS, SEEDS, Contents, Settings, contents
 from giantstep.report.figures import pictures
 from giantstep.report.html_page import page
 from giantstep.report.tex_document import document, picture_name
 from giantstep.spec.bars import Progress
+from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.files import DOCUMENTS, check_writable, write_atomic
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -54,9 +54,7 @@ def report(
     target = check_writable(path, DOCUMENTS)
     if dimension is not None:
         checked_count("dimension", dimension, 2)
-    settings = Settings(
-        dimension, checked_count("seeds", seeds, 1) if simulate else 0, checked_count("points", points, 2)
-    )
+    settings = Settings(dimension, checked_seeds(seeds) if simulate else 0, checked_count("points", points, 2))
     tell = progress or _silent
     found = contents(model, settings, tell)
     tell("writing", 0, 1)

@@ -17,6 +17,7 @@ from pathlib import Path
 from giantstep import __version__
 
 _VERSION = re.compile(r"[0-9a-f]{16}")  # folders of kernels, one for each generator
+_MOST = 2000  # modules of a generator, some 100 MB with their machine code
 _SEAL = "# sha256 "  # of everything above, in the last line of a file
 
 
@@ -83,9 +84,25 @@ def keep_text(path: Path, text: str) -> bool:
             return False
     try:
         write_atomic(path, sealed(text))
+        _trim(path.parent)
     except OSError:
         return False
     return True
+
+
+def _trim(folder: Path) -> None:
+    """Where there are too many modules, delete the older half, and all machine code whose module is gone."""
+    modules = list(folder.glob("*.py"))
+    if len(modules) <= _MOST:
+        return
+    with contextlib.suppress(OSError):  # another process may be deleting them too
+        modules.sort(key=lambda path: path.stat().st_mtime_ns)
+        for path in modules[: len(modules) // 2]:
+            path.unlink(missing_ok=True)
+        kept = {path.stem for path in folder.glob("*.py")}
+        for path in (folder / "__pycache__").iterdir():
+            if path.name.partition(".")[0] not in kept:
+                path.unlink(missing_ok=True)
 
 
 def sealed(text: str) -> str:

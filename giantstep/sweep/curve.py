@@ -14,17 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantstep.observe.baselines import best_linear_error, has_spike, random_features
+from giantstep.observe.finite_system import DEFAULT_KIND, at_dimension, default_kind, finite_system
 from giantstep.observe.measured_steps import standard_error
-from giantstep.observe.simulate import (
-    DEFAULT_KIND,
-    DEFAULT_SEEDS,
-    at_dimension,
-    checked_count,
-    default_kind,
-    finite_system,
-)
+from giantstep.observe.simulate import DEFAULT_SEEDS
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.bars import GivenProgress, Progress, progress_of
+from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -74,7 +69,7 @@ def curve(
     if simulate:
         if dimension is None:
             raise BadInput("a simulation needs a dimension", "give dimension=1000 (--dimension 1000)")
-        checked_count("seeds", seeds, 1)
+        checked_seeds(seeds)
         checked_count("simulate_points", simulate_points, 1)
         finite_system(plan.base, what)
         options["simulation"] = {"what": what, "seeds": seeds, "seed": checked_count("seed", seed, 0)}

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantstep.observe.gradient.parameter_directions import check_key
-from giantstep.observe.simulate import checked_count
 from giantstep.observe.tune import tune
 from giantstep.spec.bars import GivenProgress, Progress, progress_of
+from giantstep.spec.counts import checked_count
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model

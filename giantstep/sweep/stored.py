@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.language.grammar import shorten
-from giantstep.observe.simulate import checked_count
 from giantstep.spec.bars import GivenProgress, Progress, progress_of
+from giantstep.spec.counts import checked_count
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import suffix_of
 from giantstep.spec.given import takes_model

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from giantstep import __version__
 from giantstep.law.spike import SpikeParameters
-from giantstep.observe.simulate import at_dimension, finite_system, simulate_seed
+from giantstep.observe.finite_system import at_dimension, finite_system
+from giantstep.observe.simulate import simulate_seed
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
 from giantstep.spec.model import Model

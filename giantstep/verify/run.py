@@ -9,7 +9,7 @@ from dataclasses import replace
 from derive.scalar import scalar_function
 from giantstep.law.intermediate_steps import at_strength
 from giantstep.law.kind import is_closed
-from giantstep.observe.simulate import checked_count
+from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
@@ -47,7 +47,7 @@ def verify(model: Model, echo: Callable[[str], object], *, dimension: int = DIME
     cannot be solved at all, BadInput for counts that are none.
     """
     checked_count("dimension", dimension, 2)
-    checked_count("seeds", seeds, 1)
+    checked_seeds(seeds)
     echo(f"{'check':<64} {'measured':>9} {'allowed':>9}")
     done = []
     for check in checks(model, dimension, seeds):

@@ -16,7 +16,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from giantstep.law.given_bulk import given_bulk
-from giantstep.observe.simulate import Simulation, default_kind, simulate
+from giantstep.observe.finite_system import default_kind
+from giantstep.observe.simulate import Simulation, simulate
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.model import Model
 from giantstep.system.result import Result

@@ -89,7 +89,7 @@ def test_interruption_says_what_was_saved(
     assert code == 130 and "64 finished points are saved in" in err and len(err.splitlines()) == 1
     assert not output.exists()
     code, _, err = run(*sweep, "--output", str(output))
-    assert code == 0 and "going on from 64 finished points" in err and len(calls) == 70 + 36
+    assert code == 0 and "holds 64 finished points" in err and len(calls) == 70 + 36
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "model.toml"]
     calls.clear()
     code, _, err = run(*sweep)

@@ -15,7 +15,7 @@ import giantstep as gs
 from giantstep.cli.main import main
 from giantstep.law.intermediate_steps import at_strength, order_of, powers_of
 from giantstep.observe.baselines import random_features
-from giantstep.observe.simulate import at_dimension
+from giantstep.observe.finite_system import at_dimension
 
 NORMAL = roots_hermitenorm(5)  # readouts a_k ~ N(0, 1/p) of [MON23] by five values of the right moments
 QUADRATIC = "z + 0.5*He(2, z)"  # mean features without a constant

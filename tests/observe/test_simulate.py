@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from giantstep.observe.baselines import random_features
-from giantstep.observe.simulate import at_dimension, finite_system, simulate, simulate_seed
+from giantstep.observe.finite_system import at_dimension, finite_system
+from giantstep.observe.simulate import simulate, simulate_seed
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
@@ -98,6 +99,7 @@ def test_simulation_summary_and_single_seed() -> None:
         (MODEL, {"dimension": 1}),
         (MODEL, {"dimension": 10.5}),
         (MODEL, {"seeds": 0}),
+        (MODEL, {"seeds": 10**12}),
         (MODEL, {"seed": -1}),
         (MODEL, {"dimension": 10**7}),
         (MODEL.replace({"fit.samples": 1e-3}), {}),

@@ -13,8 +13,8 @@ import pytest
 
 from codegen.functions import emit
 from generated.runtime import kept_code
-from giantstep.spec import kernels
-from giantstep.spec.user_cache import cached_path, kept_text, sealed
+from giantstep.spec import kernels, user_cache
+from giantstep.spec.user_cache import cached_path, keep_text, kept_text, sealed
 
 TEXT = "z**3/7 - z"
 
@@ -129,3 +129,15 @@ def test_a_full_disk_is_no_error(path: Path, monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setattr(kept_code._SealedFiles, "_open_for_write", full)
     assert moments() == pytest.approx(RIGHT, rel=1e-13)
     assert not list((path.parent / "__pycache__").glob("*.nb?"))
+
+
+def test_the_oldest_modules_go_with_their_machine_code(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(user_cache, "_MOST", 4)
+    os.utime(path, ns=(1, 1))
+    for number in range(4):
+        other = path.with_name(f"other_{number}.py")
+        assert keep_text(other, "pass\n")
+        os.utime(other, ns=(number + 2, number + 2))
+    assert {file.name for file in path.parent.glob("*.py")} == {"other_1.py", "other_2.py", "other_3.py"}
+    assert not list((path.parent / "__pycache__").iterdir())
+    assert moments() == pytest.approx(RIGHT, rel=1e-13)

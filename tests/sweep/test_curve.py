@@ -289,6 +289,6 @@ def test_killing_the_program_leaves_no_half_written_file(tmp_path: Path) -> None
     again = subprocess.run(
         [sys.executable, "-m", "giantstep.cli", *command], capture_output=True, text=True, check=True
     )
-    assert "going on from" in again.stderr
+    assert "finished points" in again.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c.json", "m.toml"]
     assert output.read_text() == curve(MODEL, "fit.samples=0.2:3:640", baselines=False).to_json()

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 from rank_cases import model, staircase, three
 
-from giantstep.observe.simulate import at_dimension, finite_system
+from giantstep.observe.finite_system import at_dimension, finite_system
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.first_layer import draw_layer
 from giantstep.simulate.layer import Streams

@@ -7,7 +7,7 @@ only terms of order 1/d that do not grow with the overlap m, which at these size
 import pytest
 
 from giantstep import Model, simulate, solve
-from giantstep.observe.simulate import at_dimension
+from giantstep.observe.finite_system import at_dimension
 
 # activation, width, readout values; link, noise; alpha, ridge; step (alpha0, rate) or spike (r, gamma, c)
 MODELS = {

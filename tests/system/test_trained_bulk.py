@@ -13,8 +13,9 @@ import pytest
 
 from giantstep.cli.main import main
 from giantstep.law.derivation import derive
+from giantstep.observe.finite_system import default_kind
 from giantstep.observe.gradient.gradient import gradient
-from giantstep.observe.simulate import default_kind, simulate
+from giantstep.observe.simulate import simulate
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.discretisation import Level

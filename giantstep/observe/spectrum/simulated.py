@@ -8,10 +8,11 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from giantstep.observe.simulate import at_dimension, cannot_run, checked_count, default_kind, finite_system
+from giantstep.observe.finite_system import at_dimension, cannot_run, default_kind, finite_system
 from giantstep.simulate.eigenvalues import gram_eigenvalues
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.model import Model
 
 Array = np.ndarray
@@ -96,7 +97,7 @@ def simulated_eigenvalues(
 
     Sizes are rounded to whole numbers first and the spike computed at the rounded ratios. Raises BadInput.
     """
-    checked_count("seeds", seeds, 1)
+    checked_seeds(seeds)
     checked_count("seed", seed, 0)
     rounded, what = at_dimension(model, dimension), what or default_kind(model)
     system = finite_system(rounded, what)

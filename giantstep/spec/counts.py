@@ -1,0 +1,24 @@
+"""Whole numbers that a caller gives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from derive.language.grammar import shorten
+from giantstep.spec.errors import BadInput
+
+MOST_SEEDS = 1_000_000  # standard errors of a thousandth of the spread; all errors are kept
+
+
+def checked_count(name: str, value: object, least: int, most: int | None = None) -> int:
+    """The value, or BadInput where it is not a whole number of at least ``least`` and at most ``most``."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise BadInput(f"{name} = {shorten(value)} is not allowed", f"it must be a whole number of at least {least}")
+    if most is not None and value > most:
+        raise BadInput(f"{name} = {shorten(value)} is too many", f"at most {most} are allowed")
+    return int(value)
+
+
+def checked_seeds(seeds: object, least: int = 1) -> int:
+    """The number of simulated systems. Raises BadInput."""
+    return checked_count("seeds", seeds, least, MOST_SEEDS)
