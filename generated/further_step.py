@@ -5,14 +5,14 @@ y_1, y_2 [N], y_t [m, N]: E y, E y^2, E y t of the clean label there; mu0, h_1, 
 blocks, D_2 [K, N]: E sigma'^2. L [K, q], c [K]: loadings and bulk variances before the step; u, pi [K]: values of the
 readout and their fractions. Two blocks have in common what has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature 84acfa5b3b1935ec, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 5b511ecd0b52d7f8, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "84acfa5b3b1935ecbd85b53ae0e78480efd604d6033130cbc505f5d1c55cb55e"
+SIGNATURE = "5b511ecd0b52d7f8db95e042bc089614072e209c8cf144146948233be2c13673"
 
 
 def after_step(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, L, c, u, pi, A, alpha_0, noise, flips):

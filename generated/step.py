@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature f3e93e0cbd7e1f61, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature a8c9437453507ea3, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "f3e93e0cbd7e1f61306d09b8a3d1bc24dfea28bf85878302f4827ffc56f9290c"
+SIGNATURE = "a8c9437453507ea3dd3bbc4c10bec066b8ec6a0e40544b944b3efab9183c92c3"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

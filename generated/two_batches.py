@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 543a1d16f6d313b4, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature fd2d66411947d53d, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "543a1d16f6d313b437ff462b27d490daf74d02db7fe46c8baaa3b8fe3dff4653"
+SIGNATURE = "fd2d66411947d53dd741641e5a7315a8029f95cdf204b42d3759f353a014290a"
 
 
 def directions(*, gamma, **_):

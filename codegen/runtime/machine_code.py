@@ -10,6 +10,7 @@ import llvmlite.binding as llvm
 from numba.core import config
 from numba.core.ccallback import CFunc
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 
 
@@ -31,7 +32,7 @@ class Loaded:
     """Machine code in memory: ``address`` is where it begins, as long as this object lives."""
 
     def __init__(self, code: Code) -> None:
-        cpu_target.target_context  # noqa: B018 (what the code calls is known then)
+        rtsys.initialize(cpu_target.target_context)  # makes known what the code calls
         triple = llvm.get_process_triple()
         machine = llvm.Target.from_triple(triple).create_target_machine(codemodel="jitdefault", jit=True)
         room: Any = config.USE_LLVMLITE_MEMORY_MANAGER

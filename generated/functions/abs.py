@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 003c0f544617f04f, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature bb4df3c4145932ef, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "003c0f544617f04f08e138b1c0777e3e150f0dcbed455f42be99d10ee0512ecf"
+SIGNATURE = "bb4df3c4145932ef377334ff0056d53e586e1171143b21551ef9be1484c02af1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

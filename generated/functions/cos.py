@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3821746d721d0e05, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 195670897c7426ab, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "3821746d721d0e055653d170b6424b4e2d5931ed3454232e1e2f7664675e9538"
+SIGNATURE = "195670897c7426ab77276782fecd169562dcfc1e4eddb8d4b1080bc7e8f9d8b8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

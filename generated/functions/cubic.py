@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e065c60b561b6546, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 345cd35744c1cfc3, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "e065c60b561b654689ebcb9d4ae499678a431d4a6ae99fa9c490cde28a636ce8"
+SIGNATURE = "345cd35744c1cfc30a7000ac9ad76d3e85ebbcca254e3c994fe13c7c3ed397f1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1e8d2cdd0a211429, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 3d4290ac67743279, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "1e8d2cdd0a21142919403291b2bd5751eb8f378e9f4795b0b5b8da1e3bffc0ed"
+SIGNATURE = "3d4290ac67743279d4cc9cb821ad71b65c1cab06b09d84c39c432b97e840212a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 867d0cd194000d06, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature fc781b6cd0871de3, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "867d0cd194000d0601ec6afea2f83fabd5e9ed8fe3eb496bd0b48e89b24ea788"
+SIGNATURE = "fc781b6cd0871de3dbdf3228b6301462fd1788ac1c7bd0461be7c14fd6908347"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8f28120c6d1d3431, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature fd25db3f3daafd92, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "8f28120c6d1d34318af5cae9ab134787790a325dc62077150558029fef57d069"
+SIGNATURE = "fd25db3f3daafd92ba7dedcfe2b2f226431b7bf3e06f8a81fb4e0543177062f7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

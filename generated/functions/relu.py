@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6581ed03bf9aad75, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 5a485a467ae0cc23, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "6581ed03bf9aad7597f36a71baedbc83774c9755181ddfdfa7976dc17a4d7742"
+SIGNATURE = "5a485a467ae0cc23fe6e80b3b793819ceb2c71fea82a219c103eae54b69ae4ce"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3b9830cc38fb459b, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature eea9bff04ca78d86, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "3b9830cc38fb459b7d5bc80a2bfb0045c3e838378aa8bcd4198368555a396674"
+SIGNATURE = "eea9bff04ca78d867c9832f14a9a20a53d129ba946e88e5a5201dda123f10a69"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

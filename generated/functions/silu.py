@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0ea8bc9ea8c0fef9, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 0e1a9c7383de04d8, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "0ea8bc9ea8c0fef96b7adc723a6ca9164c62488c4a1c91a3f11045c4b0f256fa"
+SIGNATURE = "0e1a9c7383de04d8c7eb782fbfdd3afb779f502e3a35ec83e926c077a618b63a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 027fee9e933f7e36, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature b9ef7b8bc7fdd354, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "027fee9e933f7e36f90d28db022a6d187f01fbed8e8069783eeec39a7a40f7cb"
+SIGNATURE = "b9ef7b8bc7fdd3544a3794a3fb7fb5f26db352275a977af3683fc093339c90b7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d56087a4a58d1ae9, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature b21471da26cbdb6c, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "d56087a4a58d1ae9ac225941430d74482188d659cae0caee01fcf27085f32a26"
+SIGNATURE = "b21471da26cbdb6cbec8e1be03788b4e72395b4a986f7ba2757193d31b006967"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

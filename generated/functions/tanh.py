@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a397db2629a5b076, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 6e6288976a3fe532, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a397db2629a5b076aeb33d3b9a73c2bcad973ab92ff63bdab53f644a0bef4fac"
+SIGNATURE = "6e6288976a3fe5329a0a63fd8c0e95262f3bda52156a60572f0dc32a3bf052dc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1c6a34ff17bc6ebc, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 7c92ba46919211d9, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1c6a34ff17bc6ebc4b19c8a5dbc10cb527d1f1ac565005bb6665dd050404861a"
+SIGNATURE = "7c92ba46919211d98bb36678b3dc44983bb19a8136f71f753b5b6343d6d42b60"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e399877c2c2f3220, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature bff0bfbac00cefbb, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "e399877c2c2f32203baf6da52f2eab930a54a247a8c7225512d96ba01b39f711"
+SIGNATURE = "bff0bfbac00cefbb56404f43c7e671d1ad50825f30f97736b655e311fc0ad2b4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

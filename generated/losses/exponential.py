@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c506b034a9940a11, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 056f19d151fabd1e, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "c506b034a9940a119f180bc4e49929a97fcd28b5673c413303ba717f3469db8e"
+SIGNATURE = "056f19d151fabd1eb63207d2e824aba5b78e78ef7db9388996460003eded4554"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature d61f955b2ca1d4d7, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature ba7e90743347bd93, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "d61f955b2ca1d4d7255eac43b320df85e0e63dd648ebef654504c3b88439b238"
+SIGNATURE = "ba7e90743347bd9325b0cff836fd8b3080a6eb7ef8b6da7b50333d22d34510fc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f0736388f758bad7, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 6f9cb9b7a9b6047a, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f0736388f758bad7954d12b15a1764d2f46dde0c6ac32e4d4abf975d6ca7994f"
+SIGNATURE = "6f9cb9b7a9b6047a58cb26010305f51b995dac01a501d91daa268a29355d7e78"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

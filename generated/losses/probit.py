@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e13917e5c2e606e0, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature e7753416c93b5428, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "e13917e5c2e606e05f7168b9aca80fd296c2e8d604d2561d0f0f5dc1e9c771ea"
+SIGNATURE = "e7753416c93b5428af7bc42db9baf531661fca5c1a3220e1f698c1473a0210fa"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature dd58b5796c6b24a0, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature f2956f67897e812a, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "dd58b5796c6b24a0ee60b2737f154cfcccec5ebe027cf69fa3064fcc2d29e9b7"
+SIGNATURE = "f2956f67897e812ab6334423de01f4c3108e5bc7038aa664d496d3ad87e0dc9d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1de048cbe60a561b, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 9b79a9728c4bb7b7, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "1de048cbe60a561b6e5d97cde5b2fffb4c5b8fee27442f2d75bced3020e801b1"
+SIGNATURE = "9b79a9728c4bb7b7c85f39852128b58b8b19b49936fabc421f4d854d04640f88"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

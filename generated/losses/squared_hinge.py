@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 83a85831e2cec39d, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature d388e0454b451e2d, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "83a85831e2cec39d35ef831172e43897b1651efc22a04740298497928cc976e9"
+SIGNATURE = "d388e0454b451e2dd4bad138d9e78de9a6e7ffe38057de421b2efbb780188321"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

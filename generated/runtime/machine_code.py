@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 66e9a5e5e8ebda15, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature c313c25bf4ba3949, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -16,6 +16,7 @@ import llvmlite.binding as llvm
 from numba.core import config
 from numba.core.ccallback import CFunc
 from numba.core.registry import cpu_target
+from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 
 
@@ -37,7 +38,7 @@ class Loaded:
     """Machine code in memory: ``address`` is where it begins, as long as this object lives."""
 
     def __init__(self, code: Code) -> None:
-        cpu_target.target_context  # noqa: B018 (what the code calls is known then)
+        rtsys.initialize(cpu_target.target_context)  # makes known what the code calls
         triple = llvm.get_process_triple()
         machine = llvm.Target.from_triple(triple).create_target_machine(codemodel="jitdefault", jit=True)
         room: Any = config.USE_LLVMLITE_MEMORY_MANAGER
@@ -46,4 +47,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "66e9a5e5e8ebda1565e894fed58b96ba02ce29b996713ab0e52f9b8ae45ac62c"
+SIGNATURE = "c313c25bf4ba3949aef9efa45dd4905e348313b12b76b54037dbd1373ace4c61"

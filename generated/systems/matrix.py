@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 47acbdfc353d0946.
+Generated; do not edit. Signature 6275fc2854d27885.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "47acbdfc353d0946e10bf4668c8613eb3b1d5df9de631f6317784a49cc1a8c43"
+SIGNATURE = "6275fc2854d278858d4f886985b221b64c1ea443dd5209f521aba5eb0489ce8d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

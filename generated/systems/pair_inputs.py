@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature fac6fe9b5577ab5c, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature b6910a46b8c20fa9, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "fac6fe9b5577ab5c8e54bb72d82653193eb760907f89692910b311fedc1d9fba"
+SIGNATURE = "b6910a46b8c20fa99e2fe5d816eb6fd39d90be3fa97da15f8031e3c6de1cbd7c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

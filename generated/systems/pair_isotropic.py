@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 25e1d0aed3f4064b, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 5c9cf1eb6a300899, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "25e1d0aed3f4064b56fa91f1043b7d2a6b7afa92dc919445a5ca427be34c418d"
+SIGNATURE = "5c9cf1eb6a3008997166caf9dbee3b36a85f52f480f1fcb385680da863988e86"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 1828bbdc2d602bb7, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 9b7a054669167db6, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "1828bbdc2d602bb7b8438b3610dc31bcf025dab110eb3026f4b56fd0cac19772"
+SIGNATURE = "9b7a054669167db66b502daed60a9be1be7feb9e7b5b3101c38b1f340120f725"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b232409cc8046247, runtime ce3f2a0bb30196f8.
+Generated; do not edit. Signature 4c5bff6cd01eddad, runtime e19e8dd54aa930c2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b232409cc804624742fe573578f96ac3eafe3c0e684ecb8a6429ce5bd827d2dc"
+SIGNATURE = "4c5bff6cd01eddadf3a9badb30de8ca41063fd5f5b21a0fb82412411d4bfc503"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9814c9aa5fdfcdff.
+Generated; do not edit. Signature 28543169c77e5b05.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9814c9aa5fdfcdff45af87603fa8f27e98ed04d85261d961904e0e8723dde2c4"
+SIGNATURE = "28543169c77e5b053c4ebf5586dfa6649e7515078625fe1fb67d58e56a0aa822"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 744960a8a66a6588.
+Generated; do not edit. Signature eb2f7f45a0b6bc60.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "744960a8a66a658842312b96d7dc0b05a4dd001b26ea8d98e290c9243d8bb36a"
+SIGNATURE = "eb2f7f45a0b6bc60b20e3b30003d953267fea9877399fa7273b760eaf3d95aca"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 365cacd87c43f3ef.
+Generated; do not edit. Signature 46d61ee377876ae5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "365cacd87c43f3ef22660201da6e851a7128b5f98e2dc336728a2cc74bd9d730"
+SIGNATURE = "46d61ee377876ae52c662711fe91dfdfedf78b1dad0fdcf7cd291bab1cda036e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
