@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from derive.bulk_covariance import bulk_covariance
 from derive.coefficients import conditional_coefficients
+from derive.continuous_readout import continuous_readout
 from derive.features import Origin, bias_condition, features_given_kappa
 from derive.further_step import further_step
 from derive.gradient_step import GradientStepMap, gradient_step_map
@@ -180,6 +181,9 @@ def _parts(model: Model) -> Iterator[Derivation]:
     yield features_given_kappa(of_activation, title, _origin(model), spikes)
     yield target_given_kappa(link, of_link, spikes)
     yield from _equations(model)
+    if model.network.readout.density is not None:
+        steps = system_of(model).derivation
+        yield continuous_readout(steps.step("free energy").rhs, steps.step("T").rhs)
 
 
 def _origin(model: Model) -> Origin:

@@ -73,7 +73,7 @@ def gains_over_random_features(after: Result, tolerance: float) -> Gains | None:
 
 def gains_of(after: Result, before: Result) -> Gains:
     """The gains from the solutions with and without the step."""
-    model = after.model
+    model = after.vocabulary
     limit = is_intermediate(model) and after.dimension is None
     scale = 2.0 / model.fit.samples
     return Gains(

@@ -10,6 +10,7 @@ import pytest
 from scipy.special import roots_hermitenorm
 
 import giantstep as gs
+from derive.check import check_derivation
 from giantstep.law.readout_law import at_nodes
 from giantstep.quadrature.density_rule import density_rule
 from giantstep.spec.errors import BadInput, NotConverged
@@ -133,6 +134,15 @@ def test_result_names_its_nodes() -> None:
     assert 'density = "uniform"' in model("uniform").to_toml()
 
 
+def test_the_functional_is_derived_with_averages_over_u() -> None:
+    """A part of its own; both of its steps are compared with those of blocks at random points."""
+    part = gs.derive(model("gaussian")).parts[-1]
+    text = str(part.step("functional of a density").rhs)
+    assert "Integral" in text and "sum_" not in text
+    errors = [float(step.error) for step in check_derivation(part) if step.outcome == "compared"]
+    assert len(errors) == 2 and max(errors) < 1e-45
+
+
 @pytest.mark.parametrize(
     ("readout", "words"),
     [
@@ -194,3 +204,14 @@ def test_simulated_networks(density: str, what: str) -> None:
 def test_simulated_networks_at_large_dimension(density: str, activation: str, what: str) -> None:
     """The same at d = 1000."""
     assert np.abs(_score(density, activation, what, 1000, 16)).max() < 4.0
+
+
+def test_gains_of_a_density_in_the_limit() -> None:
+    """[MON23]: powers of kappa become features one after the other; the limit does not ask for the law of u."""
+    for exponent, order in ((0.2, 1), (0.3, 2)):
+        changes = {"step.exponent": exponent, "target.link": "z + He(2,z)/sqrt(2)"}
+        of_density = gs.gains(model("gaussian", "relu").replace(changes))
+        of_values = gs.gains(_model(gs.Readout([-1.0, 0.5, 1.5], [0.5, 0.25, 0.25]), "relu").replace(changes))
+        assert of_density.powers == of_values.powers == tuple(range(order + 1))
+        for one, other in ((of_density.train, of_values.train), (of_density.test, of_values.test)):
+            assert one == pytest.approx(other, rel=1e-9)
