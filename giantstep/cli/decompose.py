@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_accuracy, add_model, add_simulation, command, model_of
+from giantstep.cli.options import Subparsers, add_accuracy, add_model, add_simulation, command, model_of, range_of
 from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.progress import Bars
 from giantstep.spec.errors import NotConverged
@@ -37,6 +37,9 @@ def add(subparsers: Subparsers) -> None:
     again.add_argument("--bootstrap", action="store_true", help="each fit takes n of the n samples with replacement")
     again.add_argument("--subsample", type=float, metavar="F", help="each fit takes this fraction of the samples")
     decompose.add_argument("--sweep", metavar="KEY=RANGE", help="at every value of a key, as in curve")
+    decompose.add_argument(
+        "--scores", metavar="LOW:HIGH", help="calibration of a margin loss: P(label 1 | output) at 25 outputs between"
+    )
     decompose.add_argument("--simulate", action="store_true", help="simulate pairs of fits too (needs --dimension)")
     add_accuracy(decompose)
     add_simulation(decompose)
@@ -50,6 +53,9 @@ def _decompose(arguments: argparse.Namespace) -> int:
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     if arguments.simulate:
         options |= {name: getattr(arguments, name) for name in ("simulate", "seeds", "what", "seed")}
+    if arguments.scores is not None:
+        (low, high), last = range_of("--scores", arguments.scores), 24
+        options["scores"] = [low + (high - low) * place / last for place in range(last + 1)]
     if arguments.sweep is None:
         found = gs.decompose(model, **options)
         plot(found, arguments)
@@ -73,6 +79,10 @@ def _table(found: gs.Decomposition) -> str:
         lines.append(f"{name or 'nothing':<44} {pair.half_mean_square:>14.9g} {pair.ensemble_of_2:>14.9g}")
     lines += ["", f"test error of the mean of k fits that share {found.members_share or 'nothing'}"]
     lines += [f"{k:<44} {value:>14.9g}" for k, value in found.ensemble.items()]
+    for told in found.calibration.values():
+        lines += ["", f"{f'output of the mean of {told.members}':<44} {'P(label 1)':>14} {'density':>14}"]
+        rows = zip(told.scores, told.probability, told.density, strict=True)
+        lines += [f"{score:<44.6g} {chance:>14.9g} {density:>14.9g}" for score, chance, density in rows]
     if found.simulation is not None:
         run = found.simulation
         lines += ["", f"simulated: {run.what}, d = {run.dimension}, {run.seeds} seeds; mean (standard error)"]

@@ -9,12 +9,13 @@ Source: docs/theory.md, section 14; Adlam and Pennington (2020), d'Ascoli et al.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
+from giantstep.observe.calibration import Calibration, calibration
 from giantstep.observe.finite_system import at_dimension
 from giantstep.observe.measured_pairs import MeasuredPairs, measured_pairs
 from giantstep.simulate.pairs import SOURCES, Resampling
@@ -25,9 +26,9 @@ from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, number
+from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.misclassification import wrong_sign
 from giantstep.system.result import Result
-from giantstep.system.sign_panels import Output
 from giantstep.system.solve import solve
 from giantstep.system.two_batches import BatchPair, batch_pair
 from giantstep.system.two_fits import Fit, Pair, Sharing
@@ -59,7 +60,7 @@ class Decomposition(Pictured):
     E (y - f_1)(y - f_2) of fits that share these sources; variance: of each source, and of what several do together;
     "resampling" is that of samples drawn from a pool; ensemble: members -> error of fits that share ``members_share``;
     given: sources that are never drawn again, whose variance counts as bias; not_derived: of margin losses the pairs
-    that there are no equations of, and why.
+    that there are no equations of, and why; calibration: of a margin loss by members, where scores were asked for.
     """
 
     result: Result
@@ -74,6 +75,7 @@ class Decomposition(Pictured):
     resampling: Resampling = field(default_factory=Resampling)
     simulation: MeasuredPairs | None = None
     not_derived: Mapping[str, str] = field(default_factory=dict)
+    calibration: Mapping[int, Calibration] = field(default_factory=dict)
 
     def summary(self) -> list[Row]:
         """Error, bias and the largest variances, ensembles, the model."""
@@ -106,6 +108,7 @@ class Decomposition(Pictured):
             "ensemble_shares": self.members_share,
             "given": list(self.given),
             "not_derived": dict(self.not_derived),
+            "calibration": [one.to_dict() for one in self.calibration.values()],
             "resampling": {"kind": self.resampling.kind, "fraction": self.resampling.fraction},
             "dimension": self.result.dimension,
             "model": self.result.model.to_dict(),
@@ -130,14 +133,16 @@ def decompose(
     seeds: int = 10,
     what: SystemKind | None = None,
     seed: int = 0,
+    scores: Sequence[float] = (),
 ) -> Decomposition:
     """Bias and variance of the test error by batch of the step, data, label noise and initialisation; ensembles.
 
     members: ensembles of 1, ..., members fits, which share ``share``: by default all but the initialisation, or all
     where samples are drawn again. given: sources that are held, as ("batch",). bootstrap: each fit takes n of the n
     samples with replacement; subsample: a fraction of them; model.fit.samples counts the pool. simulate: pairs of
-    finite systems too, at ``dimension``. Raises BadInput for what has not been derived, NotConverged where a pair is
-    not found to its accuracy. Source: docs/theory.md, section 14.
+    finite systems too, at ``dimension``. scores: outputs of a margin loss at which to give the probability of the label
+    1, for one fit and for the mean of ``members``. Raises BadInput for what has not been derived, NotConverged where a
+    pair is not found to its accuracy. Source: docs/theory.md, section 14.
     """
     checked_count("members", members, 1)
     resampling = _resampling(bootstrap, subsample)
@@ -150,6 +155,7 @@ def decompose(
     sets = [names for names in _closed_sets(present) if set(held) & set(present) <= set(names)]
     shared_by = _names("share", share) if share is not None else _usual(present, resampling)
     decomposed = _Decomposed(result, fit, resampling)
+    at = decomposed.scores(scores)
     pairs, missing = decomposed.pairs_of(sets)
     chosen = _closed(tuple(name for name in present if name in {*shared_by, *held}))
     found = decomposed.collected(pairs, sets, held)
@@ -159,7 +165,17 @@ def decompose(
         derived = [names for names in sets if key_of(names) in pairs]
         simulation = measured_pairs(model, dimension, seeds, derived, what, seed, resampling)
     return Decomposition(
-        result, decomposed.test_error, *found, pairs, ensemble, key_of(chosen), held, resampling, simulation, missing
+        result,
+        decomposed.test_error,
+        *found,
+        pairs,
+        ensemble,
+        key_of(chosen),
+        held,
+        resampling,
+        simulation,
+        missing,
+        {k: decomposed.calibration(chosen, k, at) for k in sorted({1, members}) if at.size},
     )
 
 
@@ -250,18 +266,33 @@ class _Decomposed:
 
     def ensemble(self, names: Sources, members: int) -> float:
         """The test error of the mean of so many fits that share these sources."""
-        found, share = self._pair(names), 1.0 / members
         if not self.margin:
-            return self.test_error - (1.0 - share) * found.half_mean_square
-        assert isinstance(found, Pair)  # two batches are those of the square loss
+            return self.test_error - (1.0 - 1.0 / members) * self._pair(names).half_mean_square
         total = 0.0
         for part in self.fit.system.where_signs_turn():
-            output = part.output()
-            common = self.fit.covariance_at(found.overlaps, part, "initialisation" in names)
-            variance = np.maximum(common + share * (output.variance - common), 1e-300)
-            mean = Output(output.kappa, output.mean, output.slopes, variance, output.labels)
+            mean = replace(part.output(), variance=self._variance(part, names, members))
             total += float(part.table[:, 1] @ wrong_sign(mean))
         return total
+
+    def scores(self, scores: Sequence[float]) -> Array:
+        """Checked ones [S]."""
+        found = np.array(scores, dtype=float)
+        if found.ndim != 1 or not np.isfinite(found).all():
+            raise BadInput(f"scores = {list(scores)!r:.60} are not allowed", "give finite numbers")
+        if found.size and not self.margin:
+            raise BadInput("scores belong to a loss of the margin", 'set fit.loss, for example to "logistic"')
+        return found
+
+    def calibration(self, names: Sources, members: int, scores: Array) -> Calibration:
+        """Of the mean of so many fits that share these sources."""
+        return calibration(self.fit, members, scores, lambda system: self._variance(system, names, members))
+
+    def _variance(self, system: CoupledSystem, names: Sources, members: int) -> Array:
+        """Of the mean output of so many fits, given kappa and t, at the nodes of a system."""
+        own, found = system.output().variance, self._pair(names)
+        assert isinstance(found, Pair)  # two batches are those of the square loss
+        common = self.fit.covariance_at(found.overlaps, system, "initialisation" in names)
+        return np.asarray(np.maximum(common + (own - common) / members, 1e-300))
 
     def collected(
         self, pairs: Mapping[str, PairOfFits], sets: Sequence[Sources], held: Sources

@@ -137,6 +137,7 @@ def test_json_and_picture(tmp_path: Path) -> None:
         ({"bootstrap": True, "subsample": 0.5}, "exclude"),
         ({"subsample": 1.5}, "subsample = 1.5"),
         ({"simulate": True}, "needs a dimension"),
+        ({"scores": [0.0]}, "scores belong to a loss of the margin"),
     ],
 )
 def test_bad_options(options: dict[str, Any], words: str) -> None:

@@ -1,0 +1,107 @@
+"""Calibration of a margin loss: the probability of the label 1 given the score f, of one fit or of the mean of several.
+
+Given kappa the score and the index z' of the label are normal together; both the density of the score and its part with
+the label 1 are integrals over kappa of densities of f times probabilities of intervals of z' given f.
+Source: docs/theory.md, section 14.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from giantstep.law.labels import Intervals, label_law
+from giantstep.quadrature.gauss import normal_between
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.expressions import special
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.two_fits import Fit
+
+Array = np.ndarray
+Variance = Callable[[CoupledSystem], Array]
+_REACH, _ORDER = 9.0, 16  # of kappa; of a panel
+_PANELS = (12, 24, 48, 96, 192, 384)
+_SETTLED = 1e-9  # change of both densities from one number of panels to the next, relative to the largest
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """Of the mean output of so many members: at every score the probability of the label 1, with its noise, nan where
+    there is no such score, and the density of the score, [S] each.
+
+    error: change of densities between rules of quadrature, relative to the largest.
+    """
+
+    members: int
+    scores: Array
+    probability: Array
+    density: Array
+    error: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """A part of ``decompose --json``."""
+        found: dict[str, Any] = {name: getattr(self, name).tolist() for name in ("scores", "probability", "density")}
+        found["probability"] = [None if math.isnan(chance) else chance for chance in found["probability"]]
+        return {"members": self.members, **found, "error": self.error}
+
+
+def calibration(fit: Fit, members: int, scores: Array, variance: Variance) -> Calibration:
+    """variance: of the mean output given kappa and t, at the nodes of a system. Raises BadInput and NotConverged."""
+    labels = _labels(fit)
+    before: Array | None = None
+    change = np.inf
+    for panels in _PANELS:
+        edges = np.linspace(-_REACH, _REACH, panels + 1)
+        kappa, weight = (part.ravel() for part in normal_between(edges[:-1], edges[1:], _ORDER))
+        system = fit.at(kappa)
+        found = np.tensordot(weight, _densities(system, labels, variance(system), scores), axes=1)
+        if before is not None:
+            change = float(np.abs(found - before).max() / found[0].max())
+            if change <= _SETTLED:
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    return Calibration(members, scores, found[1] / found[0], found[0], change)
+        before = found
+    raise NotConverged(
+        f"the density of the score changes by {change:.1e} (relative) between rules of quadrature", "raise fit.ridge"
+    )
+
+
+def _labels(fit: Fit) -> Intervals:
+    """The law of the noisy label, on intervals of z'."""
+    problem, target = fit.system.problem, fit.model.target
+    labels = label_law(target, problem.overlaps, np.zeros(1)) if problem.rank == 1 == target.indices else None
+    if not isinstance(labels, Intervals):
+        raise BadInput(
+            "calibration has been derived for labels of one index and one direction of the spike",
+            "take a link such as sign",
+        )
+    return labels
+
+
+def _densities(system: CoupledSystem, labels: Intervals, variance: Array, scores: Array) -> Array:
+    """Densities given kappa of the score, and of the score with the label 1, [N, 2, S]."""
+    output = system.output()
+    mean, slope = output.mean[:, None], output.slopes[0][:, None]
+    square = slope**2 + variance[:, None]
+    away = scores - mean
+    density = np.exp(-0.5 * away**2 / square) / np.sqrt(2.0 * np.pi * square)
+    gamma, width, correlation = labels.channel
+    # t' given the score is normal
+    centre, sigma = correlation * slope * away / square, np.sqrt(1.0 - correlation**2 * slope**2 / square)
+    chance = np.zeros_like(density)
+    for low, high, weight, y in zip(labels.low, labels.high, labels.weight, labels.label, strict=True):
+        if y > 0.0:
+            upper, lower = (_below(end - gamma * output.kappa[:, None], width, centre, sigma) for end in (high, low))
+            chance += weight * (upper - lower)
+    return np.stack([density, density * chance], axis=1)
+
+
+def _below(end: Array, width: float, centre: Array, sigma: Array) -> Array:
+    """P(width t' < end) of t' ~ N(centre, sigma^2)."""
+    if width == 0.0:
+        return np.where(end > 0.0, 1.0, 0.0) + 0.0 * centre
+    return np.asarray(special.ndtr((end / width - centre) / sigma))
