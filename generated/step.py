@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature a8c9437453507ea3, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 1fbdbd0c95899083, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "a8c9437453507ea3dd3bbc4c10bec066b8ec6a0e40544b944b3efab9183c92c3"
+SIGNATURE = "1fbdbd0c958990832458f86f03045497d848e3e76dca1ef3a9bd262375893fca"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 6f7cfd1fd190d07f, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 5c3d1002fa0df9b0, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6f7cfd1fd190d07f17483826283aa5c9fbcc8fb0c1861a87a606d4e6da5a7493"
+SIGNATURE = "5c3d1002fa0df9b048d434b1c248ee7aedf2b020ed404660da64f51df474935c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature fd2d66411947d53d, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature efc6b9e45ec91b17, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "fd2d66411947d53dd741641e5a7315a8029f95cdf204b42d3759f353a014290a"
+SIGNATURE = "efc6b9e45ec91b175c11e49ec10e3aa84280a1fe5858d70f8b937e2dacfb7994"
 
 
 def directions(*, gamma, **_):

@@ -30,6 +30,8 @@ EDGE = types.float64(types.intp, types.float64, _NUMBERS)
 
 # wrappers that nobody calls take a tenth of the time to compile
 inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)
+# what loops are to become vector instructions with: a call would keep them from it
+within = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True, **_OPTIONS)
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -213,3 +215,23 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
         return _called(builder, ir.DoubleType(), given[0], [given[1], given[2], parameters])
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
+
+
+@intrinsic
+def bits_of(typing: Any, x: Any) -> Any:
+    """The 64 bits of a number as a whole number."""
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.bitcast(given[0], ir.IntType(64))
+
+    return types.int64(types.float64), lowered
+
+
+@intrinsic
+def of_bits(typing: Any, bits: Any) -> Any:
+    """The number of 64 bits."""
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.bitcast(given[0], ir.DoubleType())
+
+    return types.float64(types.int64), lowered

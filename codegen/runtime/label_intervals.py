@@ -3,9 +3,14 @@
 import math
 from typing import Any, NamedTuple
 
-from codegen.runtime.compiling import entry, inner
-from codegen.runtime.nodes import REACH, Output, fill_nodes
+import numpy as np
+
+from codegen.runtime.compiling import entry, inner, within
+from codegen.runtime.gaussian import NORM
+from codegen.runtime.nodes import OMEGA, REACH, WEIGHT, Output, fill_nodes, span_of
+from codegen.runtime.output_sums import add_sums, rows_of_law
 from codegen.runtime.prox import Turns
+from codegen.runtime.vector import exp, tail
 
 
 class LabelIntervals(NamedTuple):
@@ -29,10 +34,13 @@ class _Given(NamedTuple):
     root: float  # deviation of t'
 
 
-@inner
-def _tails(a):
-    """Phi(a) and phi(a)."""
-    return 0.5 * math.erfc(-0.7071067811865476 * a), 0.3989422804014327 * math.exp(-0.5 * a * a)
+class _Label(NamedTuple):
+    """A label that occurs on an interval [low, high] of t', infinite where it ends nowhere."""
+
+    weight: float
+    sign: float  # of u in the output
+    low: float
+    high: float
 
 
 @inner
@@ -65,40 +73,83 @@ def _turns(edges, given, center, sign):
     return Turns((center + sign * edges[0] / turn, center + sign * edges[1] / turn), given.root / abs(turn))
 
 
+@within
+def _below(x):
+    """The probability of a standard normal below x, and its density there."""
+    beyond, pdf = tail(abs(x))
+    return 1.0 - beyond if x > 0.0 else beyond, pdf
+
+
 @inner
-def _within(edges, given, off):
-    """The probability of an interval of t' for omega off its center, and with it the means of t' and t'^2."""
-    m = given.correlation * given.ratio * off
-    first, last = (edges[0] - m) / given.root, (edges[1] - m) / given.root
-    flip = first > 0.0  # differences of small numbers, not of numbers close to one
-    if flip:
-        first, last = -last, -first
-    p0 = p1 = p2 = 0.0
-    if last < math.inf:
-        cdf, pdf = _tails(last)
-        p0, p1, p2 = cdf, -pdf, cdf - last * pdf
+def _fill_beyond_one(edge, sign, given, count, law):
+    """The moments of t' up to an edge, or from one on with the sign -1; where omega is off its center by law[3]."""
+    moved, inverse = given.correlation * given.ratio, 1.0 / given.root
+    for i in range(count):
+        x = sign * (edge - moved * law[3, i]) * inverse
+        p0, pdf = _below(x)
+        law[0, i] = p0
+        law[1, i] = -sign * pdf
+        law[2, i] = p0 - x * pdf
+
+
+@inner
+def _fill_between(low, high, given, count, law):
+    """The moments of t' between two edges."""
+    moved, inverse = given.correlation * given.ratio, 1.0 / given.root
+    for i in range(count):
+        m = moved * law[3, i]
+        first, last = (low - m) * inverse, (high - m) * inverse
+        flip = first > 0.0  # differences of small numbers, not of numbers close to one
+        a, b = -last if flip else first, -first if flip else last
+        below_a, pdf_a = _below(a)
+        below_b, pdf_b = _below(b)
+        p1 = pdf_a - pdf_b
+        law[0, i] = below_b - below_a
+        law[1, i] = -p1 if flip else p1
+        law[2, i] = (below_b - b * pdf_b) - (below_a - a * pdf_a)
+
+
+@inner
+def _fill_law(label, given, output, variances, scratch, count, law):
+    """The law of a label at nodes of the output: the moments of t on the interval, times the density.
+
+    variances: of the output beside t, and its slope in t. Given omega, t and t' are Gaussian.
+    """
+    (rest, along), center, spread, sign = variances, output.center, output.spread, label.sign
+    for i in range(count):
+        law[3, i] = sign * (scratch[OMEGA, i] - center)
+    if label.low == -math.inf and label.high == math.inf:
+        for i in range(count):
+            law[0, i], law[1, i], law[2, i] = 1.0, 0.0, 1.0
+    elif label.low == -math.inf:
+        _fill_beyond_one(label.high, 1.0, given, count, law)
+    elif label.high == math.inf:
+        _fill_beyond_one(label.low, -1.0, given, count, law)
     else:
-        p0, p2 = 1.0, 1.0
-    if first > -math.inf:
-        cdf, pdf = _tails(first)
-        p0, p1, p2 = p0 - cdf, p1 + pdf, p2 - cdf + first * pdf
-    return p0, -p1 if flip else p1, p2
-
-
-@inner
-def _moments(within, given, off):
-    """The probability of an interval, and with it the means of t and t^2, for omega off its center."""
-    p0, p1, p2 = within
-    m, carried = given.ratio * off, given.carried
-    return p0, m * p0 + carried * p1, (m * m + given.kept) * p0 + 2.0 * m * carried * p1 + carried * carried * p2
+        _fill_between(label.low, label.high, given, count, law)
+    scale, ratio, carried, kept = label.weight * NORM / spread, given.ratio, given.carried, given.kept
+    inverse, of_off, of_t = 1.0 / spread, sign / rest, sign * along / rest
+    for i in range(count):
+        off, p0, p1, p2 = law[3, i], law[0, i], law[1, i], law[2, i]
+        z = off * inverse
+        p = scale * scratch[WEIGHT, i] * exp(-0.5 * z * z)
+        t = ratio * off
+        t1, t2 = t * p0 + carried * p1, (t * t + kept) * p0 + 2.0 * t * carried * p1 + carried * carried * p2
+        p0, t1, t2 = p * p0, p * t1, p * t2
+        a = of_off * off  # the derivative of the density: a - of_t t
+        x0, x1 = a * p0 - of_t * t1, a * t1 - of_t * t2
+        law[0, i] = p0
+        law[1, i] = t1
+        law[2, i] = t2
+        law[3, i] = x0
+        law[4, i] = x1
+        law[5, i] = a * x0 - of_t * x1 - p0 / rest
 
 
 @entry
 def intervals(law, rule, labels, fields, scratch, out):
-    """Averages where the label is constant on intervals, as `points` otherwise.
-
-    Given omega, t and t' are Gaussian and integrated in closed form.
-    """
+    """Averages where the label is constant on intervals, as `points` otherwise: t and t' in closed form."""
+    rows = np.empty((rows_of_law(1), scratch.shape[1]))
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -113,34 +164,11 @@ def intervals(law, rule, labels, fields, scratch, out):
             if edges[0] == math.inf:
                 continue
             turns = _turns(edges, given, center, sign)
-            count = fill_nodes(law, rule, y, Output(center, spread, fields.V[node]), turns, scratch)
+            output = Output(center, spread, fields.V[node])
+            count = fill_nodes(law, rule, y, span_of(output), turns, scratch)
             if count == 0:
                 for a in range(out.shape[0]):
                     out[a, node] = math.nan
-            within = _within(edges, given, 0.0)  # for all omega where these do not move the interval
-            for i in range(count):
-                off = sign * (scratch[0, i] - center)
-                p = labels.weight[j] * scratch[1, i]
-                if given.correlation * given.ratio != 0.0:
-                    within = _within(edges, given, off)
-                p0, p1, p2 = _moments(within, given, off)
-                p0, p1, p2 = p * p0, p * p1, p * p2
-                a, b = off / rest, along / rest  # x = a - b t
-                x0, x1 = a * p0 - b * p1, a * p1 - b * p2
-                xx = a * x0 - b * x1 - p0 / rest
-                g, h = sign * scratch[2, i], scratch[3, i]
-                out[0, node] += p0 * scratch[4, i]
-                out[1, node] += p0 * g
-                out[2, node] += p0 * h
-                out[3, node] += p0 * g * g
-                out[4, node] += p0 * g * h
-                out[5, node] += x0 * h
-                out[6, node] += p0 * g * g * h
-                out[7, node] += x0 * g * h
-                out[8, node] += xx * h
-                out[9, node] += p1 * g
-                out[10, node] += p1 * h
-                out[11, node] += p1 * g * h
-                out[12, node] += x1 * h
-                out[13, node] += p2 * h
-                out[14, node] += p0 * scratch[5, i]
+            label = _Label(labels.weight[j], sign, edges[0], edges[1])
+            _fill_law(label, given, output, (rest, along), scratch, count, rows)
+            add_sums(rows, sign, scratch, count, 1, out, node)

@@ -5,10 +5,12 @@ from functools import cached_property
 from typing import Any
 
 from codegen.runtime.compiling import Compiled, edge_at, entry, piece_at
+from codegen.runtime.gaussian import NORM
 from codegen.runtime.label_intervals import intervals
 from codegen.runtime.label_points import points
-from codegen.runtime.nodes import fill_nodes
+from codegen.runtime.nodes import OMEGA, WEIGHT, fill_nodes, span_of
 from codegen.runtime.prox import Law, find_cell
+from codegen.runtime.vector import exp
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,8 +65,12 @@ class Loss:
 
 @entry
 def nodes(law, rule, y, output, turns, scratch):
-    """Nodes for an average over omega_u: see `fill_nodes`."""
-    return fill_nodes(law, rule, y, output, turns, scratch)
+    """Nodes for an average over omega_u ~ N(center, spread^2): see `fill_nodes`; the weights hold the density."""
+    count = fill_nodes(law, rule, y, span_of(output), turns, scratch)
+    for i in range(count):
+        z = (scratch[OMEGA, i] - output.center) / output.spread
+        scratch[WEIGHT, i] *= NORM / output.spread * exp(-0.5 * z * z)
+    return count
 
 
 @entry

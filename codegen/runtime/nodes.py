@@ -21,10 +21,13 @@ from codegen.runtime.prox import (
 )
 
 REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
-SCRATCH_SHAPE = (6, 8192)  # output, weight, g, h, envelope, loss of the prox at each node
+# rows of scratch: output, weight, what a loss is there: the envelope and its derivatives, the loss of the prox
+OMEGA, WEIGHT, G, H, ENVELOPE, LOSS, G_G, G_H, G_G_H = range(9)
+SCRATCH_SHAPE = (9, 8200)  # not a power of two: rows would share their places in the processor's cache
 _LENGTH = 27.0  # of l, in units of the loss: the fewest steps of the trapezoid serve up to here
 _MOST_STEPS = 400
 _STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes are straightened; that of equal ones
+VECTOR = 8  # numbers of the longest vector of a processor
 _SHARP = 0.5  # of the steps per spread of omega, for each width on which the law of the label varies
 
 
@@ -44,6 +47,15 @@ class Fields(NamedTuple):
     mean: Any
     slope: Any  # [D, N]
     Delta: Any
+
+
+class Span(NamedTuple):
+    """The part of the line of omega_u that counts, the spread of the Gaussians there, and V of the proximal map."""
+
+    low: float
+    high: float
+    spread: float
+    V: float
 
 
 class Output(NamedTuple):
@@ -72,29 +84,45 @@ class _Panel(NamedTuple):
 
 
 @inner
-def _trapezoid_steps(law, piece, ends, fewest, output, width):
+def span_of(output):
+    """The part of the line that counts for one Gaussian."""
+    reach = REACH * output.spread
+    return Span(output.center - reach, output.center + reach, output.spread, output.V)
+
+
+@inner
+def whole(count):
+    """A count made up to whole vectors."""
+    return (count + VECTOR - 1) // VECTOR * VECTOR
+
+
+@inner
+def _trapezoid_steps(law, piece, ends, fewest, span, width):
     """Steps of the trapezoid on the whole line of a smooth loss; 0 where panels are better."""
     first, last = ends
+    most = int(_MOST_STEPS * (span.high - span.low) / (2.0 * REACH * span.spread))
     steps = max(fewest, int(min(1e6, law.steepness * (last - first) * fewest / _LENGTH)))
     largest = law.curvature  # steps of omega are longer than those of l
     if largest == math.inf:
-        largest = bend(piece, first, last, min(steps, _MOST_STEPS) // 2)
-    length = (last - first) * (1.0 + output.V * largest) / (2.0 * REACH * output.spread)
-    steps = max(steps, int(min(1e6, fewest * length * max(1.0, _SHARP * output.spread / width))))
-    return steps if steps <= _MOST_STEPS else 0
+        largest = bend(piece, first, last, min(steps, most) // 2)
+    length = (last - first) * (1.0 + span.V * largest) / (2.0 * REACH * span.spread)
+    steps = max(steps, int(min(1e6, fewest * length * max(1.0, _SHARP * span.spread / width))))
+    return whole(steps) if steps <= most else 0
 
 
 @inner
 def _fill_places(gauss, trapezoid, panel, scratch):
     """Places and weights of one rule on a panel."""
+    if trapezoid:
+        step = (panel.end - panel.start) / (panel.points - 1)
+        for i in range(panel.points):
+            scratch[OMEGA, panel.count + i] = panel.start + step * i
+            scratch[WEIGHT, panel.count + i] = step
+        return
     half, middle = 0.5 * (panel.end - panel.start), 0.5 * (panel.end + panel.start)
     for i in range(panel.points):
-        if trapezoid:
-            scratch[0, panel.count + i] = panel.start + 2.0 * half * i / (panel.points - 1)
-            scratch[1, panel.count + i] = 2.0 * half / (panel.points - 1)
-        else:
-            scratch[0, panel.count + i] = middle + half * gauss[0, i]
-            scratch[1, panel.count + i] = half * gauss[1, i]
+        scratch[OMEGA, panel.count + i] = middle + half * gauss[0, i]
+        scratch[WEIGHT, panel.count + i] = half * gauss[1, i]
 
 
 @inner
@@ -123,44 +151,63 @@ def _is_straight(curvature, panel, scratch):
 
 
 @inner
-def _fill_values(rule, trapezoid, piece, panel, output, scratch):
+def _fill_values(rule, trapezoid, piece, panel, scratch):
     """From places l and weights on a panel of a smooth piece: omega, weight, g, h, envelope, loss."""
-    V, norm = output.V, 0.3989422804014327 / output.spread
-    pieces_at(piece.pieces, piece.number, piece.label, piece.parameters, scratch, panel.count, panel.points)
-    curvature = at(piece, panel.start)[2]
-    if not trapezoid and V * curvature > _STIFF and _is_straight(curvature, panel, scratch):
+    V, first, last = piece.V, panel.count, panel.count + panel.points
+    pieces_at(piece.pieces, piece.number, piece.label, piece.parameters, scratch, first, panel.points)
+    straight = False
+    if not trapezoid:
+        curvature = at(piece, panel.start)[2]
+        straight = V * curvature > _STIFF and _is_straight(curvature, panel, scratch)
+    if straight:
         _straighten(rule.gauss, piece, panel, scratch)
     else:
-        for i in range(panel.count, panel.count + panel.points):
-            scratch[0, i] += V * scratch[2, i]
-    for i in range(panel.count, panel.count + panel.points):
-        slope, curvature = scratch[2, i], scratch[3, i]
+        for i in range(first, last):
+            scratch[OMEGA, i] += V * scratch[G, i]
+    for i in range(first, last):
+        slope, curvature, value = scratch[G, i], scratch[H, i], scratch[ENVELOPE, i]
         stretch = 1.0 + V * curvature
-        z = (scratch[0, i] - output.center) / output.spread
-        scratch[1, i] *= stretch * norm * math.exp(-0.5 * z * z)
-        scratch[2, i] = -slope
-        scratch[3, i] = curvature / stretch
-        scratch[5, i] = scratch[4, i]
-        scratch[4, i] += 0.5 * V * slope * slope
+        scratch[WEIGHT, i] *= stretch
+        scratch[G, i] = -slope
+        scratch[H, i] = curvature / stretch
+        scratch[LOSS, i] = value
+        scratch[ENVELOPE, i] = value + 0.5 * V * slope * slope
 
 
 @inner
-def _fill_kink(part, panel, output, scratch):
-    """From places omega and weights of a kink: weight, g, h, envelope, loss."""
-    V, norm = output.V, 0.3989422804014327 / output.spread
+def _fill_kink(part, V, panel, scratch):
+    """From places omega of a kink: g, h, envelope, loss."""
     for i in range(panel.count, panel.count + panel.points):
-        omega = scratch[0, i]
-        z = (omega - output.center) / output.spread
-        g = (part.edge - omega) / V
-        scratch[1, i] *= norm * math.exp(-0.5 * z * z)
-        scratch[2, i] = g
-        scratch[3, i] = 1.0 / V
-        scratch[4, i] = part.value + 0.5 * V * g * g
-        scratch[5, i] = part.value
+        g = (part.edge - scratch[OMEGA, i]) / V
+        scratch[G, i] = g
+        scratch[H, i] = 1.0 / V
+        scratch[ENVELOPE, i] = part.value + 0.5 * V * g * g
+        scratch[LOSS, i] = part.value
 
 
 @inner
-def _fill_part(rule, part, stretch, output, turns, count, scratch):
+def _filled_up(scratch, count):
+    """The last node again, without a weight, until their number is a multiple of that of a vector."""
+    end = whole(count)
+    for i in range(count, end):
+        for row in range(scratch.shape[0]):
+            scratch[row, i] = scratch[row, count - 1]
+        scratch[WEIGHT, i] = 0.0
+    return end
+
+
+@inner
+def _fill_products(scratch, count):
+    """Products of g and h at all nodes."""
+    for i in range(count):
+        g, h = scratch[G, i], scratch[H, i]
+        scratch[G_G, i] = g * g
+        scratch[G_H, i] = g * h
+        scratch[G_G_H, i] = g * g * h
+
+
+@inner
+def _fill_part(rule, part, stretch, span, turns, count, scratch):
     """Nodes of a part, behind those that are there. Returns how many there are now, -1 where scratch is too small."""
     piece, trapezoid = part.piece, stretch.steps > 0
     points = stretch.steps if trapezoid else rule.gauss.shape[1]
@@ -168,20 +215,20 @@ def _fill_part(rule, part, stretch, output, turns, count, scratch):
     while start < last:
         end = last
         if not trapezoid:
-            length = min(last - start, PANEL * output.spread)
+            length = min(last - start, PANEL * span.spread)
             if not part.kink:
-                length = length_of_panel(piece, start, last, output.spread)
+                length = length_of_panel(piece, start, last, span.spread)
             end = start + graded(piece, part.kink, start, length, turns)
             if last - end < 1e-3 * (end - start) or end <= start:
                 end = last
-        if count + points > scratch.shape[1]:
+        if whole(count + points) > scratch.shape[1]:
             return -1
         panel = _Panel(start, end, count, points)
         _fill_places(rule.gauss, trapezoid, panel, scratch)
         if part.kink:
-            _fill_kink(part, panel, output, scratch)
+            _fill_kink(part, span.V, panel, scratch)
         else:
-            _fill_values(rule, trapezoid, piece, panel, output, scratch)
+            _fill_values(rule, trapezoid, piece, panel, scratch)
         count += points
         start = end
     return count
@@ -212,34 +259,35 @@ def part_at(law, rule, y, V, cell, number):
 
 
 @kept(**INNER)  # for labels at nodes and on intervals
-def fill_nodes(law, rule, y, output, turns, scratch):
-    """Nodes for an average over omega_u ~ N(center, spread^2), with g, h, envelope and loss there.
+def fill_nodes(law, rule, y, span, turns, scratch):
+    """Nodes for averages over omega_u within a span, as rows of scratch; weights without the density of omega_u.
 
     Each smooth piece is integrated over l = prox(omega), each kink over omega; the rule is the trapezoid where the
     whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards the two places where the
-    law of the label turns. Returns the number of nodes, 0 where scratch is too small.
+    law of the label turns. Returns the number of nodes, whose omega grow; 0 where scratch is too small.
     """
-    spread = output.spread
-    low, high = output.center - REACH * spread, output.center + REACH * spread
     count = np.intp(0)  # a plain 0 is a type of its own, for which all would be compiled again
     start = left = right = -math.inf  # of omega; of l
     cell = find_cell(law, y)
     for number in range(2 * cell[1] - 1):
-        part = part_at(law, rule, y, output.V, cell, number)
+        part = part_at(law, rule, y, span.V, cell, number)
         piece = part.piece
-        first, last = max(start, low), min(part.end, high)
+        first, last = max(start, span.low), min(part.end, span.high)
         if not part.kink:
             left, right = right, part.edge
         if first < last:
             steps = 0
             if not part.kink:
-                tolerance = 1e-3 * spread
+                tolerance = 1e-3 * span.spread
                 first = left if first == start else prox(piece, left, right, first, tolerance)
                 last = right if last == part.end else prox(piece, left, right, last, tolerance)
                 if law.smooth:
-                    steps = _trapezoid_steps(law, piece, (first, last), rule.fewest, output, turns.width)
-            count = _fill_part(rule, part, _Stretch(first, last, steps), output, turns, count, scratch)
+                    steps = _trapezoid_steps(law, piece, (first, last), rule.fewest, span, turns.width)
+            count = _fill_part(rule, part, _Stretch(first, last, steps), span, turns, count, scratch)
             if count < 0:
-                return 0
+                return np.intp(0)
         start = part.end
+    if count > 0:
+        count = _filled_up(scratch, count)
+        _fill_products(scratch, count)
     return count

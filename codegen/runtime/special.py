@@ -2,20 +2,22 @@
 
 import math
 
-from codegen.runtime.compiling import inner
+from codegen.runtime.compiling import inner, within
+from codegen.runtime.vector import exp, log1p
 
 
-@inner
+@within
 def sigmoid(u):
     """1/(1 + exp(-u)) without overflow."""
-    e = math.exp(-abs(u))
-    return 1.0 / (1.0 + e) if u >= 0.0 else e / (1.0 + e)
+    e = exp(-abs(u))
+    share = 1.0 / (1.0 + e)
+    return share if u >= 0.0 else e * share
 
 
-@inner
+@within
 def softplus(u):
     """log(1 + exp(u)) without overflow."""
-    return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
+    return max(u, 0.0) + log1p(exp(-abs(u)))
 
 
 @inner

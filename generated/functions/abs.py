@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bb4df3c4145932ef, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature f0c6e3ed99c5412a, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "bb4df3c4145932ef377334ff0056d53e586e1171143b21551ef9be1484c02af1"
+SIGNATURE = "f0c6e3ed99c5412a659689ec4f224a6052659ce1a9849b12e633bc288bbee279"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

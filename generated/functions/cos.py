@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 195670897c7426ab, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 98fe666979307f1c, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "195670897c7426ab77276782fecd169562dcfc1e4eddb8d4b1080bc7e8f9d8b8"
+SIGNATURE = "98fe666979307f1cc7748c0571de59c84de90f5acc1a37c9a13572451b87b7e4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

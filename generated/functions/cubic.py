@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 345cd35744c1cfc3, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 3c37a133e749f7cc, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "345cd35744c1cfc30a7000ac9ad76d3e85ebbcca254e3c994fe13c7c3ed397f1"
+SIGNATURE = "3c37a133e749f7cc251c4bf98ff8f9f507e93e5531f569f756518a8004754500"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

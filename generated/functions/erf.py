@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c24c71b95b921263, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 959897eaaab630ad, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "c24c71b95b92126315a9f47f7fc8d3283c7479378bb68850d159d37a7eb5716b"
+SIGNATURE = "959897eaaab630ad45e365492f919cac0b57f74e9059268e5254659bfd3c9015"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3d4290ac67743279, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 31b1a2aeea819278, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "3d4290ac67743279d4cc9cb821ad71b65c1cab06b09d84c39c432b97e840212a"
+SIGNATURE = "31b1a2aeea8192783f12c77c3467aa43b9d16bb24513c81741b42e5246a29a1b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5cfd543569e15ff5, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature f4c381c087f6a49f, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "5cfd543569e15ff5fe3b59569e2b95c601e74bb1861ac142e9d86650d143d30a"
+SIGNATURE = "f4c381c087f6a49fc28eb57c937e54f0d510813f5444c24ddcad03adde9b8691"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 872700f0201c95d7, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 7804f6276e0376c3, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "872700f0201c95d7fc19b1276ef7f420f4a08f3ef5358660a84b83410c65889d"
+SIGNATURE = "7804f6276e0376c3a0557f2d0bb44303618d1eb11be4e979b8257c95d86f86a3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

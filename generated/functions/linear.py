@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fc781b6cd0871de3, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 46f9295618e8a4aa, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "fc781b6cd0871de3dbdf3228b6301462fd1788ac1c7bd0461be7c14fd6908347"
+SIGNATURE = "46f9295618e8a4aaf4e451d3690f7e58044a7962fb13b946558eac2536d4b4e9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

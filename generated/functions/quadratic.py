@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fd25db3f3daafd92, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature e3561f29bc8ae911, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "fd25db3f3daafd92ba7dedcfe2b2f226431b7bf3e06f8a81fb4e0543177062f7"
+SIGNATURE = "e3561f29bc8ae9114748a33daf0c8a6c84c55abc983dab69fa76ee68beead790"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

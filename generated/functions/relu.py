@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5a485a467ae0cc23, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 310fe2498c156f53, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "5a485a467ae0cc23fe6e80b3b793819ceb2c71fea82a219c103eae54b69ae4ce"
+SIGNATURE = "310fe2498c156f535c15a0de91c2c3cdf902afb0be930b0e784a8f5c8ca87a0c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature eea9bff04ca78d86, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 1285d129f355e22b, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "eea9bff04ca78d867c9832f14a9a20a53d129ba946e88e5a5201dda123f10a69"
+SIGNATURE = "1285d129f355e22b86c4b304e3c8081c03d580c84d5212c8c58c4be2ee6fccb0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

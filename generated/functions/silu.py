@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0e1a9c7383de04d8, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature cf56a92d4b0ba33e, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "0e1a9c7383de04d8c7eb782fbfdd3afb779f502e3a35ec83e926c077a618b63a"
+SIGNATURE = "cf56a92d4b0ba33ea73d9c1f6f20a8e3ed934aa65dd2067855e934f9d1198a76"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b9ef7b8bc7fdd354, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 16939df16af7904c, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "b9ef7b8bc7fdd3544a3794a3fb7fb5f26db352275a977af3683fc093339c90b7"
+SIGNATURE = "16939df16af7904ccefa272b7b747d1db6b5fc9f5a9ef7cf1537b6001f450c59"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b21471da26cbdb6c, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature e32eb24a9f1ec224, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "b21471da26cbdb6cbec8e1be03788b4e72395b4a986f7ba2757193d31b006967"
+SIGNATURE = "e32eb24a9f1ec22467add9ce96357d98ed150e3613a41375062610106c088b53"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

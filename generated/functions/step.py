@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6d936027fe172e44, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 7cca34ebc8c09df7, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "6d936027fe172e440d6dc6006c6c96bf5ee588bbea7451307a9f649b3a9ebe75"
+SIGNATURE = "7cca34ebc8c09df746077dbb073d411146f506e22e92d7b0494c2a29c6018073"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6e6288976a3fe532, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 90bf0464d39e714b, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "6e6288976a3fe5329a0a63fd8c0e95262f3bda52156a60572f0dc32a3bf052dc"
+SIGNATURE = "90bf0464d39e714b68d649064db4fb8462d9eb96dd63cbef77f85037db022af4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

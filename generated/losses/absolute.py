@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 7c92ba46919211d9, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 03029232248e339b, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "7c92ba46919211d98bb36678b3dc44983bb19a8136f71f753b5b6343d6d42b60"
+SIGNATURE = "03029232248e339bd4622b49d1543908bc38ecdc92e048d613c51004ed8beda1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature bff0bfbac00cefbb, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 65465263d545d3cb, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "bff0bfbac00cefbb56404f43c7e671d1ad50825f30f97736b655e311fc0ad2b4"
+SIGNATURE = "65465263d545d3cbc727eddd99e653a6d9955bc8e8232a8deb2ed21f825d5d6e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 056f19d151fabd1e, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 63eff0202c14ca58, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "056f19d151fabd1eb63207d2e824aba5b78e78ef7db9388996460003eded4554"
+SIGNATURE = "63eff0202c14ca58212fec40c9a6b6fc70456e3ecb78fdcb2bded7b0f13c89ab"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

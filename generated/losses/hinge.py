@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 35684639307ab2c9, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature df37e2bcac99a824, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "35684639307ab2c9652e278d196d17a5cae46d0bed025e643189effb02b462e6"
+SIGNATURE = "df37e2bcac99a82409caf02bc59b6963f0ab376dfbc02f25b0b7e9d9b90b4ad9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

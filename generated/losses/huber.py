@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature ba7e90743347bd93, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 86ca0f2ee3d11851, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "ba7e90743347bd9325b0cff836fd8b3080a6eb7ef8b6da7b50333d22d34510fc"
+SIGNATURE = "86ca0f2ee3d118517e754ecf215761aea690f022c9caf548378bdbde24348c38"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6f9cb9b7a9b6047a, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 6c435d61a0cf6afa, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "6f9cb9b7a9b6047a58cb26010305f51b995dac01a501d91daa268a29355d7e78"
+SIGNATURE = "6c435d61a0cf6afaa2911fa915353e2b8e097d6429903fc351e1278988d8bffe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature aa43db8296c1ed8b, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature b79bc36cbfb211c1, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "aa43db8296c1ed8be2552594f8e6a390383bdfc9df5677af3346342f73a0d419"
+SIGNATURE = "b79bc36cbfb211c11942563b6c637b6cc26cb966f4a65d62ec9aacfc0b490851"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

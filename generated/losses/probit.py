@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e7753416c93b5428, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature b16f2fe74f9b8d97, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "e7753416c93b5428af7bc42db9baf531661fca5c1a3220e1f698c1473a0210fa"
+SIGNATURE = "b16f2fe74f9b8d97a658498edaafbc097b2185cb66c60d694d20aa4e43472c0a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature eaa8e8091e09c2af, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 0c9aed4d620a4d87, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "eaa8e8091e09c2af312e01e07eb9365ea981352c5295a3cecf6ea092bc1e438d"
+SIGNATURE = "0c9aed4d620a4d8762210fcab913c509b57275c216d064bdd9cde554b02926de"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9b79a9728c4bb7b7, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 27fa3148eb4856f9, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "9b79a9728c4bb7b7c85f39852128b58b8b19b49936fabc421f4d854d04640f88"
+SIGNATURE = "27fa3148eb4856f92f0c8d5ecae13d561b17bdb7a57f96dba125bc42b0100ac0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature c313c25bf4ba3949, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -36,6 +36,8 @@ EDGE = types.float64(types.intp, types.float64, _NUMBERS)
 
 # wrappers that nobody calls take a tenth of the time to compile
 inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)
+# what loops are to become vector instructions with: a call would keep them from it
+within = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True, **_OPTIONS)
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -220,4 +222,24 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
 
-SIGNATURE = "c313c25bf4ba3949aef9efa45dd4905e348313b12b76b54037dbd1373ace4c61"
+
+@intrinsic
+def bits_of(typing: Any, x: Any) -> Any:
+    """The 64 bits of a number as a whole number."""
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.bitcast(given[0], ir.IntType(64))
+
+    return types.int64(types.float64), lowered
+
+
+@intrinsic
+def of_bits(typing: Any, bits: Any) -> Any:
+    """The number of 64 bits."""
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.bitcast(given[0], ir.DoubleType())
+
+    return types.float64(types.int64), lowered
+
+SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature c313c25bf4ba3949, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -13,15 +13,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from generated.runtime.compiling import entry, inner
-from generated.runtime.nodes import Output, fill_nodes
+from generated.runtime.gaussian import NORM
+from generated.runtime.nodes import OMEGA, REACH, VECTOR, WEIGHT, Output, Span, fill_nodes, whole
+from generated.runtime.output_sums import add_sums, rows_of_law
 from generated.runtime.prox import Turns
 from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
+from generated.runtime.vector import exp
 
 _ORDER = 20  # Chebyshev nodes of a panel of centres
 _HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
 _CROWD = 24  # centres on a panel that are worth its nodes
 _NOWHERE = Turns((math.inf, math.inf), math.inf)
 _GROWTH = 2.0  # its half width in units of the exponential growth of a loss, at most: (h/2)^n 2/n! = 1e-18
+_WIDE, _STEEP = 100.0, 50.0  # of the centres that share their nodes: spreads, and units of the exponential growth
 
 
 class LabelNodes(NamedTuple):
@@ -48,29 +52,21 @@ class _Centres(NamedTuple):
     part: Any
 
 
-@inner
-def _sums(law, rule, y, output, scratch, sums):
-    """Averages over the output about a centre, in u; nan where scratch is too small."""
-    count = fill_nodes(law, rule, y, output, _NOWHERE, scratch)
-    center, variance = output.center, output.spread * output.spread
-    for a in range(10):
-        sums[a] = math.nan if count == 0 else 0.0
-    for i in range(count):
-        p = scratch[1, i]
-        x = (scratch[0, i] - center) / variance
-        g, h = scratch[2, i], scratch[3, i]
-        pg, ph = p * g, p * h
-        phx = ph * x
-        sums[0] += p * scratch[4, i]
-        sums[1] += pg
-        sums[2] += ph
-        sums[3] += pg * g
-        sums[4] += pg * h
-        sums[5] += phx
-        sums[6] += pg * g * h
-        sums[7] += phx * g
-        sums[8] += phx * x - ph / variance
-        sums[9] += p * scratch[5, i]
+class _Side(NamedTuple):
+    """Labels of one sign, of a loss of the margin: the sign of u in the output, whose spread and V are those of u."""
+
+    sign: float
+    spread: float
+    V: float
+
+
+class _Room(NamedTuple):
+    """Nodes with the loss there, the law of the label there, the density of one centre, and the averages."""
+
+    scratch: Any
+    law: Any  # [rows, n]
+    density: Any  # [2, n], and its derivative
+    out: Any
 
 
 @inner
@@ -133,10 +129,11 @@ def _crowded(centers, count, low, half, panel):
 
 
 @inner
-def _gathered(centres, count, low, half, panel, moments):
+def _gathered(centres, count, low, half, panel, moments, polynomial):
     """Replace the centres in crowded panels by Chebyshev nodes, with weights that average polynomials as they do.
 
-    moments[panel, degree, part]: room for those of the Chebyshev polynomials. Returns how many centres there are now.
+    moments[panel, part, degree]: room for those of the Chebyshev polynomials, polynomial[degree] for these at a place.
+    Returns how many centres there are now.
     """
     centers, parts = centres.place, centres.part
     kept = np.intp(0)
@@ -152,9 +149,12 @@ def _gathered(centres, count, low, half, panel, moments):
             x = 2.0 * (place - int(place)) - 1.0
             before, now = x, 1.0  # the polynomials of degrees -1 and 0
             for degree in range(_ORDER):
-                for a in range(parts.shape[1]):
-                    moments[k, degree, a] += now * parts[j, a]
+                polynomial[degree] = now
                 before, now = now, 2.0 * x * now - before
+            for a in range(parts.shape[1]):
+                w = parts[j, a]
+                for degree in range(_ORDER):
+                    moments[k, a, degree] += w * polynomial[degree]
     for place in range(panel.shape[0]):
         if panel[place] >= 0:
             for i in range(_ORDER):
@@ -169,11 +169,11 @@ def _gathered(centres, count, low, half, panel, moments):
 def _stand_in(moments, k, angle, parts, place):
     """The parts at the Chebyshev node of an angle that stand for those of all centres of a panel."""
     for a in range(parts.shape[1]):
-        parts[place, a] = moments[k, 0, a] / _ORDER
+        parts[place, a] = moments[k, a, 0] / _ORDER
     for degree in range(1, _ORDER):
         share = 2.0 * math.cos(degree * angle) / _ORDER
         for a in range(parts.shape[1]):
-            parts[place, a] += share * moments[k, degree, a]
+            parts[place, a] += share * moments[k, a, degree]
 
 
 @inner
@@ -206,6 +206,123 @@ def _variance(fields, node, moves):
     return variance
 
 
+@inner
+def _first_beyond(scratch, count, omega):
+    """The first node from omega on."""
+    low, high = 0, count
+    while low < high:
+        middle = (low + high) // 2
+        if scratch[OMEGA, middle] < omega:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@inner
+def _add_density(center, part, spread, count, room):
+    """Add a centre to the law at the nodes within reach: density and derivatives, times 1, t and its products."""
+    scratch, law, density = room.scratch, room.law, room.density
+    reach, inverse = REACH * spread, 1.0 / (spread * spread)
+    parts, slopes = part.shape[0], law.shape[0] - 1 - part.shape[0]
+    first = _first_beyond(scratch, count, center - reach)
+    last = whole(_first_beyond(scratch, count, center + reach))
+    first -= first % VECTOR
+    scale, w = NORM / spread, part[0]
+    for i in range(first, last):
+        x = (scratch[OMEGA, i] - center) * inverse
+        p = scale * scratch[WEIGHT, i] * exp(-0.5 * (x * spread) * (x * spread))
+        density[0, i] = p
+        density[1, i] = p * x
+        law[parts + slopes, i] += w * p * (x * x - inverse)
+    for a in range(parts):
+        w = part[a]
+        for i in range(first, last):
+            law[a, i] += w * density[0, i]
+    for a in range(slopes):
+        w = part[a]
+        for i in range(first, last):
+            law[parts + a, i] += w * density[1, i]
+
+
+@inner
+def _move_t(moves, sign, count, law):
+    """What t does beside its mean: given omega its mean is `carried` times the derivative further, its covariance
+    `rest` less the part that the output carries.
+    """
+    carried, rest = moves.carried, moves.rest
+    directions = carried.shape[0]
+    slope, twice = 1 + directions + directions * (directions + 1) // 2, law.shape[0] - 1
+    pair = 1 + directions
+    for d in range(directions):
+        for e in range(d, directions):
+            for i in range(count):
+                mixed = law[slope + 1 + d, i] * carried[e] + law[slope + 1 + e, i] * carried[d]
+                law[pair, i] += rest[d, e] * law[0, i] + sign * mixed + carried[d] * carried[e] * law[twice, i]
+            pair += 1
+    for d in range(directions):
+        for i in range(count):
+            law[1 + d, i] += sign * carried[d] * law[slope, i]
+            law[slope + 1 + d, i] += sign * carried[d] * law[twice, i]
+
+
+@inner
+def _last_together(law, places, order, first, spread):
+    """The end of the centres from `first` on, in order, that share their nodes; and the place of the last of them."""
+    widest = _WIDE * spread
+    if law.rate > 0.0:
+        widest = min(widest, _STEEP / law.rate)
+    start = before = places[order[first]]
+    last = first + 1
+    while last < order.shape[0] and (law.residual or law.margin):
+        place = places[order[last]]
+        if place - before > 2.0 * REACH * spread or place - start > widest:
+            break
+        before = place
+        last += 1
+    return last, before
+
+
+@inner
+def _add_averages(law, rule, side, centres, order, moves, room, node):
+    """Add the averages of a loss at its nodes, which centres that lie close to each other share."""
+    first, reach = 0, REACH * side.spread
+    while first < order.shape[0]:
+        last, highest = _last_together(law, centres.place, order, first, side.spread)
+        span = Span(centres.place[order[first]] - reach, highest + reach, side.spread, side.V)
+        count = fill_nodes(law, rule, centres.label[order[first]], span, _NOWHERE, room.scratch)
+        if count == 0:
+            for a in range(room.out.shape[0]):
+                room.out[a, node] = math.nan
+        for a in range(room.law.shape[0]):
+            for i in range(count):
+                room.law[a, i] = 0.0
+        for k in range(first, last):
+            _add_density(centres.place[order[k]], centres.part[order[k]], side.spread, count, room)
+        _move_t(moves, side.sign, count, room.law)
+        add_sums(room.law, side.sign, room.scratch, count, moves.carried.shape[0], room.out, node)
+        first = last
+
+
+@inner
+def _add_closed(law, rule, side, centres, count, moves, knots, sums, out, node):
+    """The same for a loss of quadratic pieces, in closed form for every centre."""
+    known = math.nan  # the label that the knots are of
+    for j in range(count):
+        output = Output(centres.place[j], side.spread, side.V)
+        y = side.sign if law.residual or law.margin else centres.label[j]
+        if law.smooth:
+            set_on_line(law, rule, y, output, sums)
+        else:
+            if y != known:
+                find_knots(law, rule, y, output.V, knots)
+                known = y
+            for a in range(10):
+                sums[a] = 0.0
+            add_quadratic(law, rule, y, output, knots, sums)
+        _add(sums, side.sign, centres.part[j], moves, out, node)
+
+
 @entry
 def points(law, rule, labels, fields, scratch, out):
     """Averages over labels at nodes, and t about a mean there: out[:, node], in the order of AVERAGES.
@@ -217,8 +334,12 @@ def points(law, rule, labels, fields, scratch, out):
     sums, parts = np.empty(10), np.empty((number, 1 + directions + directions * (directions + 1) // 2))
     centres = _Centres(np.empty(number), np.empty(number), parts)
     moves = _Moves(labels.rest, np.empty(directions))
-    panel = np.empty(number, np.int64)
-    knots = room_for_knots(law)
+    panel, polynomial = np.empty(number, np.int64), np.empty(_ORDER)
+    width = scratch.shape[1]
+    knots, room = (
+        room_for_knots(law),
+        _Room(scratch, np.empty((rows_of_law(directions), width)), np.empty((2, width)), out),
+    )
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -226,31 +347,19 @@ def points(law, rule, labels, fields, scratch, out):
         half = _HALF * spread
         if law.rate > 0.0:
             half = min(half, _GROWTH / law.rate)
-        for side in range(2 if law.margin else 1):
-            sign = 1.0 - 2.0 * side
-            count, low = _find_centres(law, sign, labels, fields, node, centres)
+        for number_of_side in range(2 if law.margin else 1):
+            side = _Side(1.0 - 2.0 * number_of_side, spread, fields.V[node])
+            count, low = _find_centres(law, side.sign, labels, fields, node, centres)
             if count > _CROWD and (law.residual or law.margin):
                 panels = _crowded(centres.place, count, low, half, panel)
                 if panels > 0:
-                    moments = np.zeros((panels, _ORDER, parts.shape[1]))
-                    count = _gathered(centres, count, low, half, panel, moments)
+                    moments = np.zeros((panels, parts.shape[1], _ORDER))
+                    count = _gathered(centres, count, low, half, panel, moments, polynomial)
                     for j in range(count):
-                        centres.label[j] = sign
-            known = math.nan  # the label that the knots are of
-            for j in range(count):
-                output = Output(centres.place[j], spread, fields.V[node])
-                y = sign if law.residual or law.margin else centres.label[j]
-                if law.quadratic and law.smooth:
-                    set_on_line(law, rule, y, output, sums)
-                elif law.quadratic:
-                    if y != known:
-                        find_knots(law, rule, y, output.V, knots)
-                        known = y
-                    for a in range(10):
-                        sums[a] = 0.0
-                    add_quadratic(law, rule, y, output, knots, sums)
-                else:
-                    _sums(law, rule, centres.label[j], output, scratch, sums)
-                _add(sums, sign, parts[j], moves, out, node)
+                        centres.label[j] = side.sign
+            if law.quadratic:
+                _add_closed(law, rule, side, centres, count, moves, knots, sums, out, node)
+            else:
+                _add_averages(law, rule, side, centres, np.argsort(centres.place[:count]), moves, room, node)
 
-SIGNATURE = "c313c25bf4ba3949aef9efa45dd4905e348313b12b76b54037dbd1373ace4c61"
+SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"

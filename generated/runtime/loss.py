@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature c313c25bf4ba3949, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -12,10 +12,12 @@ from functools import cached_property
 from typing import Any
 
 from generated.runtime.compiling import Compiled, edge_at, entry, piece_at
+from generated.runtime.gaussian import NORM
 from generated.runtime.label_intervals import intervals
 from generated.runtime.label_points import points
-from generated.runtime.nodes import fill_nodes
+from generated.runtime.nodes import OMEGA, WEIGHT, fill_nodes, span_of
 from generated.runtime.prox import Law, find_cell
+from generated.runtime.vector import exp
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +72,12 @@ class Loss:
 
 @entry
 def nodes(law, rule, y, output, turns, scratch):
-    """Nodes for an average over omega_u: see `fill_nodes`."""
-    return fill_nodes(law, rule, y, output, turns, scratch)
+    """Nodes for an average over omega_u ~ N(center, spread^2): see `fill_nodes`; the weights hold the density."""
+    count = fill_nodes(law, rule, y, span_of(output), turns, scratch)
+    for i in range(count):
+        z = (scratch[OMEGA, i] - output.center) / output.spread
+        scratch[WEIGHT, i] *= NORM / output.spread * exp(-0.5 * z * z)
+    return count
 
 
 @entry
@@ -91,4 +97,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "c313c25bf4ba3949aef9efa45dd4905e348313b12b76b54037dbd1373ace4c61"
+SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"

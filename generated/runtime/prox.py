@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature c313c25bf4ba3949, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -80,31 +80,20 @@ def find_cell(law, y):
 
 @inner
 def prox(piece, left, right, w, tolerance):
-    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w."""
-    x = min(max(w, left), right)
-    step = tolerance + abs(x - w)
-    # the map is monotone: bracket the root by steps that grow
-    excess = omega_at(piece, x) - w
-    side = -1.0 if excess > 0.0 else 1.0
-    other = x
-    while excess * side < 0.0:
-        x = other
-        other = min(max(other + side * step, left), right)
-        excess = omega_at(piece, other) - w
-        step *= 4.0
-        if other in (left, right):
-            break
-    low, high = min(x, other), max(x, other)
-    x = 0.5 * (low + high)
+    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w.
+
+    The map grows at least as fast as l: the root is no further than w is missed by.
+    """
+    x, low, high = min(max(w, left), right), left, right
     for _ in range(200):
         _, slope, curvature = at(piece, x)
         excess = x + piece.V * slope - w
         if abs(excess) <= tolerance:
             break
         if excess > 0.0:
-            high = x
+            low, high = max(low, x - excess), x
         else:
-            low = x
+            low, high = x, min(high, x - excess)
         x -= excess / (1.0 + piece.V * curvature)
         if not low < x < high:
             x = 0.5 * (low + high)
@@ -161,4 +150,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "c313c25bf4ba3949aef9efa45dd4905e348313b12b76b54037dbd1373ace4c61"
+SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"

@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature c313c25bf4ba3949, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -9,20 +9,22 @@ Regenerate with: giantstep generate
 
 import math
 
-from generated.runtime.compiling import inner
+from generated.runtime.compiling import inner, within
+from generated.runtime.vector import exp, log1p
 
 
-@inner
+@within
 def sigmoid(u):
     """1/(1 + exp(-u)) without overflow."""
-    e = math.exp(-abs(u))
-    return 1.0 / (1.0 + e) if u >= 0.0 else e / (1.0 + e)
+    e = exp(-abs(u))
+    share = 1.0 / (1.0 + e)
+    return share if u >= 0.0 else e * share
 
 
-@inner
+@within
 def softplus(u):
     """log(1 + exp(u)) without overflow."""
-    return max(u, 0.0) + math.log1p(math.exp(-abs(u)))
+    return max(u, 0.0) + log1p(exp(-abs(u)))
 
 
 @inner
@@ -80,4 +82,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "c313c25bf4ba3949aef9efa45dd4905e348313b12b76b54037dbd1373ace4c61"
+SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"

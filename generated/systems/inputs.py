@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature e48b7c8632cdc999.
+Generated; do not edit. Signature 671583b442b262bd.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e48b7c8632cdc999e8a4bc72f9304612cafa757f7e7025c38a199b88f0196a94"
+SIGNATURE = "671583b442b262bd895f423a373c9a8a56ab7c1108884e97c38e528da20d47df"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 6275fc2854d27885.
+Generated; do not edit. Signature fe6ed8b639899aa1.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6275fc2854d278858d4f886985b221b64c1ea443dd5209f521aba5eb0489ce8d"
+SIGNATURE = "fe6ed8b639899aa170453550b87cc68a16ed39f5fa094d2d079c80cf9a45de7e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

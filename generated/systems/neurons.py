@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature f576c7b1560e5857.
+Generated; do not edit. Signature 24d6de72aee13b1f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f576c7b1560e585708386cfa9d4d12ca83ee3162ea45a54b0c45b37163600a04"
+SIGNATURE = "24d6de72aee13b1f7ce165dd2ad66c69fb139a517e32886662b9d2afffd00ec9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5c9cf1eb6a300899, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 92b762e34f46ac6f, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "5c9cf1eb6a3008997166caf9dbee3b36a85f52f480f1fcb385680da863988e86"
+SIGNATURE = "92b762e34f46ac6f9a5b977b06034096e6b7800b707c5242309976155847abfc"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 9b7a054669167db6, runtime e19e8dd54aa930c2.
+Generated; do not edit. Signature 737e08a15192562c, runtime 823472c6598205ce.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "9b7a054669167db66b502daed60a9be1be7feb9e7b5b3101c38b1f340120f725"
+SIGNATURE = "737e08a15192562c67058380d19df5b28859fcd172f31b39c8aa2beab9de68ec"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 28543169c77e5b05.
+Generated; do not edit. Signature 0410ff87c4b57415.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "28543169c77e5b053c4ebf5586dfa6649e7515078625fe1fb67d58e56a0aa822"
+SIGNATURE = "0410ff87c4b57415df6633563fc052ac14be7101b34eb21c50806083d5de68fe"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature eb2f7f45a0b6bc60.
+Generated; do not edit. Signature 0faaacbd1884dc90.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "eb2f7f45a0b6bc60b20e3b30003d953267fea9877399fa7273b760eaf3d95aca"
+SIGNATURE = "0faaacbd1884dc9078c02814d427731bc29fd95ca18d7484267003f1110b3d9e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 46d61ee377876ae5.
+Generated; do not edit. Signature 5139e98e1b424fef.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "46d61ee377876ae52c662711fe91dfdfedf78b1dad0fdcf7cd291bab1cda036e"
+SIGNATURE = "5139e98e1b424fef73e08cd69739c8ef06c7efa978c544c50af18223273941c6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -22,9 +22,9 @@ from giantstep.quadrature.mesh import reach_of
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import trapezoid_step
 from giantstep.spec.errors import NotConverged
-from giantstep.system.coupled_solver import FINE
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem
+from giantstep.system.resolution import FINE
 from giantstep.system.solved_again import solved_again
 from giantstep.system.span import span_of
 

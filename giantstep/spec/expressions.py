@@ -29,7 +29,8 @@ class _Special:
         def call(*arguments: Any) -> Array:
             from scipy import special
 
-            result: Array = getattr(special, name)(*arguments)
+            vars(self)[name] = getattr(special, name)  # found there from now on
+            result: Array = vars(self)[name](*arguments)
             return result
 
         return call

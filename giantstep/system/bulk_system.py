@@ -165,9 +165,9 @@ class BulkSystem(CoupledSystem):
             self.residual(x)
         return float(self.equations.check(self.node, self.problem.fraction, self.parameters, self.numbers))
 
-    def observables(self) -> Array:
+    def averaged(self) -> Array:
         """See ``CoupledSystem``."""
-        out = super().observables()
+        out = super().averaged()
         self.numbers.run(self.order.energy)
         out[2] = self.numbers["free_energy"]
         return out

@@ -6,12 +6,10 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from functools import partial
 from itertools import chain
 
 import numpy as np
 
-from giantstep.law.multi_index_labels import has_kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
@@ -20,9 +18,10 @@ from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.loss_at_zero import constant_hint, remark, saturated_hint
 from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
+from giantstep.system.resolution import FINE, Times, apart, is_affordable, next_times, pair
 from giantstep.system.result import Result
 from giantstep.system.separation import separable, separated
-from giantstep.system.square_loss import LARGE_RIDGE, RESIDUAL, ROUNDING, square_overlaps
+from giantstep.system.square_loss import LARGE_RIDGE, RESIDUAL, square_overlaps
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -31,7 +30,6 @@ COARSE = Level(5, 24)
 _FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
-FINE = (Level(7, 38, rough=True), Level(8, 44))
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
@@ -40,16 +38,11 @@ _HELD = 1e-4  # relative moves below this that do not shrink are rounding
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an output, in units of it: first and last
 _BITS = 4.0 * 2.0**-52  # relative rounding of an unknown, and what follows from it
+_PAIRS = 7  # of systems that are compared, at most
 _CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
 # system, unknowns, evaluations, change of the test error under refinement, observables
 Found = tuple[CoupledSystem, Array, int, float, Array]
-
-
-def refined(level: Level, times: int) -> Level:
-    """The level with everything resolved better."""
-    output, labels = round(level.output * 1.6**times), level.labels + times // 2
-    return replace(level, output=output, halvings=level.halvings + times, labels=labels)
 
 
 def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None) -> Solution:
@@ -85,12 +78,13 @@ def coupled_solution(
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed = held = 0
-    for times in range(6):
+    times = Times()
+    for number in range(_PAIRS):
         previous = error
-        if times and settles(problem):
+        if number and settles(problem):
             outcome = _settling(problem, x, FINE[0], _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
-        coarser, finer = _pair(problem, times, x)
+        coarser, finer = pair(problem, times, x)
         coarser.takes(last)
         estimate = newton(coarser, x, most=12, settled=_NEAR, blind=True)
         finer.takes(coarser)
@@ -102,52 +96,26 @@ def coupled_solution(
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
             failed += 1
             if found is not None and estimate.converged:  # which is finer than the last answer
-                error = _apart(coarser.test_error(estimate.x), float(found[4][0]), tolerance)
+                error = apart(coarser.test_error(estimate.x), float(found[4][0]), tolerance)
                 found = *found[:3], min(error, found[3]), found[4]
             if found is not None and (failed > 1 or found[3] <= tolerance) or failed > 2:  # rounding stays
                 break
+            times = times.both
             continue
         x, observables = answer.x, finer.answer()
-        error = _apart(coarser.test_error(estimate.x), float(observables[0]), tolerance)
+        tests = coarser.test_error(estimate.x), float(observables[0])
+        error = apart(*tests, tolerance)
         found = finer, x, evaluations, error, observables
-        if times == 0 and not settles(problem) and passes_unseen(finer):
+        if number == 0 and not settles(problem) and passes_unseen(finer):
+            times = Times(kappa=1)
             continue
-        held += times > 1 and error > 0.5 * previous
-        if error <= tolerance or held > 1:
+        held += number > 1 and error > 0.5 * previous
+        if error <= tolerance or held > 1 or not is_affordable(finer):
             break
+        times = next_times(times, finer, x, tests, tolerance)
     if found is None:
         raise NotConverged(_stalled(problem), _hint(problem))
     return found
-
-
-def _apart(estimate: float, value: float, tolerance: float) -> float:
-    """The change of the test error between two resolutions, relative."""
-    return abs(estimate - value) / max(abs(value), ROUNDING / tolerance)
-
-
-def _pair(problem: Problem, times: int, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
-    """The systems that are compared, better resolved with the number of times; x: the best unknowns so far."""
-    if settles(problem):
-        # labels at fixed nodes serve most losses; those that they do not, show it
-        make = partial(system_at, x=x) if times else coupled_at
-        coarser, finer = (make(problem, _refined_for(problem, level, max(times - 1, 0))) for level in FINE)
-        return coarser, finer
-    levels = [_refined_for(problem, level, times) for level in FINE]
-    cuts = cuts_at(problem, x) if times else ()
-    halvings = times - bool(cuts)  # cuts come first
-    if has_kinks(problem.model.target.link):  # nodes of kappa cost less than those of the label
-        levels = [replace(refined(level, (halvings + 1) // 2), labels=halvings // 2, cuts=cuts) for level in FINE]
-    elif cuts:
-        levels = [replace(refined(level, halvings), cuts=cuts) for level in FINE]
-    coarser, finer = (coupled_at(problem, level) for level in levels)
-    return coarser, finer
-
-
-def _refined_for(problem: Problem, level: Level, times: int) -> Level:
-    """Where kappa has several directions, nodes of it are what is likely to be missing."""
-    if problem.rank == 1:
-        return refined(level, times)
-    return replace(refined(level, times), output=refined(level, times // 3).output, halvings=3 * times // 2)
 
 
 def _first_solution(

@@ -15,6 +15,7 @@ import numpy as np
 from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
+from generated.runtime.steps import raise_variances
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.labels import Intervals, Labels
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
@@ -29,7 +30,7 @@ from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import Output, panels
 from giantstep.system.span import span_of
-from giantstep.system.state import State, kept_members
+from giantstep.system.state import State, kept_members, variance_rows
 
 Array = np.ndarray
 
@@ -63,7 +64,7 @@ class CoupledSystem:
         self.labels, self.clean = laws.labels, laws.clean
         self.blocks, nodes = len(problem.fraction), len(self.table)
         mu1, mu2sq = self.table[:, -2 * self.blocks : -self.blocks], self.table[:, -self.blocks :]
-        self.sizes = np.abs(mu1), mu2sq
+        self.sizes = sizes_of_terms(mu1, mu2sq)
         self.loss = loss_kernel(model.fit.loss)
         self.indices = model.target.indices
         law = "norms" if problem.norms_vary else "isotropic"
@@ -91,7 +92,9 @@ class CoupledSystem:
         self.averages = self.room.rows(self.kernel.AVERAGES)
         self.slopes = self.room.rows(self.kernel.SLOPES)
         self.averaging = self._averaging()
-        self.variance = np.empty(nodes)  # Delta without a floor
+        # Delta as it is, and the terms that V and Delta are differences of, without their signs
+        self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
+        self.rows = variance_rows(self.kernel)
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
@@ -124,21 +127,9 @@ class CoupledSystem:
         self.work[self.first] = x
         self.work[self.second] = x
         self.kernel.fields(*self._arguments())
-        self.variance[:] = self.view("Delta")
-        for name, more in zip(("V", "Delta"), self.problem.blur, strict=True):
-            self.view(name)[...] += more
-        if not self.view("T").min() > 0.0:
-            return False
-        weight = self.table[:, 1]
-        return all(
-            floored(self.view(name), self._terms(first, second), weight)
-            for name, first, second in (("V", "V1", "V2"), ("Delta", "Q1", "Q2"))
-        )
-
-    def _terms(self, first: str, second: str) -> Array:
-        """What a variance or response is the difference of, at every node: its terms without their signs."""
-        mu1, mu2sq = self.sizes
-        return np.asarray((mu1 @ np.abs(self.view(first)) * mu1).sum(axis=1) + mu2sq @ np.abs(self.view(second)))
+        room = self.room.vector, self.room.matrix, self.room.field
+        weight, blur = self.node[1], self.problem.blur
+        return bool(raise_variances(room, self.rows, self.sizes, weight, blur, _FLOOR, self.variance, self.terms))
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
@@ -224,20 +215,29 @@ class CoupledSystem:
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x, on the nodes of the table."""
-        out = np.zeros(3)
-        self.kernel.observables(*self._arguments(), out)
+        out = self.averaged()
         if self.loss.FORM == "margin":
             out[0] = self.table[:, 1] @ wrong_sign(self.output())
+        return out
+
+    def averaged(self) -> Array:
+        """The same, but the squared error for the test error of every loss."""
+        out = np.zeros(3)
+        self.kernel.observables(*self._arguments(), out)
         if self.problem.model.fit.loss.entry.error_scale != 1:
             out[1] *= self.problem.model.fit.loss.entry.error_scale
         return out
 
     def answer(self) -> Array:
         """The observables at the last x; a probability of the output's sign on panels that resolve it."""
-        out = self.observables()
+        out = self.averaged()
         if self.loss.FORM == "margin":
-            out[0] = sum(part.table[:, 1] @ wrong_sign(part.output()) for part in self.where_signs_turn())
+            out[0] = self._wrong()
         return out
+
+    def _wrong(self) -> float:
+        """The probability of a wrong sign at the last x."""
+        return float(sum(part.table[:, 1] @ wrong_sign(part.output()) for part in self.where_signs_turn()))
 
     def output(self) -> Output:
         """The law of the output and of the clean label given kappa, at the nodes and the last x."""
@@ -299,11 +299,13 @@ class CoupledSystem:
 
     def told_variance(self) -> Array:
         """Delta as far as rounding tells it: a sign depends on its ratio to the mean, however small both are."""
-        return np.asarray(np.maximum(self.variance, _ROUNDING * self._terms("Q1", "Q2") + _LEAST))
+        return np.asarray(np.maximum(self.variance, _ROUNDING * self.terms[1] + _LEAST))
 
     def test_error(self, x: Array) -> float:
         """The test error at x, without averages over the output; nan where x is not feasible."""
-        return float(self.answer()[0]) if self.fields(x) else math.nan
+        if not self.fields(x):
+            return math.nan
+        return self._wrong() if self.loss.FORM == "margin" else float(CoupledSystem.averaged(self)[0])
 
     def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""
@@ -339,19 +341,13 @@ def _averages_of_sign(output: Output) -> Array:
     )
 
 
-def floored(values: Array, terms: Array, weight: Array) -> bool:
-    """Whether a variance at nodes of some weights is positive; it is raised to the rounding of its terms, and to that
-    of its mean where the features do not vary at all. Features that grow may be largest where nothing has a weight.
-    """
-    mean = float(weight @ terms)
-    rounding = _FLOOR * (terms + mean)
-    if not (mean > 0.0 and float(weight @ values) > 0.0 and np.all(values > -rounding)):
-        return False
-    np.maximum(values, rounding, out=values)
-    return True
+def sizes_of_terms(mu1: Array, mu2sq: Array) -> Array:
+    """|mu1 mu1'| and mu2^2 of blocks [N, K], as rows [K^2 + K, N]."""
+    pairs = np.abs(mu1)[:, :, None] * np.abs(mu1)[:, None, :]
+    return np.ascontiguousarray(np.concatenate([pairs.reshape(len(mu1), -1), mu2sq], axis=1).T)
 
 
 @lru_cache(maxsize=64)
 def gauss_rule(steps: int) -> Array:
     """The Gauss-Legendre rule [2, n] on (-1, 1) that goes with a trapezoid of that many steps."""
-    return np.array(legendre(max(6, round(steps / 2.5))))
+    return np.array(legendre(8 * math.ceil(steps / 20.0)))  # whole vectors of a processor

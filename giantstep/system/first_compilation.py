@@ -28,13 +28,14 @@ from numba.core.types import BaseFunction
 
 from generated.runtime.certificate import evaluate
 from generated.runtime.evaluation import run
+from generated.runtime.steps import raise_variances, solve_step
 from giantstep.law.kind import bulk_kind, is_closed, norms_vary
 from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.system.kernels import loss_kernel, system_kernel
-from giantstep.system.state import State, run_solver
+from giantstep.system.state import State, run_solver, variance_rows
 from giantstep.system.uncompiled import is_kept
 
 #: What a user at a terminal or in a notebook reads while nothing else happens.
@@ -216,7 +217,14 @@ def _of_coupled(model: Model) -> list[Task]:
     state, places = State(kernel, 1, 1), np.zeros((1, 1), np.int64)
     given = (node, fraction, parameters, state.vector, state.matrix, state.field)
     arguments = {"jacobian": (*given, state.work, places, 0, node), "observables": (*given, fraction)}
-    calls = [(getattr(kernel, name), arguments.get(name, given)) for name in _called(model)]
+    calls: list[tuple[Any, tuple[Any, ...]]] = [
+        (getattr(kernel, name), arguments.get(name, given)) for name in _called(model)
+    ]
+    room, line = (state.vector, state.matrix, state.field), node[0]
+    calls += [
+        (raise_variances, (room, variance_rows(kernel), node, line, (0.0, 0.0), 0.0, line, node)),
+        (solve_step, (node, line, line, node, line)),
+    ]
     return [partial(_average, model), *(partial(_compile, function, arguments) for function, arguments in calls)]
 
 

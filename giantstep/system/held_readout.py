@@ -11,12 +11,13 @@ import numpy as np
 from giantstep.law.labels import Intervals
 from giantstep.spec.errors import BadInput
 from giantstep.system.constant_output import label_points, mean_loss, test_error_of
-from giantstep.system.coupled_solver import FINE, PATH, TO_THE_LAST, refined, sharpened, starts, unexplained
+from giantstep.system.coupled_solver import PATH, TO_THE_LAST, sharpened, starts, unexplained
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import resolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, Solution
+from giantstep.system.resolution import FINE, refined
 from giantstep.system.separation import separable
 from giantstep.system.system_of_problem import coupled_at
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -37,33 +38,38 @@ def _of_intervals(labels: Intervals, kappa: Array, mean: Array, slope: Array, de
             total += ((low <= gamma * kappa) & (gamma * kappa < high)) * special.ndtr(y * limit)
         return total
     correlation, complement = slope / spread, np.sqrt(delta) / spread
-    ends: dict[float, tuple[Array, Array]] = {}  # P(t < end) and P(t < end, f < 0)
-    for end in {*labels.low.tolist(), *labels.high.tolist()}:
+    negative = special.ndtr(limit)
+    # P(t < end) and P(t < end, f < 0)
+    ends: dict[float, tuple[Any, Any]] = {-math.inf: (0.0, 0.0), math.inf: (1.0, negative)}
+    for end in {*labels.low.tolist(), *labels.high.tolist()} - ends.keys():
         edge = (end - gamma * kappa) / width
         below = special.ndtr(edge)
-        if math.isinf(end):
-            ends[end] = below, below * special.ndtr(limit)
-        else:
-            ends[end] = below, bivariate_normal(edge, limit, correlation, complement)
+        ends[end] = below, _below_both(edge, limit, (below, negative), (correlation, complement))
     for low, high, y in zip(labels.low.tolist(), labels.high.tolist(), labels.label, strict=True):
-        inside, negative = (upper - lower for upper, lower in zip(ends[high], ends[low], strict=True))
-        total += negative if y > 0.0 else inside - negative
+        inside, both = (upper - lower for upper, lower in zip(ends[high], ends[low], strict=True))
+        total += both if y > 0.0 else inside - both
     return total
 
 
 def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) -> Array:
     """P(X < h, Y < k) of standard normals; complement = sqrt(1 - correlation^2). Source: Owen (1956), eq. 2.1."""
+    return _below_both(h, k, (special.ndtr(h), special.ndtr(k)), (correlation, complement))
+
+
+def _below_both(h: Array, k: Array, below: tuple[Array, Array], law: tuple[Array, Array]) -> Array:
+    """The same from P(X < h) and P(Y < k), and correlation and complement."""
+    correlation, complement = law
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        first = np.where(h != 0.0, (k - correlation * h) / (h * complement), np.sign(k) * np.inf)
-        second = np.where(k != 0.0, (h - correlation * k) / (k * complement), np.sign(h) * np.inf)
-        both_zero = (h == 0.0) & (k == 0.0)
-        one_sided = (1.0 - correlation) / complement
-        first, second = np.where(both_zero, one_sided, first), np.where(both_zero, one_sided, second)
-    apart = (h * k < 0.0) | ((h * k == 0.0) & (h + k < 0.0))
-    result = (
-        0.5 * (special.ndtr(h) + special.ndtr(k)) - special.owens_t(h, first) - special.owens_t(k, second) - 0.5 * apart
-    )
-    return np.asarray(np.clip(result, 0.0, 1.0))
+        first, second = (k - correlation * h) / (h * complement), (h - correlation * k) / (k * complement)
+        product = h * k
+        if not product.all():
+            first = np.where(h != 0.0, first, np.sign(k) * np.inf)
+            second = np.where(k != 0.0, second, np.sign(h) * np.inf)
+            both_zero, one_sided = (h == 0.0) & (k == 0.0), (1.0 - correlation) / complement
+            first, second = np.where(both_zero, one_sided, first), np.where(both_zero, one_sided, second)
+    apart = (product < 0.0) | ((product == 0.0) & (h + k < 0.0))
+    result = 0.5 * (below[0] + below[1]) - special.owens_t(h, first) - special.owens_t(k, second) - 0.5 * apart
+    return np.asarray(np.minimum(np.maximum(result, 0.0), 1.0))
 
 
 def wrong_sign_slopes(output: Output) -> tuple[Array, Array, Array]:

@@ -9,6 +9,8 @@ from typing import Protocol
 
 import numpy as np
 
+from generated.runtime.steps import solve_step
+
 Array = np.ndarray
 _MOST = 60
 _SHORTEST, _SHORT = 1e-6, 1e-2  # a step this short makes no progress; none worth its cost on a path
@@ -59,29 +61,29 @@ def newton(
     """
     residual = system.residual(x)
     evaluations = 1
-    if not np.all(np.isfinite(residual)):
+    if not _norm(residual) < math.inf:
         return Outcome(x, evaluations, False)
     last = least = math.inf
     idle = 0  # steps since the least one
     for _ in range(most):
         size = system.scale(x)
-        linear = _Linear.of(system.jacobian())
-        if linear is None:
+        linear = _Linear(system.jacobian(), size)
+        found = linear.step(residual)
+        if found is None:
             return Outcome(x, evaluations, False)
-        step, solves = linear.step(residual, size)
+        step, relative, solves = found
         length = 1.0
-        relative = float(np.max(np.abs(step) / size))
         if blind and solves and relative < settled:
             return Outcome(x - step, evaluations, True)
         while True:
             candidate = system.residual(x - length * step)
             evaluations += 1
-            if np.all(np.isfinite(candidate)) and (
+            if _norm(candidate) < math.inf and (
                 _norm(candidate) < (1.0 - _LESS * length) * _norm(residual)
                 or solves
                 and (
                     length * relative < _ROUNDING
-                    or _norm(linear.distance(candidate) / size) < (1.0 - _LESS_LEFT * length) * _norm(step / size)
+                    or linear.distance(candidate) < (1.0 - _LESS_LEFT * length) * _norm(step / size)
                 )
             ):
                 break
@@ -107,48 +109,46 @@ def _norm(x: Array) -> float:
     return math.sqrt(x @ x)
 
 
-@dataclass(frozen=True)
 class _Linear:
-    """The linear equations of a step, divided by the largest of each row, then of each column."""
+    """The linear equations of a step."""
 
-    scaled: Array
-    rows: Array
-    columns: Array
+    def __init__(self, jacobian: Array, size: Array) -> None:
+        self.jacobian, self.size = np.ascontiguousarray(jacobian, dtype=float), size
+        self.room = np.empty((2 * len(size) + 4, len(size)))
 
-    @classmethod
-    def of(cls, jacobian: Array) -> _Linear | None:
-        """None where the Jacobian is not finite."""
-        if not np.all(np.isfinite(jacobian)):
-            return None
-        rows = np.max(np.abs(jacobian), axis=1)
-        rows[rows == 0.0] = 1.0
-        columns = np.max(np.abs(jacobian / rows[:, None]), axis=0)
-        columns[columns == 0.0] = 1.0
-        return cls(jacobian / rows[:, None] / columns, rows, columns)
-
-    def step(self, residual: Array, size: Array) -> tuple[Array, bool]:
+    def step(self, residual: Array) -> tuple[Array, float, bool] | None:
         """Newton's step; of least length where a direction has no equation, as m has none when all mu0 vanish.
 
-        Also whether it solves the linear equations: a short step that does not says nothing about the root.
+        With its largest change of an unknown, relative to its size, and whether it solves the linear equations: a short
+        step that does not says nothing about the root. None where the Jacobian is not finite.
         """
-        right = residual / self.rows
-        allowed = _SOLVED * np.max(np.abs(right), initial=1e-300)
-        try:
-            step = np.linalg.solve(self.scaled, right)
-            if np.all(np.isfinite(step)) and np.max(np.abs(self.scaled @ step - right)) < allowed:
-                return np.asarray(step / self.columns), True
-        except np.linalg.LinAlgError:
-            pass
-        step = np.linalg.lstsq(self.scaled, right, rcond=1e-13)[0]
-        missed = (np.abs(self.scaled @ step - right) > allowed) & (np.abs(residual) > _NOISE * size)
-        return np.asarray(step / self.columns), not missed.any()
+        step = np.empty(len(residual))
+        left, change = solve_step(self.jacobian, residual, self.size, self.room, step)
+        if left < _SOLVED:
+            return step, change, True
+        return None if math.isnan(left) else self._least(residual)
 
-    def distance(self, residual: Array) -> Array:
-        """The step that a residual asks for; infinite where the equations are singular."""
-        try:
-            return np.asarray(np.linalg.solve(self.scaled, residual / self.rows) / self.columns)
-        except np.linalg.LinAlgError:
-            return np.full(len(residual), np.inf)
+    def _least(self, residual: Array) -> tuple[Array, float, bool]:
+        """Of all steps the least, rows and columns divided by the largest of each row, then of each column."""
+        rows = _or_one(np.max(np.abs(self.jacobian), axis=1))
+        scaled = self.jacobian / rows[:, None]
+        columns = _or_one(np.max(np.abs(scaled), axis=0))
+        scaled, right = scaled / columns, residual / rows
+        step = np.linalg.lstsq(scaled, right, rcond=1e-13)[0]
+        left = np.abs(scaled @ step - right) > _SOLVED * np.max(np.abs(right), initial=1e-300)
+        missed = left & (np.abs(residual) > _NOISE * self.size)
+        step = np.asarray(step / columns)
+        return step, float(np.max(np.abs(step) / self.size)), not missed.any()
+
+    def distance(self, residual: Array) -> float:
+        """Length, relative to the sizes, of the step that a residual asks for; infinite where there is none."""
+        step = np.empty(len(residual))
+        left, _ = solve_step(self.jacobian, residual, self.size, self.room, step)
+        return _norm(step / self.size) if left < math.inf else math.inf
+
+
+def _or_one(sizes: Array) -> Array:
+    return np.where(sizes == 0.0, 1.0, sizes)
 
 
 def continued(

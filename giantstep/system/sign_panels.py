@@ -8,6 +8,7 @@ sign of the output where the label changes.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -58,7 +59,7 @@ class Output:
         found, away = [self.mean / self.spread], [none]
         if isinstance(law, Intervals) and law.channel[1] > 0.0:
             gamma, width, _ = law.channel
-            for end in np.unique(law.low[np.isfinite(law.low)]):
+            for end in sorted({end for end in law.low.tolist() if math.isfinite(end)}):
                 t = (end - gamma * self.kappa) / width
                 found += [t, (self.mean + self.slopes[0] * np.clip(t, -_FAR, _FAR)) / np.sqrt(self.variance)]
                 away += [none, t]
@@ -88,11 +89,14 @@ def panels(output: Output, edges: Array, given: Given, averaged: Averaged) -> Ar
 
 def _is_sharp(output: Output) -> bool:
     """Whether a turn passes between two nodes, or may do so, faster than a rule on them follows."""
-    turns, away = output.turns()
-    rare = output.kappa**2 + away**2  # -2 log of the weight
-    if output.kappa[0] > 0.0:  # one half of a table whose mirror image is the other
-        turns, rare = (np.concatenate([sign * a[:, :1], a], axis=1) for sign, a in ((-1.0, turns), (1.0, rare)))
-    size, step = np.abs(turns), np.abs(np.diff(turns, axis=1))
+    kappa, (turns, away) = output.kappa, output.turns()
+    if kappa[0] > 0.0:  # one half of a table whose mirror image is the other
+        turns, away = (np.concatenate([sign * a[:, :1], a], axis=1) for sign, a in ((-1.0, turns), (1.0, away)))
+        kappa = np.concatenate([kappa[:1], kappa])
+    step = np.abs(turns[:, 1:] - turns[:, :-1])
+    if not step.max() > _STEP:
+        return False
+    size, rare = np.abs(turns), kappa**2 + away**2  # -2 log of the weight
     crosses = (turns[:, 1:] > 0.0) != (turns[:, :-1] > 0.0)
     left = np.where(crosses, 0.0, np.minimum(size[:, 1:], size[:, :-1]))
     seen = left**2 + np.minimum(rare[:, 1:], rare[:, :-1]) < _NOTHING

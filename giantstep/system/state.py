@@ -109,6 +109,13 @@ def kept_members(kernel: ModuleType, blocks: int, functions: int) -> tuple[Array
     return np.ascontiguousarray(places[:, kept]), np.array(norms)[kept]
 
 
+@lru_cache(maxsize=64)
+def variance_rows(kernel: ModuleType) -> tuple[int, ...]:
+    """Rows of T and of the families and functions of both variances, as ``raise_variances`` reads them."""
+    known = rows_by_name(kernel)
+    return tuple(known[name][1] for name in ("T", "V1", "V2", "V", "Q1", "Q2", "Delta"))
+
+
 def size_of(kernel: ModuleType, blocks: int) -> int:
     """How many numbers all families have."""
     return len(kernel.VECTORS) * blocks + len(kernel.MATRICES) * blocks * blocks

@@ -17,11 +17,12 @@ import numpy as np
 
 from giantstep.law.kind import bulk_kind
 from giantstep.spec.errors import BadInput, NotConverged
-from giantstep.system.coupled_solver import FINE, order_of
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import pair_kernel
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import problem_of
+from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.solved_again import solved_again
 from giantstep.system.state import pairs

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from giantstep.spec.errors import NotConverged
-from giantstep.system.coupled_solver import FINE, order_of
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.merged_blocks import merged
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
+from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 
 Array = np.ndarray

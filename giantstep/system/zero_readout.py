@@ -12,11 +12,11 @@ import numpy as np
 
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.system.constant_output import label_points, mean_loss, square_of_label
-from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.discretisation import Resolved, resolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.loss_at_zero import loss_constants, pieces_at_zero, probability_felt
 from giantstep.system.problem import Problem, Solution
+from giantstep.system.resolution import FINE, refined
 
 Array = np.ndarray
 _ROUNDING = 1e-14

@@ -14,8 +14,8 @@ from derive.saddle import SaddleSystem
 from giantstep.law.derivation import coupled_system_of
 from giantstep.law.kind import bulk_kind
 from giantstep.system.bulk_system import BulkSystem
-from giantstep.system.coupled_solver import FINE
 from giantstep.system.problem import problem_of
+from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.conditional_law import LabelLaw

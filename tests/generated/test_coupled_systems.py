@@ -238,10 +238,11 @@ CHANGES = (
 )
 #: Lines of the averages that hold mathematics; the others choose nodes, or bracket the proximal map.
 EQUATIONS = re.compile(
-    r"\s*(omega = |g = |scratch\[[1-4], i\] |scratch\[0, i\] = omega|sums\[\d\] \+= |pg, ph = |phx = |out\[.* \+= "
-    r"|p[012] = |p0, p[12]|p1 = -p1|m = |first, last = \(edge|x0, x1 = |xx = |x = \(scratch|g, h = |a, b = |stretch = 1"
-    r"|ratio = |variance = rest|inner = |carried = |kept = correl|kept = variance|center|z = \(omega|value\[i\]"
-    r"|slope\[i\]|curvature\[i\]|x\d+ = |return -?[a-z(\d])"
+    r"\s*(omega = |g = |scratch\[[A-Z_]+, i\] |law\[.*, i\] \+?= |density\[\d, i\] = |sums\[\d\] \+= |out\[.* \+= "
+    r"|s\d \+= |p[012] = |p0, |p1 = -p1|p = scale|m = |x = (sign|\(scratch)|first, last = \(low|x0, x1 = "
+    r"|t1, t2 = |t = ratio|a = of_off|inverse, of_off|mixed = |a, b = |stretch = 1|ratio = "
+    r"|variance = rest|inner = |carried = |kept = correl|kept = variance|center|z = \(omega|value\[i\]|slope\[i\]"
+    r"|curvature\[i\]|x\d+ = |return -?[a-z(\d])"
 )
 
 
@@ -309,16 +310,21 @@ def survivors(
 
 QUARTIC = "abs(f-y) + (f-y)**4/50"  # with a kink, and no closed form
 #: What averages are made of, by rule: modules of the runtime and their functions.
+NODES = ("_fill_values", "_fill_kink", "_fill_products")
+SUMS = ("_sum", "add_sums")
 AVERAGES = {
     "intervals": (
-        ("nodes", "label_intervals"),
-        ("_fill_values", "_fill_kink", "_tails", "_moments", "_within", "_given", "_edges"),
+        ("nodes", "label_intervals", "output_sums"),
+        (*NODES, *SUMS, "_fill_law", "_fill_between", "_fill_beyond_one", "_below", "_given", "_edges"),
     ),
     "points": (
-        ("nodes", "label_points"),
-        ("_fill_values", "_fill_kink", "_sums", "_add", "_find_centres", "_variance"),
+        ("nodes", "label_points", "output_sums"),
+        (*NODES, *SUMS, "_add_density", "_move_t", "_find_centres", "_variance"),
     ),
-    "quadratic": (("quadratic", "truncated"), ("find_knots", "_from_knot", "_add_part", "add_quadratic", "between")),
+    "quadratic": (
+        ("quadratic", "truncated", "label_points"),
+        ("find_knots", "_from_knot", "_add_part", "add_quadratic", "between", "_add"),
+    ),
 }
 
 
@@ -345,9 +351,12 @@ AVERAGES = {
         (
             "quadratic",
             [
-                ("huber", {"target__link": "tanh", "target__noise": 0.2}),
+                ("huber", {"target__link": "tanh", "target__noise": 0.2, "target__probit": 0.3}),
                 ("absolute", {"target__link": "tanh"}),
-                ("smoothed_hinge", {"target__link": "sign(1+z1**2+z2**2)", "spike__alignment": [0.5, 0.3]}),
+                (
+                    "smoothed_hinge",
+                    {"target__link": "sign(1+z1**2+z2**2)", "target__probit": 0.3, "spike__alignment": [0.5, 0.3]},
+                ),
             ],
         ),
     ],

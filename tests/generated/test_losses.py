@@ -28,9 +28,9 @@ from generated.runtime.nodes import Fields, Output, Rule
 from generated.runtime.prox import Turns
 from giantstep.law.labels import Intervals, label_law
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.kernels import loss_kernel
+from giantstep.system.resolution import FINE, refined
 
 #: Of the averages of the absolute values, at the resolution after one refinement.
 CLOSE = 1e-9

@@ -19,12 +19,13 @@ from giantstep.quadrature.kinks import kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import FINE, order_of
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import _resolved, resolved
 from giantstep.system.misclassification import bivariate_normal
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.resolution import FINE
 from giantstep.system.solve import settling_hint, solve
 from giantstep.verify.coupled_system import kernel_checks, solved_again
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import linecache
+import math
 from collections.abc import Callable, Mapping
 from importlib import resources
 from types import ModuleType, SimpleNamespace
@@ -32,7 +33,7 @@ class _Plain:
 
     def __init__(self, changed: dict[str, str]) -> None:
         self.changed = changed
-        self.known: dict[str, Any] = {RUNTIME + "compiling": _calls()}
+        self.known: dict[str, Any] = {RUNTIME + "compiling": _calls(), RUNTIME + "vector": _library()}
 
     def module(self, name: str, text: str) -> ModuleType:
         made = ModuleType(name)
@@ -59,6 +60,18 @@ def _numba() -> SimpleNamespace:
         return functions[0] if functions else lambda function: function
 
     return SimpleNamespace(njit=njit, types=SimpleNamespace(), intrinsic=lambda function: lambda *_: None)
+
+
+def _library() -> SimpleNamespace:
+    """What stands for `runtime.vector`: the functions of the C library."""
+
+    def exp(x: float) -> float:
+        return math.exp(x) if x < 709.0 else math.inf
+
+    def tail(x: float) -> tuple[float, float]:
+        return 0.5 * math.erfc(x / math.sqrt(2.0)), math.exp(-0.5 * min(x, 60.0) ** 2) / math.sqrt(2.0 * math.pi)
+
+    return SimpleNamespace(exp=exp, log1p=math.log1p, tail=tail)
 
 
 def _calls() -> SimpleNamespace:
@@ -92,6 +105,7 @@ def _calls() -> SimpleNamespace:
 
     return SimpleNamespace(
         inner=lambda function: function,
+        within=lambda function: function,
         entry=lambda function: function,
         kept=lambda **_: lambda function: function,
         Compiled=Any,

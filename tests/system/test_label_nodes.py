@@ -11,10 +11,11 @@ from loss_cases import model
 
 from giantstep.law.labels import label_law
 from giantstep.spec.model import Target
-from giantstep.system.coupled_solver import FINE, order_of, refined
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.resolution import FINE, refined
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 

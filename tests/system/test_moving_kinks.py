@@ -27,9 +27,9 @@ from giantstep.observe.simulate import simulate
 from giantstep.simulate.convex import Labelled
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.loss_functions import convex_loss
-from giantstep.system.coupled_solver import FINE, refined
 from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.kernels import loss_kernel
+from giantstep.system.resolution import FINE, refined
 from giantstep.system.solve import solve
 
 Function = Callable[[float, float], float]

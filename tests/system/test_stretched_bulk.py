@@ -17,9 +17,10 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 from giantstep.system.bulk_system import rows_of_blocks
-from giantstep.system.coupled_solver import FINE, PATH, order_of
+from giantstep.system.coupled_solver import PATH, order_of
 from giantstep.system.newton import continued, newton
 from giantstep.system.problem import problem_of
+from giantstep.system.resolution import FINE
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.trained_bulk import stretched_checks

@@ -25,10 +25,11 @@ from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, numbers
-from giantstep.system.coupled_solver import FINE, order_of, refined
+from giantstep.system.coupled_solver import order_of
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.problem import Problem, problem_of
+from giantstep.system.resolution import FINE, refined
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.solved_again import solved_again

@@ -1,0 +1,92 @@
+"""Which resolution a coupled system is solved at, and which of its axes is refined: the one whose error counts.
+
+There are two axes: kappa, with the rule over the output, and the nodes of the label where it has any.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+
+from giantstep.law.labels import Points
+from giantstep.system.coupled_system import Array, CoupledSystem
+from giantstep.system.discretisation import Level
+from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.label_refinement import settles, system_at
+from giantstep.system.newton import newton
+from giantstep.system.problem import Problem
+from giantstep.system.square_loss import ROUNDING
+from giantstep.system.system_of_problem import coupled_at
+
+FINE = (Level(7, 38, rough=True), Level(8, 44))
+_CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two resolutions differ by
+_MOST = 1 << 24  # nodes of label and kappa together
+
+
+@dataclass(frozen=True)
+class Times:
+    """How often each axis has been refined."""
+
+    kappa: int = 0
+    labels: int = 0
+
+    @property
+    def both(self) -> Times:
+        """Both once more."""
+        return Times(self.kappa + 1, self.labels + 1)
+
+
+def refined(level: Level, times: int) -> Level:
+    """The level with everything resolved better."""
+    output, labels = round(level.output * 1.6**times), level.labels + times // 2
+    return replace(level, output=output, halvings=level.halvings + times, labels=labels)
+
+
+def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
+    """The systems that are compared; x: the best unknowns so far."""
+    if settles(problem):
+        # labels at fixed nodes serve most losses; those that they do not, show it
+        make = partial(system_at, x=x) if times.kappa else coupled_at
+        coarser, finer = (make(problem, _refined_for(problem, level, max(times.kappa - 1, 0))) for level in FINE)
+        return coarser, finer
+    cuts = cuts_at(problem, x) if times.kappa else ()
+    kappa = times.kappa - bool(cuts)  # cuts come first
+    levels = (replace(_refined_for(problem, level, kappa), labels=times.labels, cuts=cuts) for level in FINE)
+    coarser, finer = (coupled_at(problem, level) for level in levels)
+    return coarser, finer
+
+
+def _refined_for(problem: Problem, level: Level, times: int) -> Level:
+    """Where kappa has several directions, nodes of it are what is likely to be missing."""
+    if problem.rank == 1:
+        return refined(level, times)
+    return replace(refined(level, times), output=refined(level, times // 3).output, halvings=3 * times // 2)
+
+
+def next_times(times: Times, finer: CoupledSystem, x: Array, tests: tuple[float, float], tolerance: float) -> Times:
+    """What to refine where the test errors of a pair differ by more than the tolerance; x: the unknowns of the finer.
+
+    A step of Newton's method on its nodes of kappa, with the nodes of the label of the coarser, tells the axes apart.
+    """
+    if settles(finer.problem) or not isinstance(finer.labels, Points):
+        return times.both
+    mixed = coupled_at(finer.problem, replace(finer.level, rough=True))
+    mixed.takes(finer)
+    outcome = newton(mixed, x, most=12, settled=_CLOSE, blind=True)
+    if not outcome.converged:
+        return times.both
+    coarse, fine = tests
+    between = mixed.test_error(outcome.x)
+    of_kappa, of_labels = apart(coarse, between, tolerance), apart(between, fine, tolerance)
+    enough = 0.5 * tolerance
+    return Times(times.kappa + (not of_kappa <= enough), times.labels + (not of_labels <= enough))
+
+
+def is_affordable(system: CoupledSystem) -> bool:
+    """Whether a system may be refined once more."""
+    return not isinstance(system.labels, Points) or system.labels.weight.size <= _MOST // 4
+
+
+def apart(estimate: float, value: float, tolerance: float) -> float:
+    """The change of the test error between two resolutions, relative."""
+    return abs(estimate - value) / max(abs(value), ROUNDING / tolerance)
