@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature baad5df3c1e03243.
+Generated; do not edit. Signature 76e5b7010964ebb2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "baad5df3c1e03243de8d752447be051dc596e4d7ce7286a77d6e0d5ac71564b6"
+SIGNATURE = "76e5b7010964ebb2dd5df979698ec85d3eda275ef7b0d65408d5d0a300c7b273"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 1fbdbd0c95899083, runtime 823472c6598205ce.
+Generated; do not edit. Signature 3368b865343e4a5d, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "1fbdbd0c958990832458f86f03045497d848e3e76dca1ef3a9bd262375893fca"
+SIGNATURE = "3368b865343e4a5d5e3c79144889ab1a8da8f51751a25bad1832a016fe5b5115"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

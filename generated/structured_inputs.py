@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 5c3d1002fa0df9b0, runtime 823472c6598205ce.
+Generated; do not edit. Signature 6920f2fe6d387561, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5c3d1002fa0df9b048d434b1c248ee7aedf2b020ed404660da64f51df474935c"
+SIGNATURE = "6920f2fe6d38756102bdc2b7049914b5e3b4c23e116ceb24964b8ce3f66a27a5"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

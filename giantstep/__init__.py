@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from giantstep.observe.learnable.learnable import Learnability, learnable
     from giantstep.observe.learned import Learned, learned
     from giantstep.observe.metrics import Measured, metrics
+    from giantstep.observe.optimal.optimal import Optimal, optimal
     from giantstep.observe.simulate import simulate
     from giantstep.observe.spectrum.spectrum import Spectrum, spectrum
     from giantstep.observe.steps import Steps, StepsPoint, steps
@@ -86,6 +87,8 @@ _HOME = {
     "learned": "observe.learned",
     "Measured": "observe.metrics",
     "metrics": "observe.metrics",
+    "Optimal": "observe.optimal.optimal",
+    "optimal": "observe.optimal.optimal",
     "Spectrum": "observe.spectrum.spectrum",
     "spectrum": "observe.spectrum.spectrum",
     "Steps": "observe.steps",
@@ -129,6 +132,7 @@ __all__ = [
     "Model",
     "Network",
     "NotConverged",
+    "Optimal",
     "Readout",
     "Result",
     "Spectrum",
@@ -156,6 +160,7 @@ __all__ = [
     "losses",
     "metrics",
     "model",
+    "optimal",
     "plot",
     "report",
     "schema",

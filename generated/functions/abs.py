@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f0c6e3ed99c5412a, runtime 823472c6598205ce.
+Generated; do not edit. Signature 006cfe5e8f59098a, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "f0c6e3ed99c5412a659689ec4f224a6052659ce1a9849b12e633bc288bbee279"
+SIGNATURE = "006cfe5e8f59098a6db7ec08320c1974ade652c8dbbfee3435e7a049cbad7307"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3c37a133e749f7cc, runtime 823472c6598205ce.
+Generated; do not edit. Signature c383bb30ee958f61, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "3c37a133e749f7cc251c4bf98ff8f9f507e93e5531f569f756518a8004754500"
+SIGNATURE = "c383bb30ee958f61613a7334400a946a25cd9f9470deccf532fb9e3436860fdd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 959897eaaab630ad, runtime 823472c6598205ce.
+Generated; do not edit. Signature e6a6b2f6e013911d, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "959897eaaab630ad45e365492f919cac0b57f74e9059268e5254659bfd3c9015"
+SIGNATURE = "e6a6b2f6e013911dd36bae3e18a4e4a7572405ba72a25ca270057b434859470d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

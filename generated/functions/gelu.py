@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 31b1a2aeea819278, runtime 823472c6598205ce.
+Generated; do not edit. Signature 56be24f0f9db75af, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "31b1a2aeea8192783f12c77c3467aa43b9d16bb24513c81741b42e5246a29a1b"
+SIGNATURE = "56be24f0f9db75af656494461d6141099786c00d2d414f897270c38af5b80646"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7804f6276e0376c3, runtime 823472c6598205ce.
+Generated; do not edit. Signature 208c61b954036f2c, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "7804f6276e0376c3a0557f2d0bb44303618d1eb11be4e979b8257c95d86f86a3"
+SIGNATURE = "208c61b954036f2cd75a8c000f654105540de1613ca2370567ecff06c41efced"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 46f9295618e8a4aa, runtime 823472c6598205ce.
+Generated; do not edit. Signature 91d97515f0a38311, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "46f9295618e8a4aaf4e451d3690f7e58044a7962fb13b946558eac2536d4b4e9"
+SIGNATURE = "91d97515f0a3831139b9fe44aee39a4434b6f9d5a41aa5a290da58ba6d658ad8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

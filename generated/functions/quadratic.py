@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e3561f29bc8ae911, runtime 823472c6598205ce.
+Generated; do not edit. Signature 8bfa83149442dfa3, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "e3561f29bc8ae9114748a33daf0c8a6c84c55abc983dab69fa76ee68beead790"
+SIGNATURE = "8bfa83149442dfa3aac3da559797ba78099e93681409d9a0cfe8fb62e9a8e079"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 310fe2498c156f53, runtime 823472c6598205ce.
+Generated; do not edit. Signature fe4fc85e9f776570, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "310fe2498c156f535c15a0de91c2c3cdf902afb0be930b0e784a8f5c8ca87a0c"
+SIGNATURE = "fe4fc85e9f776570aff29c0c7d9eb8a1fdbc10d3d8a5bd469225a048ab3aa955"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1285d129f355e22b, runtime 823472c6598205ce.
+Generated; do not edit. Signature cf113b137aef0d5c, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "1285d129f355e22b86c4b304e3c8081c03d580c84d5212c8c58c4be2ee6fccb0"
+SIGNATURE = "cf113b137aef0d5c8bd60753dfa4a1e8278332d8575a8ac349aa3468193ea458"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

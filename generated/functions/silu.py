@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cf56a92d4b0ba33e, runtime 823472c6598205ce.
+Generated; do not edit. Signature 99a151d590cf15b9, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "cf56a92d4b0ba33ea73d9c1f6f20a8e3ed934aa65dd2067855e934f9d1198a76"
+SIGNATURE = "99a151d590cf15b91859072b4a2e5033e6b60c49fa2955c47e8e20fed539e8bf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 16939df16af7904c, runtime 823472c6598205ce.
+Generated; do not edit. Signature 2a8379907ee4e6d0, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "16939df16af7904ccefa272b7b747d1db6b5fc9f5a9ef7cf1537b6001f450c59"
+SIGNATURE = "2a8379907ee4e6d05f77e77c37b5a518257396537907da7a2b1de6be4eede570"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 90bf0464d39e714b, runtime 823472c6598205ce.
+Generated; do not edit. Signature 8d0eab7d62e0ded4, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "90bf0464d39e714b68d649064db4fb8462d9eb96dd63cbef77f85037db022af4"
+SIGNATURE = "8d0eab7d62e0ded418bbcdd80a0efefb4024a771027c11992ea56544ed26d93d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 65465263d545d3cb, runtime 823472c6598205ce.
+Generated; do not edit. Signature a65701522b0f5d74, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "65465263d545d3cbc727eddd99e653a6d9955bc8e8232a8deb2ed21f825d5d6e"
+SIGNATURE = "a65701522b0f5d744faac9ebc1b70eb00117e98a75a10dc8ac953dbca7e8b207"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

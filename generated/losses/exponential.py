@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 63eff0202c14ca58, runtime 823472c6598205ce.
+Generated; do not edit. Signature 577712ddb0da8f1a, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "63eff0202c14ca58212fec40c9a6b6fc70456e3ecb78fdcb2bded7b0f13c89ab"
+SIGNATURE = "577712ddb0da8f1a1c996d924392df6a79d50cab36b1294757888b41870bd612"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature df37e2bcac99a824, runtime 823472c6598205ce.
+Generated; do not edit. Signature eb640517e0629b2c, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "df37e2bcac99a82409caf02bc59b6963f0ab376dfbc02f25b0b7e9d9b90b4ad9"
+SIGNATURE = "eb640517e0629b2cc18a83dec24960a9d1d22701fda015d4b20453499cbc817d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

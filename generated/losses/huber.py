@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 86ca0f2ee3d11851, runtime 823472c6598205ce.
+Generated; do not edit. Signature 653dd6107d083656, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "86ca0f2ee3d118517e754ecf215761aea690f022c9caf548378bdbde24348c38"
+SIGNATURE = "653dd6107d0836560e1ae5f32d324dfa9640e3bfb71de40711c622e8e970e547"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6c435d61a0cf6afa, runtime 823472c6598205ce.
+Generated; do not edit. Signature e41cf323b0c567b3, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "6c435d61a0cf6afaa2911fa915353e2b8e097d6429903fc351e1278988d8bffe"
+SIGNATURE = "e41cf323b0c567b3b145281246db310f1e8318ef21d670496fdb9d0a6f348e42"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature b79bc36cbfb211c1, runtime 823472c6598205ce.
+Generated; do not edit. Signature 28bfadd34f1a6513, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "b79bc36cbfb211c11942563b6c637b6cc26cb966f4a65d62ec9aacfc0b490851"
+SIGNATURE = "28bfadd34f1a6513339a333deecc3895bbc73979046cdd5c4c47fe62430dc4e6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

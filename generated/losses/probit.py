@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b16f2fe74f9b8d97, runtime 823472c6598205ce.
+Generated; do not edit. Signature 39fcd1bcae63a7f7, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b16f2fe74f9b8d97a658498edaafbc097b2185cb66c60d694d20aa4e43472c0a"
+SIGNATURE = "39fcd1bcae63a7f75ba1deccf48832beb371e020b70e90a75be4847c3233bdc0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 74d6d4f58e721099, runtime 823472c6598205ce.
+Generated; do not edit. Signature 9fdad79c6749e50d, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "74d6d4f58e72109902f28509ef3efdb8fb6d6fcf52499571313f605cd61daec9"
+SIGNATURE = "9fdad79c6749e50dd01b0b7a1b460792cefe72b666ec2a75fbc62f0d960c5676"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 27fa3148eb4856f9, runtime 823472c6598205ce.
+Generated; do not edit. Signature e879b84e047565c1, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "27fa3148eb4856f92f0c8d5ecae13d561b17bdb7a57f96dba125bc42b0100ac0"
+SIGNATURE = "e879b84e047565c11f43401395d8b244f4940aa66bfce03a0846fbffb9699f27"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -163,4 +163,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

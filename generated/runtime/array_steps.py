@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -266,4 +266,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

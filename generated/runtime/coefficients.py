@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -269,4 +269,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

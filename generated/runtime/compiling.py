@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -242,4 +242,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -94,4 +94,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

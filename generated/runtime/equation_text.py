@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -246,4 +246,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

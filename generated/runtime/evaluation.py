@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -244,4 +244,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def intervals(law, rule, labels, fields, scratch, out):
             _fill_law(label, given, output, (rest, along), scratch, count, rows)
             add_sums(rows, sign, scratch, count, 1, out, node)
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

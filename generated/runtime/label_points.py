@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -362,4 +362,4 @@ def points(law, rule, labels, fields, scratch, out):
             else:
                 _add_averages(law, rule, side, centres, np.argsort(centres.place[:count]), moves, room, node)
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -47,4 +47,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

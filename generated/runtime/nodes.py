@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -299,4 +299,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

@@ -4,7 +4,7 @@ The law has a row for the density, for t and for the products of its components 
 derivative of the density in the centre, but for the products; then its second derivative.
 
 Written by hand, in codegen/runtime/output_sums.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -63,4 +63,4 @@ def add_sums(law, sign, scratch, count, directions, out, node):
             place, pair = place + 1, pair + 1
     out[place, node] += _sum(law, 0, scratch, LOSS, count)
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

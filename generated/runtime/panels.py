@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

@@ -1,7 +1,7 @@
 """Truncated Gaussian moments of piecewise linear f.
 
 Written by hand, in codegen/runtime/piecewise.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -92,4 +92,4 @@ def piecewise(segments, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = 0.0
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

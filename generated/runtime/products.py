@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -68,4 +68,4 @@ def inverted(matrix):
     except np.linalg.LinAlgError:
         return np.full_like(matrix, np.nan)
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

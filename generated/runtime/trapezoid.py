@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 3bff72a3265c9b40, runtime 823472c6598205ce.
+Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -138,4 +138,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "3bff72a3265c9b40fb631387ed256edb6f82b70e8194d751edf54376d0bdd8d6"
+SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"

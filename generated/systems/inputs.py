@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 671583b442b262bd.
+Generated; do not edit. Signature a7192cfb83268860.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "671583b442b262bd895f423a373c9a8a56ab7c1108884e97c38e528da20d47df"
+SIGNATURE = "a7192cfb832688609bf022371c268370ec3edbea97b03da23ee7e14c5316c239"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3f9d285f512e7b27.
+in X). Generated; do not edit. Signature 51a9294d1506cd62.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3f9d285f512e7b27c236ac71ed8a9ad9fa9ca574e610a87d1452bc2582f5c730"
+SIGNATURE = "51a9294d1506cd62ea696bc216caa0323cb4beab57d3c7fec8e9e7f9bea0ed72"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

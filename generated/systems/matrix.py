@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature fe6ed8b639899aa1.
+Generated; do not edit. Signature 5d2785188080ffcb.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fe6ed8b639899aa170453550b87cc68a16ed39f5fa094d2d079c80cf9a45de7e"
+SIGNATURE = "5d2785188080ffcb4db7095473b574ef3edad91f4ac272ce6707d193959e571b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

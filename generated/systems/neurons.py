@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 24d6de72aee13b1f.
+Generated; do not edit. Signature 9cbb2d36d0d6f117.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "24d6de72aee13b1f7ce165dd2ad66c69fb139a517e32886662b9d2afffd00ec9"
+SIGNATURE = "9cbb2d36d0d6f11713ed8b51fbb0fc3d213978ed0a20dd856895c37d0e8ef32d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7039812e5f9a4c6c.
+in X). Generated; do not edit. Signature 6a4f0ab7ecdf113a.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "7039812e5f9a4c6c170904c360bf93ab242f9c919aa423a6c26476064dc5c1c0"
+SIGNATURE = "6a4f0ab7ecdf113a8f264ab11824b1a62679b3997e6fac5fb6d71f5071f4bb59"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4e7fbb7ab9c61c17, runtime 823472c6598205ce.
+Generated; do not edit. Signature 5d6da55b4019133b, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4e7fbb7ab9c61c179fb004c7adce417a84c8e0fddb4653e8f1d0f2ed083fcfc3"
+SIGNATURE = "5d6da55b4019133b4db3c77cee8f88cd82b63af889d6f3c14fbe25b953cc2eb9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

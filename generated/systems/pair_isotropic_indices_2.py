@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 737e08a15192562c, runtime 823472c6598205ce.
+Generated; do not edit. Signature b4797f1e1bc296d4, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "737e08a15192562c67058380d19df5b28859fcd172f31b39c8aa2beab9de68ec"
+SIGNATURE = "b4797f1e1bc296d4b2d4f35804dcb4618c01d79ab12799910a036cfe991c5a97"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

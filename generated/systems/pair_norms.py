@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8da8432c057c1e6d, runtime 823472c6598205ce.
+Generated; do not edit. Signature 6a5ed9bfb83d8f09, runtime 04ea5cafab83c341.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "8da8432c057c1e6dd2077d354b2ce1b041945a8e76a7b4cd6074c0386daa678c"
+SIGNATURE = "6a5ed9bfb83d8f094eb59b2f89bfb79ea6946eeac6f00e6a6fc3e8da374f859d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 0410ff87c4b57415.
+Generated; do not edit. Signature 5783b233db8b2819.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "0410ff87c4b57415df6633563fc052ac14be7101b34eb21c50806083d5de68fe"
+SIGNATURE = "5783b233db8b2819735777ff6173d22683658826253ff6c54f1ffd6a847cd1e9"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

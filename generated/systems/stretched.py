@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 0faaacbd1884dc90.
+Generated; do not edit. Signature d35d26f4806fb925.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0faaacbd1884dc9078c02814d427731bc29fd95ca18d7484267003f1110b3d9e"
+SIGNATURE = "d35d26f4806fb925e0e1f46f18d16e0041dd878d43aef2cdbbb486ee727a7cdc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 5139e98e1b424fef.
+Generated; do not edit. Signature 2d0b8d0e908ebc43.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5139e98e1b424fef73e08cd69739c8ef06c7efa978c544c50af18223273941c6"
+SIGNATURE = "2d0b8d0e908ebc433717438ae3bbb06f9a8958f1a86cf3eb63fc2d2d2dbac52d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -63,6 +63,7 @@ def add(subparsers: Subparsers) -> None:
     curve.add_argument(
         "--no-baselines", action="store_true", help="leave out random features and the best linear predictor"
     )
+    curve.add_argument("--optimal", action="store_true", help="add what the best estimator reaches with all samples")
     curve.add_argument("--json", action="store_true", help="print the dataset as one JSON object")
     add_tolerance(curve)
 
@@ -93,6 +94,7 @@ def _run(arguments: argparse.Namespace) -> int:
                 progress=bars,
                 checkpoint=checkpoint,
                 baselines=not arguments.no_baselines,
+                optimal=arguments.optimal,
                 tolerance=arguments.tolerance,
             )
         _write(arguments, dataset)

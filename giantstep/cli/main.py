@@ -32,6 +32,7 @@ COMMANDS = (
     "curve",
     "map",
     "bounds",
+    "optimal",
     "learnable",
     "learned",
     "spectrum",

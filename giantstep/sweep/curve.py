@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from giantstep.observe.baselines import best_linear_error, has_spike, random_features
 from giantstep.observe.finite_system import DEFAULT_KIND, at_dimension, default_kind, finite_system
 from giantstep.observe.measured_steps import standard_error
+from giantstep.observe.optimal.optimal import optimal as best_estimator
+from giantstep.observe.optimal.optimal import samples_of
 from giantstep.observe.simulate import DEFAULT_SEEDS
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.counts import checked_count, checked_seeds
-from giantstep.spec.errors import BadInput, GiantstepError
+from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
@@ -50,6 +52,7 @@ def curve(
     progress: GivenProgress = None,
     checkpoint: str | os.PathLike[str] | None = None,
     baselines: bool = True,
+    optimal: bool = False,
     tolerance: float = 1e-10,
 ) -> Dataset:
     """Errors of a model along a sweep ("fit.samples=0.2:3:30", or several for a family of curves).
@@ -58,7 +61,8 @@ def curve(
     ``simulate_points`` points spread over the first sweep; points of one feature law share their features, so
     their simulated errors are correlated. executor: a number of processes, or any concurrent.futures.Executor;
     default, in this process. checkpoint: a file of finished points from which an interrupted sweep goes on; delete it
-    when the dataset is saved. progress(stage, done, total) follows; "auto": a bar with the time left. A point that
+    when the dataset is saved. optimal: adds what the best estimator reaches with all samples.
+    progress(stage, done, total) follows; "auto": a bar with the time left. A point that
     cannot be solved has nan and a reason. Raises BadInput for a grid that is not possible, and where no point of it is.
     """
     grid = grid_of(sweep)
@@ -83,6 +87,8 @@ def curve(
             raise BadInput(f"no point of the sweep is possible: {table.reasons[0]}")
         if baselines:
             _add_baselines(plan, table, work)
+        if optimal:
+            _add_optimal(plan, table, work)
         if dimension is not None:
             _solve(plan, table, work, "finite size")
             _add_sizes(plan, table)
@@ -217,6 +223,22 @@ def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
     for done, (rows, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):
         _record(table, "random features", rows, outcome)
         work.tell("random features", done, len(shared))
+
+
+def _add_optimal(plan: _Plan, table: _Table, work: _Work) -> None:
+    """What the best estimator reaches, solved once where the sweep changes neither target nor samples."""
+    found: dict[tuple[object, ...], float] = {}
+    for row in range(len(plan.grid)):
+        model = plan.base.replace(dict(plan.grid.changes(row)))
+        key = (model.target, samples_of(model), model.fit.loss.form)
+        if key not in found:
+            try:
+                error = best_estimator(model).test_error
+            except NotConverged:
+                error = None
+            found[key] = math.nan if error is None else error
+        table.put("optimal_test_error", row, found[key])
+        work.tell("best estimator", row + 1, len(plan.grid))
 
 
 def _linear(link: str) -> float:

@@ -38,6 +38,7 @@ _PREFIXES: Mapping[str, str] = {
     "finite_size_": " with the correction of the dimension",
     "random_features_": " without the step",
     "best_linear_": " of the best linear predictor",
+    "optimal_": " of the best estimator with all samples",
     "simulation_": ", simulated",
 }
 _SUFFIXES: Mapping[str, str] = {

@@ -1,0 +1,1 @@
+"""What is possible at all: the best estimator of a target from samples, and when it finds anything."""

@@ -1,0 +1,154 @@
+"""State evolution of the best estimator: the overlap Q of the directions it finds from samples.
+
+Q = Qh (1 + Qh)^-1 and Qh = alpha E[g g^T], g = L^-T E[t|y]; with L L^T = 1 - Q both together are
+1 - Q = L (L^T L + alpha E[E[t|y] E[t|y]^T])^-1 L^T, which stays finite where Q reaches one.
+Source: THEORY section 15; Troiani et al. 2024, arXiv:2405.15480, eq. (9)-(11).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from giantstep.law.directions import rows_of
+from giantstep.observe.optimal.told import Fineness, lower_of, told
+from giantstep.quadrature.gauss import legendre
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.matrix import Rows
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_LOW, _HIGH = 1e-7, 1e-9  # of Q, and of 1 - Q, between which fixed points are looked for
+_GRID = np.sort(
+    np.concatenate([10.0 ** np.arange(-7.0, -1.0), np.arange(0.05, 1.0, 0.05), 1.0 - 10.0 ** np.arange(-9.0, -1.0)])
+)
+_ROOT = 1e-13  # of a fixed point
+_SMALL, _NEARLY = 1e-3, 0.98  # overlaps from which the iteration of several indices starts
+_SETTLED, _SWEEPS, _APART = 1e-9, 600, 1e-4
+_SHRINKING = 0.95  # ratio of two steps, up to which the rest of a geometric series is added
+_PATH = 16  # nodes between two fixed points
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """Fixed points of state evolution: of the best estimator, and of message passing that starts without knowledge."""
+
+    optimal: Array
+    algorithmic: Array
+
+    @property
+    def hard(self) -> bool:
+        """Whether no known fast algorithm reaches the best estimator."""
+        return float(np.max(np.abs(self.optimal - self.algorithmic))) > _APART
+
+
+def evolve(
+    target: Target, samples: float, found: bool, fineness: Fineness, before: Evolution | None = None
+) -> Evolution:
+    """The fixed points at ``samples`` (over d); found: whether message passing leaves its start, Q = 0.
+
+    before: those on coarser nodes. Raises NotConverged.
+    """
+    nothing = np.zeros((target.indices, target.indices))
+    if target.indices == 1:
+        stable = [nothing + q for q in _roots(target, samples, fineness)]
+    else:
+        starts = [_SMALL * np.eye(target.indices), _NEARLY * np.eye(target.indices)]
+        if before is not None:
+            starts = [start for start in (before.algorithmic, before.optimal) if np.any(start != nothing)]
+        stable = [iterated(target, samples, start, fineness) for start in starts]
+    if not found:
+        stable.insert(0, nothing)
+    best = stable[0]
+    for other in stable[1:]:
+        if np.max(np.abs(other - best)) > _APART and _gain(target, samples, best, other, fineness) > 0.0:
+            best = other
+    return Evolution(best, stable[0])
+
+
+def iterated(target: Target, samples: float, start: Array, fineness: Fineness, inside: Array | None = None) -> Array:
+    """The fixed point that the iteration reaches; inside: a projection on directions that it keeps to."""
+    known, before = start, np.zeros_like(start)
+    for sweep in range(_SWEEPS):
+        new = updated(target, samples, known, fineness)
+        if inside is not None:
+            new = inside @ new @ inside
+        step, known = new - known, new
+        change = float(np.max(np.abs(step)))
+        if change <= _SETTLED * max(float(np.max(np.abs(known))), _SMALL):
+            return known
+        if sweep % 3 == 2:
+            known = _ahead(known, step, before)
+        before = step
+    raise NotConverged(
+        f"the overlap still moves by {change:.1e} after {_SWEEPS} steps of state evolution",
+        "the samples are close to a threshold; take a few per cent more or less",
+    )
+
+
+def _ahead(known: Array, step: Array, before: Array) -> Array:
+    """Where steps that shrink by a constant factor lead; where they do not, what is given."""
+    ratio = float(np.sum(step * before)) / float(np.sum(before * before))
+    if not 0.0 < ratio < _SHRINKING:
+        return known
+    found: Array = known + step * (ratio / (1.0 - ratio))
+    sizes = np.linalg.eigvalsh(found)
+    return found if sizes[0] >= 0.0 and sizes[-1] < 1.0 else known
+
+
+def updated(target: Target, samples: float, known: Array, fineness: Fineness) -> Array:
+    """The overlap after one step of state evolution."""
+    lower = lower_of(known)
+    left: Array = lower @ np.linalg.solve(lower.T @ lower + samples * _information(target, known, fineness), lower.T)
+    found: Array = np.eye(len(known)) - left
+    symmetric: Array = 0.5 * (found + found.T)
+    return symmetric
+
+
+def _information(target: Target, known: Array, fineness: Fineness) -> Array:
+    return _remembered(target, rows_of(known), fineness)
+
+
+@lru_cache(maxsize=4096)
+def _remembered(target: Target, known: Rows, fineness: Fineness) -> Array:
+    found: Array = told(target, np.array(known), fineness).information
+    found.flags.writeable = False
+    return found
+
+
+def _roots(target: Target, samples: float, fineness: Fineness) -> list[float]:
+    """The stable fixed points of one index: where alpha E[E[t|y]^2] - Q falls through zero, and one, if it does not."""
+    from scipy.optimize import brentq  # not needed to solve
+
+    def surplus(q: float) -> float:
+        return samples * float(_information(target, np.array([[q]]), fineness)[0, 0]) - q
+
+    values = [surplus(q) for q in _GRID]
+    falls = [i for i in range(len(_GRID) - 1) if values[i] > 0.0 >= values[i + 1]]
+    roots = [_between(surplus, _GRID[i], _GRID[i + 1], brentq) for i in falls]
+    return roots + ([1.0] if values[-1] > 0.0 else [])
+
+
+def _between(surplus: Callable[[float], float], low: float, high: float, brentq: Callable[..., float]) -> float:
+    return float(brentq(surplus, low, high, xtol=_ROOT, rtol=1e-14))
+
+
+def _gain(target: Target, samples: float, first: Array, second: Array, fineness: Fineness) -> float:
+    """How much the free entropy grows from one overlap to another: half the integral of
+    tr[(alpha E[g g^T] - Q (1 - Q)^-1) dQ] along the line between them. Without bound where all is known at its end.
+    """
+    if np.all(np.diag(second) == 1.0):
+        return math.inf
+    points, weights = legendre(_PATH)
+    step, one, total = second - first, np.eye(len(first)), 0.0
+    for x, weight in zip(0.5 * (1.0 + points), 0.5 * weights, strict=True):
+        known = first + x * step
+        lower = lower_of(known)
+        inner = np.linalg.solve(lower, step)  # tr(L^-T Psi L^-1 dQ) = tr(Psi L^-1 dQ L^-T)
+        told_there = samples * np.trace(_information(target, known, fineness) @ np.linalg.solve(lower, inner.T))
+        total += 0.5 * weight * float(told_there - np.trace(known @ np.linalg.solve(one - known, step)))
+    return total

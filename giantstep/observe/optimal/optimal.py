@@ -1,0 +1,165 @@
+"""The best that any estimator can do with the samples of a model, and from how many on it does better than chance."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from giantstep.observe.optimal.error import least_error
+from giantstep.observe.optimal.evolution import Evolution, evolve
+from giantstep.observe.optimal.thresholds import Threshold, thresholds
+from giantstep.observe.optimal.told import Fineness, first_fineness
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.given import takes_model
+from giantstep.spec.model import Model, Target
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Row, Shown, number
+
+Array = np.ndarray
+_SETTLED, _REFINEMENTS = (1e-7, 2e-4), 4  # change of overlap and error on finer nodes: of one index, of several
+_USABLE = 1e-2
+
+
+@dataclass(frozen=True, repr=False)
+class Optimal(Shown):
+    """What the best estimator of a target reaches, all samples of steps and fit together.
+
+    test_error: E (f_* - f)^2 of the best prediction of the clean target, for losses of the margin P(f_* f < 0).
+    overlap: Q [m, m] of the directions of the target; algorithmic and algorithmic_error: the same of message passing,
+    the best fast algorithm that is known. thresholds: samples over d from which on directions are found.
+    error: how much overlap and test error changed on finer nodes. None, and a reason, where a label varies and has no
+    noise. Source: THEORY section 15; Troiani et al., arXiv:2405.15480.
+    """
+
+    model: Model
+    samples: float
+    test_error: float | None
+    overlap: Array | None
+    algorithmic_error: float | None
+    algorithmic: Array | None
+    thresholds: tuple[Threshold, ...]
+    error: float
+    reason: str = ""
+
+    @property
+    def mean_overlap(self) -> float | None:
+        """The mean eigenvalue of the overlap."""
+        return None if self.overlap is None else float(np.trace(self.overlap)) / len(self.overlap)
+
+    @property
+    def hard(self) -> bool:
+        """Whether no fast algorithm is known that reaches the best estimator."""
+        return self.overlap is not None and bool(np.max(np.abs(self.overlap - self.algorithmic)) > 1e-3)
+
+    def summary(self) -> list[Row]:
+        """Test error, overlap, thresholds, samples, model."""
+        best = self.reason if self.test_error is None else f"{number(self.test_error)}, to {self.error:.1e}"
+        rows = [("least test error", best)]
+        if self.overlap is not None:
+            rows.append(("overlap", _shown(self.overlap)))
+        if self.hard:
+            assert self.algorithmic is not None and self.algorithmic_error is not None
+            rows.append(("fast algorithms", f"{number(self.algorithmic_error)}, overlap {_shown(self.algorithmic)}"))
+        found = ", ".join("any" if t.samples == 0.0 else f"{t.samples:.7g}" for t in self.thresholds)
+        rows.append(("found from samples/d", f"{found} (here {self.samples:g})"))
+        return [*rows[:4], ("model", outline(self.model))]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers and lists, for JSON; an infinite threshold is null."""
+        return {
+            "test_error": self.test_error,
+            "overlap": self.mean_overlap,
+            "overlap_matrix": None if self.overlap is None else self.overlap.tolist(),
+            "thresholds": [t.samples if math.isfinite(t.samples) else None for t in self.thresholds],
+            "directions": [t.directions.tolist() for t in self.thresholds],
+            "samples": self.samples,
+            "hard": self.hard,
+            "algorithmic_test_error": self.algorithmic_error,
+            "algorithmic_overlap": None if self.algorithmic is None else self.algorithmic.tolist(),
+            "error": self.error,
+            "reason": self.reason,
+        }
+
+
+def _shown(overlap: Array) -> str:
+    if len(overlap) == 1:
+        return number(float(overlap[0, 0]))
+    return "eigenvalues " + ", ".join(f"{size:.6g}" for size in np.linalg.eigvalsh(overlap)[::-1])
+
+
+@takes_model
+def optimal(model: Model) -> Optimal:
+    """What the best estimator reaches with all samples of a model, and the thresholds of weak recovery.
+
+    The estimator knows the link and the noise, not the directions. Raises BadInput for structured inputs and for
+    labels that do not depend on them, NotConverged where an average does not settle.
+    """
+    if model.inputs is not None:
+        raise BadInput("the best estimator is known for isotropic inputs only", "leave [inputs] out")
+    if model.target.flips == 0.5:
+        raise BadInput("target.flips = 0.5 leaves labels that do not depend on the input", "give less than 0.5")
+    samples = samples_of(model)
+    by_sign = model.fit.loss.form == "margin"
+    return _optimal(model, samples, by_sign)
+
+
+def samples_of(model: Model) -> float:
+    """All samples of steps and fit over d; a batch that is taken again counts once."""
+    return model.fit.samples + sum(step.samples for step in model.steps if step.batch != "same")
+
+
+def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
+    stages = _thresholds(model.target)
+    try:
+        found, best, fast, change = _settled(model.target, samples, stages[0].samples < samples, by_sign)
+    except NotConverged as failure:
+        if not failure.args[0].startswith("the label"):
+            raise
+        return Optimal(model, samples, None, None, None, None, stages, 0.0, str(failure.args[0]))
+    if not change <= _USABLE:
+        raise NotConverged(
+            f"the overlap of the best estimator changes by {change:.1e} on finer nodes", "add noise to the label"
+        )
+    return Optimal(model, samples, best, found.optimal, fast, found.algorithmic, stages, change)
+
+
+def _settled(target: Target, samples: float, found: bool, by_sign: bool) -> tuple[Evolution, float, float, float]:
+    """Fixed points, the errors there, and how much both changed on finer nodes, of labels and then of kappa."""
+    fineness, size = first_fineness(target), max(_size(target), 1e-300)
+    settled = _SETTLED[target.indices > 1]
+    before, total = _reached(target, samples, found, by_sign, fineness, None), 0.0
+    for finer in (Fineness.more_labels, Fineness.more_kappa)[: 1 + (target.indices > 1)]:
+        if finer is Fineness.more_labels and target.noise == 0.0 and target.indices == 1:
+            break
+        for _ in range(_REFINEMENTS):
+            after = _reached(target, samples, found, by_sign, finer(fineness), before[0])
+            change = max(float(np.max(np.abs(after[0].optimal - before[0].optimal))), abs(after[1] - before[1]) / size)
+            if change > settled or finer is Fineness.more_kappa:
+                before, fineness = after, finer(fineness)
+            if change <= settled:
+                break
+        total += change
+    return *before, total
+
+
+@lru_cache(maxsize=64)
+def _thresholds(target: Target) -> tuple[Threshold, ...]:
+    return thresholds(target, first_fineness(target).more_labels().more_kappa())
+
+
+def _reached(
+    target: Target, samples: float, found: bool, by_sign: bool, fineness: Fineness, before: Evolution | None
+) -> tuple[Evolution, float, float]:
+    evolution = evolve(target, samples, found, fineness, before)
+    errors = [least_error(target, q, fineness, by_sign) for q in (evolution.optimal, evolution.algorithmic)]
+    return evolution, errors[0], errors[1]
+
+
+@lru_cache(maxsize=64)
+def _size(target: Target) -> float:
+    """E f_*^2, as the error where nothing is known."""
+    return least_error(target, np.zeros((target.indices, target.indices)), Fineness(), by_sign=False)

@@ -1,0 +1,164 @@
+"""The places z that a label without noise may come from, for a target of one index."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from giantstep.law.labels import is_constant
+from giantstep.quadrature.gauss import evenly_cut, legendre, normal_nodes
+from giantstep.spec.expressions import Dual, numpy_function
+from giantstep.spec.kernels import function_kernel
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_REACH = 9.0  # of a standard normal z
+_GRID, _BISECTIONS = 4001, 60
+_FLAT = 1e-13  # of the largest value: a piece on which the link is constant
+_ORDER, _WIDTH = 12, 1.2  # of a panel of z
+_OTHER_ORDER, _OTHER_WIDTH = 8, 1.2  # and of kappa given z
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An interval on which the link is monotone, or constant, and its values at the ends from inside."""
+
+    low: float
+    high: float
+    first: float
+    last: float
+
+    def flat(self, size: float) -> bool:
+        """Whether it is constant here."""
+        return abs(self.last - self.first) <= _FLAT * size
+
+
+@dataclass(frozen=True, eq=False)
+class Preimages:
+    """At nodes z [M] with weights: the places [M, P] of the pieces that give the same label, or nan, and log 1/|f'|
+    there.
+
+    noise: of probit noise inside the link, so that z has the variance 1 + noise.
+    """
+
+    weight: Array
+    z: Array
+    place: Array
+    logarithm: Array
+    noise: float
+
+    def told(self, q: float) -> tuple[Array, Array, Array]:
+        """Weight, E[t|y] and E[t^2|y] - 1 for the overlap q."""
+        total = 1.0 + self.noise
+        rest = (1.0 - math.sqrt(q)) * (1.0 + math.sqrt(q))  # as the law of the label has it
+        width, gamma = math.sqrt(rest + self.noise), math.sqrt(q)
+        xi, share = normal_nodes(evenly_cut(8.5, _OTHER_WIDTH, ()), _OTHER_ORDER) if q > 0.0 else _ONE
+        centre = gamma * (gamma * self.z[:, None] / total + width / math.sqrt(total) * xi)  # gamma kappa given z
+        u = (self.place[:, None, :] - centre[:, :, None]) / width
+        exponent = self.logarithm[:, None, :] - 0.5 * u * u
+        exponent -= np.nanmax(exponent, axis=2, keepdims=True)
+        likely = np.where(np.isnan(exponent), 0.0, np.exp(exponent))
+        likely /= likely.sum(axis=2, keepdims=True)
+        u = np.where(np.isnan(u), 0.0, u)
+        correlation = math.sqrt(rest) / width
+        mean = correlation * (likely * u).sum(axis=2)
+        square = correlation**2 * ((likely * u * u).sum(axis=2) - 1.0)
+        return (self.weight[:, None] * share).ravel(), mean.reshape(-1, 1), square.reshape(-1, 1, 1)
+
+
+_ONE = (np.zeros(1), np.ones(1))
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Where a label without noise comes from: intervals on which it is constant (low, high, label [J]), and places."""
+
+    flat: tuple[Array, Array, Array]
+    varying: Preimages
+
+
+@lru_cache(maxsize=64)
+def places_of(target: Target) -> Places | None:
+    """Those of a target of one index that is not constant between its breakpoints; None for others."""
+    if target.indices > 1 or is_constant(target.link):
+        return None
+    scale = math.sqrt(1.0 + target.probit)
+    pieces = _pieces(target.link, _REACH * scale)
+    size = max(max(abs(piece.first), abs(piece.last)) for piece in pieces)
+    moving = [piece for piece in pieces if not piece.flat(size)]
+    values = numpy_function(target.link)
+    ends = np.array([end for piece in moving for end in (piece.first, piece.last)])
+    inside = np.concatenate([_inverse(values, piece, ends) for piece in moving])
+    z, weight = _nodes(moving, inside, scale)
+    label = values(z)[0]
+    found = [_inverse(values, piece, label) for piece in moving]
+    own = [(z > piece.low) & (z < piece.high) for piece in moving]
+    place = np.stack([np.where(here, z, other) for here, other in zip(own, found, strict=True)], axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = -np.log(np.abs(values(place)[1]))
+    flat = np.array([(piece.low, piece.high, piece.first) for piece in pieces if piece.flat(size)]).reshape(-1, 3).T
+    low, high = (np.where(np.abs(x) >= _REACH * scale, np.copysign(math.inf, x), x) for x in flat[:2])
+    return Places((low, high, flat[2]), Preimages(weight, z, place, logarithm, target.probit))
+
+
+def _pieces(link: str, reach: float) -> list[Piece]:
+    """Between the breakpoints and the places where the slope changes its sign."""
+    values = numpy_function(link)
+    breaks = [b for b in function_kernel(link).BREAKPOINTS if abs(b) < reach]
+    grid = np.unique(np.concatenate([np.linspace(-reach, reach, _GRID), breaks]))
+    inside = 0.5 * (grid[1:] + grid[:-1])
+    slope = values(inside)[1]
+    turns = np.flatnonzero((slope[1:] > 0.0) != (slope[:-1] > 0.0))
+    low, high = inside[turns], inside[turns + 1]
+    rising = slope[turns + 1] > 0.0
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        up = (values(middle)[1] > 0.0) == rising
+        low, high = np.where(up, low, middle), np.where(up, middle, high)
+    edges = np.unique(np.concatenate([[-reach, reach], breaks, [t for t in high if not _near(t, breaks)]]))
+    inside = 1e-13 * reach * np.isin(edges, breaks)  # where it may jump
+    first, last = values(edges[:-1] + inside[:-1])[0], values(edges[1:] - inside[1:])[0]
+    ends = zip(edges[:-1].tolist(), edges[1:].tolist(), first.tolist(), last.tolist(), strict=True)
+    return [Piece(*each) for each in ends]
+
+
+def _near(place: float, others: list[float]) -> bool:
+    return any(abs(place - other) < 1e-9 for other in others)
+
+
+def _inverse(values: Callable[[ArrayLike], Dual], piece: Piece, label: Array) -> Array:
+    """Where on a piece the link has these values; nan where it has not."""
+    low, high = np.full(len(label), piece.low), np.full(len(label), piece.high)
+    rising = piece.last > piece.first
+    for _ in range(_BISECTIONS):
+        middle = 0.5 * (low + high)
+        below = (values(middle)[0] < label) == rising
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    inside = (label - piece.first) * (label - piece.last) < 0.0
+    return np.where(inside, 0.5 * (low + high), np.nan)
+
+
+def _nodes(pieces: list[Piece], cuts: Array, scale: float) -> tuple[Array, Array]:
+    """Nodes of z on pieces, and weights, between cuts at which other places begin to give the same label.
+
+    In x, with z = middle + half sin(pi x/2), the roots at the cuts are smooth.
+    """
+    points, weights = legendre(_ORDER)
+    places, shares = [], []
+    for piece in pieces:
+        within = cuts[(cuts > piece.low) & (cuts < piece.high)]
+        edges = np.unique([piece.low, *within, piece.high])
+        for low, high in zip(edges[:-1], edges[1:], strict=True):
+            count = max(2, math.ceil((high - low) / (_WIDTH * scale)))
+            ends = np.linspace(-1.0, 1.0, count + 1)
+            x = (0.5 * (ends[1:] + ends[:-1])[:, None] + points / count).ravel()
+            places.append(0.5 * (low + high) + 0.5 * (high - low) * np.sin(0.5 * math.pi * x))
+            slope = 0.25 * math.pi * (high - low) * np.cos(0.5 * math.pi * x)
+            shares.append(np.tile(weights / count, count) * slope)
+    z = np.concatenate(places)
+    return z, np.concatenate(shares) * np.exp(-0.5 * (z / scale) ** 2) / (math.sqrt(2.0 * math.pi) * scale)

@@ -1,0 +1,113 @@
+"""From how many samples on directions of a target are found better than by chance (weak recovery).
+
+A direction with E[z|y] != 0 is found at any number. Else the smallest number is one over the largest eigenvalue of
+M -> E_y[G M G], G = E[z z^T - 1 | y], and M shows which directions are found; then the same given those.
+Source: THEORY section 15; Troiani et al. 2024, arXiv:2405.15480, Lemma 4.1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from giantstep.observe.optimal.evolution import iterated
+from giantstep.observe.optimal.monomials import told_by_monomial
+from giantstep.observe.optimal.told import Fineness, Told, told
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_TRIVIAL = 1e-7  # of E[E[t|y]^2], beside which it is zero
+_PART_OF = 1e-6  # of the eigenmatrix: what belongs to its range
+_POWERS, _SAME = 4000, 1e-13
+_FIRST = 1e-2  # overlap that stands for a direction that is found at any number of samples
+_MOST, _PRECISION = 1e3, 1e-4  # samples over d that are tried, and how well a later threshold is known
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """Samples over d, infinite where none of those that were tried suffice, and the directions found [r, m]."""
+
+    samples: float
+    directions: Array
+
+
+def thresholds(target: Target, fineness: Fineness) -> tuple[Threshold, ...]:
+    """The thresholds of all directions that labels depend on, first one first."""
+    first, inside = _first(target, fineness)
+    stages = [first]
+    while len(inside) < target.indices and math.isfinite(stages[-1].samples):
+        try:
+            following = _next(target, stages[-1].samples, inside, fineness)
+        except NotConverged:
+            break  # of a label that varies and has no noise: what is known next is not followed
+        if following is None:
+            break
+        stages.append(following)
+        inside = np.concatenate([inside, following.directions])
+    return tuple(stages)
+
+
+def _first(target: Target, fineness: Fineness) -> tuple[Threshold, Array]:
+    nothing = np.zeros((target.indices, target.indices))
+    found = told_by_monomial(target) if target.indices > 1 else None
+    found = told(target, nothing, fineness) if found is None else found
+    stage = _stage(found, np.eye(target.indices), 1.0)
+    return stage, stage.directions
+
+
+def _stage(found: Told, rest: Array, scale: float) -> Threshold:
+    """The threshold of directions ``rest`` [r, m] from what labels tell; scale: of samples that stand at one."""
+    turned = rest @ found.information @ rest.T
+    sizes, vectors = np.linalg.eigh(turned)
+    if sizes[-1] > _TRIVIAL:
+        return Threshold(0.0, vectors[:, sizes > _TRIVIAL].T @ rest)
+    square = np.einsum("ai,kij,bj->kab", rest, found.square, rest)
+    value, matrix = _largest(found.weight, square)
+    sizes, vectors = np.linalg.eigh(matrix)
+    return Threshold(scale / value if value > 0.0 else math.inf, vectors[:, sizes > _PART_OF * sizes[-1]].T @ rest)
+
+
+def _largest(weight: Array, square: Array) -> tuple[float, Array]:
+    """The largest eigenvalue of M -> E[G M G], and its positive eigenmatrix: powers of one."""
+    matrix, value = np.eye(square.shape[1]), 0.0
+    for _ in range(_POWERS):
+        image = np.einsum("k,kab,bc,kcd->ad", weight, square, matrix, square, optimize=True)
+        previous, value = value, float(np.linalg.norm(image) / np.linalg.norm(matrix))
+        if value < 1e-12:
+            return 0.0, matrix
+        matrix = image / np.linalg.norm(image)
+        if abs(value - previous) <= _SAME * value:
+            break
+    return value, matrix
+
+
+def _next(target: Target, before: float, inside: Array, fineness: Fineness) -> Threshold | None:
+    """The threshold of the rest, given what the samples tell of the directions inside."""
+    projection = inside.T @ inside
+    rest = np.linalg.svd(inside)[2][len(inside) :]
+
+    def at(samples: float, known: Array) -> tuple[Threshold, Array]:
+        known = iterated(target, samples, known, fineness, projection)
+        return _stage(told(target, known, fineness), rest, 1.0), known
+
+    start = _FIRST * projection
+    if before == 0.0 and (stage := _stage(told(target, start, fineness), rest, 1.0)).samples == 0.0:
+        return stage
+    low = max(before, 1e-3) * (1.0 + 1e-2)
+    stage, known = at(low, start)
+    if stage.samples <= low:
+        return Threshold(before, stage.directions)
+    high = low
+    while stage.samples > high:
+        low, high = high, 2.0 * high
+        if high > _MOST:
+            return None
+        stage, known = at(high, known)
+    while high > low * (1.0 + _PRECISION):
+        middle = math.sqrt(low * high)
+        stage, known = at(middle, known)
+        low, high = (middle, high) if stage.samples > middle else (low, middle)
+    return Threshold(high, stage.directions)

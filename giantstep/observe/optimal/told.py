@@ -1,0 +1,241 @@
+"""What a label tells of the indices of its target, beyond what is known of them already.
+
+Known is kappa, z = Q^(1/2) kappa + L t with L L^T = 1 - Q; t is standard normal. A label that is constant on intervals
+has closed forms; labels at nodes are brought together where they are the same, or where noise makes them likely; a
+label without noise that varies comes from finitely many places of z, which are found once for all Q.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from generated.runtime.noisy_labels import gather
+from giantstep.law.directions import mixing, rows_of
+from giantstep.law.labels import Intervals, Labels, label_law
+from giantstep.observe.optimal.preimages import places_of
+from giantstep.quadrature.gauss import evenly_cut, hermite, normal_nodes, products
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.expressions import special
+from giantstep.spec.link import link_values
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_REACH, _WIDTH, _ORDER = 9.0, 1.5, 12  # panels of kappa
+_AROUND = np.array([-36.0, -18.0, -9.0, -5.0, -2.5, 0.0, 2.5, 5.0, 9.0, 18.0, 36.0])  # and beside a jump, in its width
+_LEVELS = 60  # different labels, at most, of one that is constant almost everywhere
+_SAME = 1e-11  # of the largest label: two labels that are one
+#: Of the trapezoid over a noisy label, in standard deviations of the noise: its step for one index, and for several.
+_STEPS, _TAIL = (0.28, 0.5), 7.5
+_PROBES, _MOSTLY, _APART, _HALVINGS = 400, 0.95, 0.15, (7, 3)  # of the first fineness
+_AT_A_TIME = 1 << 20  # parts of labels
+_NOTHING = 1e-18  # probability that is left out
+_TINY = 1e-280
+
+
+@dataclass(frozen=True)
+class Fineness:
+    """kappa: nodes of one direction, of several indices; labels: halvings of what they are taken at."""
+
+    kappa: int = 12
+    labels: int = 0
+
+    def more_kappa(self) -> Fineness:
+        """With half as many nodes of kappa more."""
+        return replace(self, kappa=3 * self.kappa // 2)
+
+    def more_labels(self) -> Fineness:
+        """With labels at twice as many places."""
+        return replace(self, labels=self.labels + 1)
+
+
+def first_fineness(target: Target) -> Fineness:
+    """What is tried first: neighbouring places of the label differ by no more than the noise, mostly."""
+    if target.noise == 0.0:
+        return Fineness()
+    z = np.random.default_rng(7).standard_normal((target.indices, _PROBES))
+    values, step = link_values(target.link), 1e-3
+    slopes = [np.abs(values(z + step * np.eye(target.indices)[:, i : i + 1]) - values(z)) / step for i in range(len(z))]
+    largest = float(np.quantile(np.max(slopes, axis=0), _MOSTLY))
+    halvings = math.log2(max(_APART * largest / math.sqrt(target.noise), 1.0))
+    return Fineness(labels=min(math.ceil(halvings), _HALVINGS[target.indices > 1]))
+
+
+@dataclass(frozen=True)
+class Told:
+    """Pairs of kappa and label: their probability [M], E[t|y] [M, m] and E[t t^T|y] - 1 [M, m, m]."""
+
+    weight: Array
+    mean: Array
+    square: Array
+
+    @property
+    def information(self) -> Array:
+        """E[E[t|y] E[t|y]^T] [m, m]."""
+        found: Array = np.einsum("k,ki,kj->ij", self.weight, self.mean, self.mean)
+        return found
+
+
+def told(target: Target, known: Array, fineness: Fineness) -> Told:
+    """What labels tell where the overlap Q [m, m] is known. Raises NotConverged for a label that has no such form."""
+    if target.indices > 1 and target.noise == 0.0:
+        _require_few_labels(target)
+    root = square_root(known)
+    kappa, weight = kappas(target, known, fineness)
+    places = places_of(target) if target.noise == 0.0 else None
+    if places is None:
+        law = label_law(target, rows_of(root), kappa, finer=fineness.labels)
+        parts = list(_told(target, law, kappa, weight))
+    else:
+        parts = [places.varying.told(float(known[0, 0]))]
+        low, high, label = places.flat
+        if len(label):
+            width = math.sqrt((1.0 - root[0, 0]) * (1.0 + root[0, 0]) + target.probit)
+            correlation = math.sqrt((1.0 - root[0, 0]) * (1.0 + root[0, 0])) / width
+            flat = Intervals(low, high, np.ones(len(label)), label, np.array([root[0, 0], width, correlation]))
+            parts += _same_labels(parts_of(flat, kappa), weight)
+    return Told(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def square_root(matrix: Array) -> Array:
+    """The symmetric square root of a positive matrix."""
+    values, vectors = np.linalg.eigh(matrix)
+    found: Array = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
+    return found
+
+
+def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Array]:
+    """Nodes [N, m] and weights [N] of kappa: panels about the jumps of a label of one index, else a product rule."""
+    if target.indices > 1:
+        return products([hermite(fineness.kappa)] * target.indices)
+    q = float(known[0, 0])
+    breaks = _breaks(target)
+    if q == 0.0 or not breaks:
+        edges = evenly_cut(_REACH, _WIDTH, ())
+    else:
+        width = math.sqrt(1.0 - q + target.probit) / math.sqrt(q)
+        places = np.concatenate([b / math.sqrt(q) + width * _AROUND for b in breaks])
+        edges = evenly_cut(_REACH, _WIDTH, places.tolist())
+    kappa, weight = normal_nodes(edges, _ORDER)
+    return kappa[:, None], weight
+
+
+def _breaks(target: Target) -> tuple[float, ...]:
+    law = label_law(target, (0.0,), np.zeros(1))
+    if isinstance(law, Intervals):
+        return tuple(sorted({float(end) for end in (*law.low, *law.high) if math.isfinite(end)}))
+    from giantstep.spec.kernels import function_kernel
+
+    return tuple(function_kernel(target.link).BREAKPOINTS)
+
+
+@dataclass(frozen=True)
+class Parts:
+    """At nodes [N] of kappa parts [J] of the label: value, probability, E[t; part] and E[t t^T - 1; part]."""
+
+    label: Array
+    weight: Array
+    mean: Array
+    square: Array
+
+
+def parts_of(law: Labels, kappa: Array) -> Parts:
+    """The parts of a label at nodes [N, m] of kappa."""
+    if isinstance(law, Intervals):
+        gamma, width, correlation = law.channel
+        low, high = ((ends - gamma * kappa) / width for ends in (law.low, law.high))
+        right = low > 0.0
+        share = np.where(right, special.ndtr(-low) - special.ndtr(-high), special.ndtr(high) - special.ndtr(low))
+        first, second = _bell(low) - _bell(high), _turned(low) - _turned(high)
+        mean, square = law.weight * correlation * first, law.weight * correlation**2 * second
+        return Parts(
+            np.broadcast_to(law.label, low.shape), law.weight * share, mean[..., None], square[..., None, None]
+        )
+    t, weight = law.t, law.weight
+    square = np.einsum("nj,nja,njb->njab", weight, t, t) + weight[..., None, None] * (law.rest - np.eye(t.shape[2]))
+    return Parts(law.label, weight, weight[..., None] * t, square)
+
+
+def _bell(x: Array) -> Array:
+    found: Array = np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+    return found
+
+
+def _turned(x: Array) -> Array:
+    """x times the normal density."""
+    found: Array = np.where(np.isfinite(x), x, 0.0) * _bell(x)
+    return found
+
+
+def _told(target: Target, law: Labels, kappa: Array, weight: Array) -> Iterator[tuple[Array, Array, Array]]:
+    parts = parts_of(law, kappa)
+    if target.noise == 0.0:
+        yield from _same_labels(parts, weight)
+        return
+    step = _STEPS[target.indices > 1]
+    each = max(1, _AT_A_TIME // parts.label.shape[1])
+    for start in range(0, len(weight), each):
+        some = slice(start, start + each)
+        few = Parts(parts.label[some], parts.weight[some], parts.mean[some], parts.square[some])
+        yield _noisy(few, weight[some], math.sqrt(target.noise), step)
+
+
+def _same_labels(parts: Parts, weight: Array) -> Iterator[tuple[Array, Array, Array]]:
+    """Labels without noise that take few values."""
+    size = max(float(np.max(np.abs(parts.label))), 1e-300)
+    rounded = np.round(parts.label / (_SAME * size))
+    values = np.unique(rounded)
+    for value in values:
+        here = rounded == value
+        share, mean = (parts.weight * here).sum(axis=1), (parts.mean * here[..., None]).sum(axis=1)
+        square = (parts.square * here[..., None, None]).sum(axis=1)
+        yield _conditional(weight * share, weight[:, None] * mean, weight[:, None, None] * square)
+
+
+@lru_cache(maxsize=64)
+def _require_few_labels(target: Target) -> None:
+    """Raise NotConverged for a label of several indices that varies, where it has no noise."""
+    values = link_values(target.link)(np.random.default_rng(8).standard_normal((target.indices, _PROBES)))
+    if len(np.unique(np.round(values, 9))) > _LEVELS:
+        raise NotConverged(
+            f"the label {target.link!r} of {target.indices} indices varies and has no noise: the indices of one label "
+            "lie on curves, which are not followed",
+            "give it noise, as target.noise = 0.01",
+        )
+
+
+def _noisy(parts: Parts, weight: Array, spread: float, step: float) -> tuple[Array, Array, Array]:
+    """Labels with noise, on a grid: every part adds to the places near it."""
+    m = parts.mean.shape[2]
+    upper = np.triu_indices(m)
+    columns = [parts.weight[..., None], parts.mean, parts.square[..., upper[0], upper[1]]]
+    values = np.concatenate(columns, axis=2) * weight[:, None, None]
+    near = math.ceil(_TAIL / step)
+    likely = values[..., 0] > _NOTHING
+    if not likely.any():
+        return np.zeros(0), np.zeros((0, m)), np.zeros((0, m, m))
+    place = parts.label / (spread * step)
+    place = np.where(likely, place - math.floor(place[likely].min()) + near + 1, near + 1.0)
+    values[~likely] = 0.0
+    out = np.zeros((len(weight), int(place.max()) + near + 2, values.shape[2]))
+    gather(place, values, step, near, out)
+    share, mean, half = np.split(out.reshape(-1, out.shape[2]), [1, 1 + m], axis=1)
+    square = np.empty((len(share), m, m))
+    square[:, upper[0], upper[1]] = square[:, upper[1], upper[0]] = half
+    return _conditional(share[:, 0], mean, square)
+
+
+def _conditional(share: Array, mean: Array, square: Array) -> tuple[Array, Array, Array]:
+    """Probabilities, and averages given that."""
+    likely = share > _TINY
+    p: Array = share[likely]
+    return p, mean[likely] / p[:, None], square[likely] / p[:, None, None]
+
+
+def lower_of(known: Array) -> Array:
+    """L with L L^T = 1 - Q."""
+    return mixing(square_root(known))

@@ -1,0 +1,58 @@
+"""Approximate message passing for a target of several directions: the best fast estimator, run on drawn samples.
+
+Labels y of inputs x ~ N(0, 1/d), z = W^T x with W [d, m] standard normal. With g = d log Z/d omega(y, omega, V) of the
+channel averaged over z ~ N(omega, V):
+
+    V = C,  omega = X w - g_before V,  A = E[g g^T] n/d,  C = (1 + A)^-1,  w = (X^T g + w_before A) C
+
+Source: Troiani et al. 2024, arXiv:2405.15480, algorithm 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+#: (y [n], omega [n, m], V [m, m]) -> g [n, m]
+Score = Callable[[Array, Array, Array], Array]
+
+
+@dataclass(frozen=True)
+class Passed:
+    """What message passing found: the overlap w^T W/d [m, m] with the true directions, and omega of fresh inputs."""
+
+    overlap: Array
+    estimate: Array
+    truth: Array
+
+
+def message_passing(
+    labels: Callable[[Array, np.random.Generator], Array],
+    score: Score,
+    sizes: tuple[int, int, int],
+    iterations: int,
+    seed: int,
+    start: float = 0.1,
+) -> Passed:
+    """Run it on n samples in d dimensions, sizes = (d, n, m), from an estimate of overlap ``start``.
+
+    labels(z [n, m], source): draws labels.
+    """
+    d, n, m = sizes
+    source = np.random.default_rng(seed)
+    truth = source.standard_normal((d, m))
+    inputs = source.standard_normal((n, d)) / np.sqrt(d)
+    y = labels(inputs @ truth, source)
+    estimate = start * truth + np.sqrt(start * (1.0 - start)) * source.standard_normal((d, m))
+    variance, g = (1.0 - start) * np.eye(m), np.zeros((n, m))
+    for _ in range(iterations):
+        omega = inputs @ estimate - g @ variance
+        g = score(y, omega, variance)
+        precision = g.T @ g / d
+        variance = np.asarray(np.linalg.inv(np.eye(m) + precision), dtype=np.float64)
+        estimate = (inputs.T @ g + estimate @ precision) @ variance
+    return Passed(estimate.T @ truth / d, estimate, truth)

@@ -1,0 +1,151 @@
+"""The best estimator: closed values, limits, and message passing on drawn samples."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import log_ndtr
+
+import giantstep as gs
+from giantstep.cli.main import main
+from giantstep.observe.optimal.monomials import told_by_product
+from giantstep.observe.optimal.thresholds import _largest, thresholds
+from giantstep.observe.optimal.told import Fineness, told
+from giantstep.simulate.message_passing import message_passing
+from giantstep.spec.model import Target
+
+
+def model(link: str, samples: float, loss: str = "square", **target: float) -> gs.Model:
+    """A model whose steps and fit have that many samples together."""
+    return gs.Model.from_dict(
+        {
+            "network": {"activation": "tanh", "width": 1.0},
+            "step": {"samples": 0.25 * samples, "learning_rate": 1.0},
+            "target": {"link": link, **target},
+            "fit": {"samples": 0.75 * samples, "ridge": 0.1, "loss": loss},
+        }
+    )
+
+
+@pytest.mark.parametrize(("samples", "error"), [(1.0, 0.25437297), (3.0, 0.129854826), (10.0, 0.04357320)])
+def test_a_perceptron(samples: float, error: float) -> None:
+    found = gs.optimal(model("sign", samples, "logistic"))
+    assert found.test_error == pytest.approx(error, abs=1e-8) and found.mean_overlap is not None
+    assert found.test_error == pytest.approx(math.acos(math.sqrt(found.mean_overlap)) / math.pi, abs=1e-12)
+    assert not found.hard and [t.samples for t in found.thresholds] == [0.0]
+
+
+@pytest.mark.parametrize(
+    ("link", "target", "threshold"),
+    [
+        ("sign(z1*z2)", {}, math.pi**2 / 4.0),
+        ("sign(z1*z2)", {"flips": 0.1}, math.pi**2 / 4.0 / 0.8**2),
+        ("z**2", {}, 0.5),
+        ("abs(z)", {}, 0.5),
+        ("z**2", {"probit": 0.3}, 0.5 * 1.3**2),
+        ("z1*z2", {}, 0.593751),
+        ("z1*z2*z3", {}, 2.565180),
+        ("-2*z1*z2*z3*z4", {}, 3.725077),
+        ("He(3,z)", {}, 0.0),
+    ],
+)
+def test_thresholds_of_weak_recovery(link: str, target: dict[str, Any], threshold: float) -> None:
+    found = thresholds(Target(link, **target), Fineness())
+    assert found[0].samples == pytest.approx(threshold, abs=1e-6)
+    assert len(found[0].directions) == found[0].directions.shape[1]
+
+
+def test_the_threshold_of_a_product_of_five() -> None:
+    found = told_by_product((1,) * 5)
+    assert 1.0 / _largest(found.weight, found.square)[0] == pytest.approx(4.911914, abs=1e-6)
+
+
+@pytest.mark.parametrize(("noise", "samples"), [(0.5, 1.0), (0.1, 0.7), (2.0, 5.0)])
+def test_a_linear_target_is_a_gaussian_channel(noise: float, samples: float) -> None:
+    """Q = Qh/(1 + Qh), Qh = alpha/(1 - Q + noise): a quadratic equation."""
+    b = 1.0 + noise + samples
+    overlap = 0.5 * (b - math.sqrt(b * b - 4.0 * samples))
+    found = gs.optimal(model("z", samples, noise=noise))
+    assert found.mean_overlap == pytest.approx(overlap, abs=1e-9)
+    assert found.test_error == pytest.approx(1.0 - overlap, abs=1e-9)
+
+
+@pytest.mark.parametrize("link", ["z", "tanh(2*z)", "z**3/3 + z"])
+def test_monotone_labels_without_noise_are_linear_equations(link: str) -> None:
+    assert gs.optimal(model(link, 0.6)).mean_overlap == pytest.approx(0.6, abs=1e-10)
+    assert gs.optimal(model(link, 1.2)).test_error == 0.0
+
+
+def test_phase_retrieval_is_hard_between_one_and_more() -> None:
+    assert gs.optimal(model("z**2", 0.49)).mean_overlap == 0.0
+    middle = gs.optimal(model("z**2", 1.05))
+    assert middle.hard and middle.test_error == 0.0 and middle.algorithmic_error is not None
+    assert not gs.optimal(model("z**2", 1.2)).hard
+
+
+def test_what_labels_tell_by_definition() -> None:
+    """E[t|y] of relu and tanh at nodes of noise so small that it hardly matters, and without."""
+    for link in ("relu(z)", "tanh(z) + z**2/4"):
+        known = np.array([[0.4]])
+        clean = told(Target(link), known, Fineness()).information[0, 0]
+        noisy = [told(Target(link, noise=s), known, Fineness(labels=7)).information[0, 0] for s in (4e-4, 1e-4)]
+        assert clean > noisy[1] > noisy[0]
+        assert clean - noisy[1] < 0.6 * (clean - noisy[0]) < 0.05
+
+
+def _signs(y: np.ndarray, omega: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    width = math.sqrt(variance[0, 0])
+    x = y[:, None] * omega / width
+    ratio = np.exp(-0.5 * x * x - log_ndtr(x)) / math.sqrt(2.0 * math.pi)
+    return np.asarray(y[:, None] * ratio / width)
+
+
+def test_message_passing_reaches_it() -> None:
+    """A perceptron at two dimensions: the overlaps of 12 and 6 runs, and their distance from the limit."""
+    overlap = gs.optimal(model("sign", 2.0)).mean_overlap
+    assert overlap is not None
+    for d, seeds in ((300, 12), (900, 6)):
+        runs = [
+            message_passing(lambda z, _: np.sign(z[:, 0]), _signs, (d, 2 * d, 1), 25, seed).overlap[0, 0]
+            for seed in range(seeds)
+        ]
+        assert abs(np.mean(runs) - overlap) < 4.0 * np.std(runs, ddof=1) / math.sqrt(seeds) + 2.0 / d
+
+
+def test_no_fit_is_better() -> None:
+    for loss, link, ridge in (("square", "tanh", 0.05), ("logistic", "sign", 0.2)):
+        given = model(link, 3.0, loss, noise=0.1 if loss == "square" else 0.0).replace({"fit.ridge": ridge})
+        best = gs.optimal(given).test_error
+        assert best is not None and best < gs.solve(given).test_error
+
+
+def test_in_curves_and_from_the_shell(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    given = model("sign", 2.0, "logistic")
+    data = gs.curve(given, "fit.samples=1,2", baselines=False, optimal=True)
+    expected = [gs.optimal(given.replace({"fit.samples": n})).test_error for n in (1.0, 2.0)]
+    assert data.numbers("optimal_test_error").tolist() == expected
+    path = tmp_path / "m.toml"
+    path.write_text(given.to_toml())
+    assert main(["optimal", str(path), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["test_error"] == gs.optimal(given).test_error and found["thresholds"] == [0.0]
+    assert main(["optimal", str(path)]) == 0 and "least test error" in capsys.readouterr().out
+
+
+def test_what_is_not_known_is_refused_or_said() -> None:
+    found = gs.optimal(model("z1*z2", 2.0))
+    assert found.test_error is None and "noise" in found.reason and found.thresholds
+    with pytest.raises(gs.BadInput, match="do not depend"):
+        gs.optimal(model("sign", 1.0, flips=0.5))
+
+
+@pytest.mark.slow
+def test_a_product_with_noise() -> None:
+    """THEORY: Q = .6411, error .5890 at two samples per dimension."""
+    found = gs.optimal(model("z1*z2", 2.0, noise=0.1))
+    assert found.mean_overlap == pytest.approx(0.6411, abs=5e-4)
+    assert found.test_error == pytest.approx(0.5890, abs=5e-4)
