@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 
 from giantstep.draw.curves import SYMBOLS, described
 from giantstep.draw.legends import legend_above
-from giantstep.draw.look import Picture
-from giantstep.observe.decompose import Decomposition
+from giantstep.draw.look import Picture, plain_log_ticks
+from giantstep.observe.decompose import Decomposition, Sources
 from giantstep.observe.few_seeds import interval
 from giantstep.sweep.decompositions import Decompositions
 
@@ -46,7 +46,7 @@ def _parts(found: Decomposition) -> tuple[list[str], list[float]]:
     if found.bias_squared is None:
         told = {f"{k} fit{'s' * (k > 1)}": value for k, value in found.ensemble.items()}
         return [*told], [*told.values()]
-    parts = {"bias squared": found.bias_squared, **{_words(k): v for k, v in found.variance.items()}}
+    parts = {"bias squared": found.bias_squared, **{_words(k, found.given): v for k, v in found.variance.items()}}
     return [*parts], [*parts.values()]
 
 
@@ -75,6 +75,8 @@ def draw_decompositions(axes: Axes, found: Decompositions, legend: bool = True) 
     _simulated(axes, x, points)
     if found.sweep.log:
         axes.set_xscale("log")
+        if len(x) and x.max() < 100.0 * x.min():
+            plain_log_ticks(axes.xaxis)
     symbol, words = SYMBOLS.get(found.sweep.key, ("", found.sweep.key))
     axes.set_xlabel(f"{words}  ${symbol}$" if symbol else words)
     axes.set_ylabel("test error")
@@ -90,7 +92,7 @@ def _areas(axes: Axes, x: Array, points: list[Decomposition]) -> None:
     names = [*points[0].variance]
     rows = [[float(point.bias_squared or 0.0) for point in points]]
     rows += [[point.variance[name] for point in points] for name in names]
-    labels = ["bias squared", *(_words(name) for name in names)]
+    labels = ["bias squared", *(_words(name, points[0].given) for name in names)]
     shades = np.linspace(_DARK, _LIGHT, len(rows))
     bottom = np.zeros(len(x))
     order = [place for place in range(len(rows)) if max(map(abs, rows[place])) > 0.0]
@@ -128,8 +130,10 @@ def _simulated(axes: Axes, x: Array, points: list[Decomposition]) -> None:
         axes.errorbar(places, means, yerr=bars, fmt=marker, markerfacecolor="white", label=label, **style)
 
 
-def _words(key: str) -> str:
-    """Sources in words; those of several together as a product. Noise of labels goes with their data."""
-    names = key.split("+")
+def _words(key: str, given: Sources) -> str:
+    """Sources that are drawn again, in words; those of several together as a product. Noise of labels goes with their
+    data.
+    """
+    names = [name for name in key.split("+") if name not in given]
     kept = [name for name in names if name != "data" or "noise" not in names]
     return r" $\times$ ".join(_WORDS.get(name, name) for name in kept)

@@ -14,9 +14,11 @@ import matplotlib
 import numpy as np
 from matplotlib import rc_params_from_file, style
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.backend_bases import RendererBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.errors import BadInput
@@ -48,6 +50,13 @@ class Picture(Figure):
 
     def _repr_png_(self) -> bytes:
         return written(self, ".png")
+
+
+def plain_log_ticks(axis: Axis, text: Callable[[float], str] = "{:g}".format) -> None:
+    """Numbers at 1, 2 and 5 on a short logarithmic axis: all that matplotlib would write there run into each other."""
+    axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter(FuncFormatter(lambda value, _: text(value)))
+    axis.set_minor_formatter(NullFormatter())
 
 
 @dataclass(frozen=True)

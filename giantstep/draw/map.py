@@ -10,12 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.cm import ScalarMappable
 from matplotlib.colors import LogNorm, Normalize
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
+from matplotlib.ticker import LogLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from giantstep.draw.contour_labels import label_contours
 from giantstep.draw.curves import SYMBOLS, described
-from giantstep.draw.look import Picture
+from giantstep.draw.look import Picture, plain_log_ticks
 from giantstep.sweep.grid import Grid, Sweep
 from giantstep.sweep.map import Map
 
@@ -77,9 +77,7 @@ def _colours(axes: Axes, found: Map, x: Array, y: Array) -> None:
 def _few_ticks(axis: Axis, low: float, high: float) -> None:
     """Plain numbers on a logarithmic axis: 1, 2, 5 where it is short."""
     if high / low < 1e3:
-        axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
-        axis.set_minor_formatter(NullFormatter())
+        plain_log_ticks(axis, _short)
 
 
 def _whole(shown: np.ma.MaskedArray) -> bool:

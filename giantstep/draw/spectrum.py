@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from giantstep.draw.curves import described
-from giantstep.draw.look import Picture, saved
+from giantstep.draw.look import Picture, plain_log_ticks, saved
 from giantstep.observe.few_seeds import interval
 from giantstep.observe.spectrum.simulated import Eigenvalues
 from giantstep.observe.spectrum.spectrum import Spectrum
@@ -62,12 +61,10 @@ def draw_spectrum(axes: Axes, theory: Spectrum) -> None:
 
 
 def _ticks(axes: Axes, low: float, high: float) -> None:
-    """Over less than two decades 1, 2 and 5 have numbers: all that matplotlib would write there run into each other."""
+    """Plain numbers over less than two decades."""
     left, right = axes.get_xlim()  # with the outliers
     if max(high, right) < 100.0 * min(low, left):
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
+        plain_log_ticks(axes.xaxis)
 
 
 def shown_range(theory: Spectrum) -> tuple[float, float]:
