@@ -20,6 +20,7 @@ from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, Times, apart, is_affordable, next_times, pair
 from giantstep.system.result import Result
+from giantstep.system.saturated_outputs import remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import LARGE_RIDGE, RESIDUAL, square_overlaps
 from giantstep.system.system_of_problem import coupled_at
@@ -37,7 +38,6 @@ TO_THE_LAST = 1e-15
 _HELD = 1e-4  # relative moves below this that do not shrink are rounding
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an output, in units of it: first and last
-_BITS = 4.0 * 2.0**-52  # relative rounding of an unknown, and what follows from it
 _PAIRS = 7  # of systems that are compared, at most
 _CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
@@ -52,22 +52,14 @@ def solve_coupled(problem: Problem, tolerance: float, start: Result | None = Non
 
 def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:
     """What is reported of a system at its unknowns."""
-    residual = system.certificate(x)
-    if residual > RESIDUAL:
-        residual *= unexplained(system, x)
+    residual = remaining(system, x)
+    if rests_on_floor(system):
+        observables, left, residual = without_floor(system, x, observables)
+        error = max(error, left)
+        system.residual(x)
     test, train, energy = (float(value) for value in observables)
     order = system.order_parameters()
     return Solution(test, train, energy, order, residual, evaluations, error, len(system.table), system.signal())
-
-
-def unexplained(system: CoupledSystem, x: Array) -> float:
-    """The share of the residuals that the last bits of the unknowns do not explain.
-
-    An output that a kink holds lies closer to it than its own rounding: the equation of its mean knows no more digits.
-    """
-    left = np.abs(system.residual(x))
-    explained = _BITS * np.abs(system.jacobian()) @ np.abs(x)
-    return float(np.max(np.maximum(left - explained, 0.0) / np.maximum(left, 1e-300)))
 
 
 def coupled_solution(

@@ -35,7 +35,6 @@ from giantstep.system.state import State, kept_members, variance_rows
 Array = np.ndarray
 
 
-_FLOOR = 1e-14
 _ROUNDING, _LEAST = 1e-15, 1e-290
 _TOGETHER = 500  # nodes of kappa at a time, of which each may have ten thousand of the label
 _FINER, _SETTLED, _MANY = 8, 1e-12, 1_000_000  # refinements of axes, their last relative change, nodes that are enough
@@ -128,8 +127,8 @@ class CoupledSystem:
         self.work[self.second] = x
         self.kernel.fields(*self._arguments())
         room = self.room.vector, self.room.matrix, self.room.field
-        weight, blur = self.node[1], self.problem.blur
-        return bool(raise_variances(room, self.rows, self.sizes, weight, blur, _FLOOR, self.variance, self.terms))
+        weight, blur, floor = self.node[1], self.problem.blur, self.problem.floor
+        return bool(raise_variances(room, self.rows, self.sizes, weight, blur, floor, self.variance, self.terms))
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""

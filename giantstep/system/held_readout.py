@@ -11,18 +11,19 @@ import numpy as np
 from giantstep.law.labels import Intervals
 from giantstep.spec.errors import BadInput
 from giantstep.system.constant_output import label_points, mean_loss, test_error_of
-from giantstep.system.coupled_solver import PATH, TO_THE_LAST, sharpened, starts, unexplained
+from giantstep.system.coupled_solver import PATH, TO_THE_LAST, sharpened, starts
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import resolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, refined
+from giantstep.system.saturated_outputs import remaining
 from giantstep.system.separation import separable
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
-_BLURS = 1e6, 1e9  # one over two blurs of the output, which one that is held follows
+_BLURS = 1e5, 1e9  # one over two blurs of the output, which one that is held follows
 _FOLLOWS = 0.01  # relative difference of their ratio and that of the responses
 _ON_A_KINK = 1e-4  # distance of the output from a kink at the smaller blur, relative to its size
 _LIKELY = 1e-3  # probability of a label that can hold an output
@@ -41,17 +42,18 @@ def held_readout(problem: Problem, tolerance: float) -> Solution | None:
     found = [sharpened(problem, starts(problem, system, None), last) for last in _BLURS]
     if not all(outcome.converged for outcome, _ in found):
         return None
-    responses = []
+    responses, residuals = [], []
     for outcome, blurred in found:
         last = coupled_at(blurred, FINE[1])
-        last.residual(outcome.x)
+        residuals.append(remaining(last, newton(last, outcome.x, settled=TO_THE_LAST).x))
         responses.append(float(last.table[:, 1] @ last.view("V")) - blurred.blur[0])
     if abs(responses[0] / responses[1] * _BLURS[0] / _BLURS[1] - 1.0) > _FOLLOWS:
         return None
     level = _kink_near(last)
     if level is None or level != 0.0 and problem.parameters.inverse_dimension > 0.0:
         return None
-    return _solution(problem, last, level, tolerance)
+    # of the smaller blur the responses are known, which is all that it is asked for; rounding takes the other digits
+    return _solution(problem, last, level, tolerance)._replace(residual=residuals[0])
 
 
 def _kink_near(system: CoupledSystem) -> float | None:
@@ -89,8 +91,6 @@ def _solution(problem: Problem, system: CoupledSystem, output: float, tolerance:
     found = system.order_parameters()
     scale = 0.0 if output == 0.0 else output / float(system.table[:, 1] @ system.view("mean"))
     order = {name: np.zeros_like(values) for name, values in found.items()} | {"m": found["m"] * scale}
-    solved = newton(system, system.work[system.first].copy(), settled=TO_THE_LAST).x
-    residual = system.certificate(solved) * unexplained(system, solved)
     energy = model.fit.samples * train / model.fit.loss.entry.error_scale
     signal = system.signal()
-    return Solution(test, train, energy, order, residual, 0, error, len(fine.table), signal)
+    return Solution(test, train, energy, order, 0.0, 0, error, len(fine.table), signal)

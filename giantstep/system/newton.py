@@ -101,6 +101,15 @@ def newton(
     return Outcome(x, evaluations, _of_rounding(residual, system.scale(x)))
 
 
+def distance(system: Equations, x: Array) -> float:
+    """How far the solution is from x by a Newton step, relative to the size of each unknown; infinite where the linear
+    equations are not solved.
+    """
+    residual = system.residual(x)
+    found = _Linear(system.jacobian(), system.scale(x)).step(residual) if _norm(residual) < math.inf else None
+    return found[1] if found is not None and found[2] else math.inf
+
+
 def _of_rounding(residual: Array, size: Array) -> bool:
     return bool(np.all(np.abs(residual) <= _NOISE * size))
 

@@ -62,13 +62,15 @@ class Features:
 class Problem(NamedTuple):
     """A model as the equations have it: features, and numbers.
 
-    blur: what is added to V and to Delta at every kappa, of problems that lead to one without.
+    blur: what is added to V and to Delta at every kappa, of problems that lead to one without. floor: what they are
+    raised to, as a share of their means and of the terms that they are differences of, which rounding leaves of them.
     """
 
     model: Model
     features: Features
     parameters: Parameters
     blur: tuple[float, float] = (0.0, 0.0)
+    floor: float = 1e-14
 
     @property
     def spike(self) -> SpikeParameters:

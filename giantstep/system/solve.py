@@ -9,6 +9,7 @@ solve_coupled (coupled_solver)       everything else
         resolved (discretisation)    their nodes of kappa, and the law of the label there
     newton (newton)                  from the solution of the square loss, or by continuation from an easier system,
                                      then at two finer resolutions, until these agree on the test error
+        without_floor (saturated_outputs)    where a kink of the loss holds outputs of saturated features
 solve_with_bias (trained_bias)       around it: the bias at which the free energy is stationary
 zero_readout (zero_readout)          in its place: a loss that no label feels at zero output
 held_readout (held_readout)          where it fails: an output that a kink of the loss holds
@@ -139,6 +140,8 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
 def settling_hint(problem: Problem) -> str:
     """What to try where the quadrature does not settle."""
     target, loss = problem.model.target, problem.model.fit.loss
+    if saturated := saturated_hint(problem):
+        return saturated
     if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
         return "add target.noise, which smooths what the loss sees of a label of several indices"
     return rounding_hint(problem)
@@ -167,7 +170,7 @@ def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) ->
         return NotConverged(
             f"the test error changes by {result.quadrature_error:.1e} (relative) between orders of quadrature, "
             f"{tolerance:.0e} is asked",
-            "allow a larger tolerance, or " + settling_hint(problem),
+            "allow a larger tolerance; or " + settling_hint(problem),
         )
     if name == "energy":
         return NotConverged(

@@ -1,0 +1,131 @@
+"""Outputs that saturated features leave no variance, on a kink of the loss: what is reported as their last variance
+vanishes.
+
+Variances below rounding are raised to a floor, and labels on a kink feel the root of it: 1e-14 of a variance moves
+errors by 1e-8. Here the outputs are given a spread that rounding resolves, several times, and what is found there is
+extrapolated to none.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.newton import distance, newton
+from giantstep.system.problem import Problem
+from giantstep.system.square_loss import RESIDUAL
+from giantstep.system.system_of_problem import coupled_at
+
+Array = np.ndarray
+_FELT = 1e-10  # probability of nodes whose variance is raised
+_NEXT = 1e-13  # ten times the floor
+_RATIO, _SPREADS = 4.0, 4  # of two spreads, and how many
+_LAST = 2.5e-7  # the least spread, in units of the output
+_CUTS, _ALMOST = 2, 1e-13  # how often panels are cut; relative Newton step
+_ENOUGH = 5e-11  # relative error of a test error
+
+
+class Sharp(NamedTuple):
+    """(test error, training error, free energy) without a floor, the change of the test error that is left, relative,
+    and the worst residual of what they follow from.
+    """
+
+    observables: Array
+    error: float
+    residual: float
+
+
+def remaining(system: CoupledSystem, x: Array) -> float:
+    """The worst relative residual at x; where that is larger than allowed, the relative distance of the solution.
+
+    An output on a kink may lie closer to it than its own rounding: the last bit of an unknown moves its equation, which
+    is solved all the same where the next Newton step is that bit.
+    """
+    residual = system.certificate(x)
+    return residual if residual <= RESIDUAL else min(residual, distance(system, x))
+
+
+def rests_on_floor(system: CoupledSystem) -> bool:
+    """Whether outputs of a positive probability have a variance that was raised, beside a loss that has kinks."""
+    if system.loss.SMOOTH or system.problem.rank > 1 or any(system.problem.blur):
+        return False
+    raised = system.view("Delta") > 2.0 * np.maximum(system.variance, 0.0)
+    return float(system.table[:, 1] @ raised) > _FELT
+
+
+def without_floor(system: CoupledSystem, x: Array, observables: Array) -> Sharp:
+    """What a solution x that rests on the floor tells of outputs without it.
+
+    As it stands where ten times the floor changes nothing; else what spreads that are added at every kappa, or raised
+    to where there is less, are extrapolated to.
+    """
+    near = _Solved.of(system.problem._replace(floor=_NEXT), system, x)
+    plain = Sharp(observables, _apart(near.observables, observables), remaining(system, x))
+    if plain.error <= _ENOUGH:
+        return plain
+    found = [plain]
+    for sharp in _extrapolations(system, x):
+        if sharp.error <= _ENOUGH:
+            return sharp
+        found.append(sharp)
+    return min(found, key=lambda one: one.error)
+
+
+def _extrapolations(system: CoupledSystem, x: Array) -> Iterator[Sharp]:
+    """What two ways to give the outputs a spread, both without effect in the limit, are extrapolated to."""
+    system.fields(x)
+    weight, variance = system.table[:, 1], system.view("Delta")
+    square = system.view("mean") ** 2 + variance + (system.slopes**2).sum(axis=0)
+    size, response, own = (math.sqrt(weight @ square), weight @ system.view("V"), math.sqrt(weight @ variance))
+    problem, spreads = system.problem, [_LAST * size * _RATIO**k for k in reversed(range(_SPREADS))]
+    yield _extrapolation(
+        [problem._replace(blur=(spread / own * response, spread * spread)) for spread in spreads], system, x
+    )
+    yield _extrapolation([problem._replace(floor=(spread / own) ** 2) for spread in spreads], system, x)
+
+
+def _extrapolation(problems: list[Problem], system: CoupledSystem, x: Array) -> Sharp:
+    """The limit of problems whose spreads fall; its error is the change by the last of them."""
+    found = []
+    for problem in problems:
+        found.append(_Solved.of(problem, system, x))
+        x = found[-1].x
+    before, last = (_limit([one.observables for one in found][k : len(found) - 1 + k]) for k in (0, 1))
+    return Sharp(last, _apart(before, last), max(one.residual for one in found))
+
+
+class _Solved(NamedTuple):
+    """A solution; what is not solved tells nothing."""
+
+    x: Array
+    observables: Array
+    residual: float
+
+    @classmethod
+    def of(cls, problem: Problem, system: CoupledSystem, x: Array) -> _Solved:
+        """That of a problem near the solution x of a system, on panels cut about its own kinks."""
+        for _ in range(_CUTS):
+            here = coupled_at(problem, replace(system.level, cuts=cuts_at(problem, x)))
+            outcome = newton(here, x, settled=_ALMOST)
+            x = outcome.x
+        return cls(x, here.answer() if outcome.converged else np.full(3, math.nan), remaining(here, x))
+
+
+def _limit(found: list[Array]) -> Array:
+    """The limit of errors that fall as the spread, but for powers of its logarithm: both are taken out in turn."""
+    while len(found) > 1:
+        found = [(_RATIO * after - before) / (_RATIO - 1.0) for before, after in pairwise(found)]
+    return found[0]
+
+
+def _apart(found: Array, other: Array) -> float:
+    """The relative change of the test error; infinite where one is not known."""
+    change = abs(float(found[0] - other[0]))
+    return change / abs(float(other[0])) if change < math.inf and other[0] != 0.0 else math.inf

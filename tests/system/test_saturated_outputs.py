@@ -1,0 +1,78 @@
+"""Outputs that saturated features leave no variance, on a kink of the loss: digits that a floor would have hidden."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pytest
+from loss_cases import model
+
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.newton import distance
+from giantstep.system.solve import solve
+
+#: Labels of a loss of the residual that are held at one of their values.
+HELD = {"target__link": "2*step(z+1)-1"}
+
+
+def saturated(loss: Any, strength: float, activation: str = "erf", **changes: Any) -> Model:
+    return model(loss, network__activation=activation, spike__strength=strength, **HELD, **changes)
+
+
+def test_the_limit_of_huber_losses() -> None:
+    """Huber losses over their threshold d tend to |y - f|, and smooth its kink: no output rests on a floor there.
+
+    With the terms in d and d log(d) taken out, the rest falls by one ratio each time, and the last change tells it: to
+    a tenth. With a floor of 1e-14 the test error was off by 1.6e-8.
+    """
+    result = solve(saturated("absolute", 20.0))
+    thresholds = [2.5e-3 / 4.0**k for k in range(5)]
+    found = [
+        solve(saturated({"name": "huber", "delta": d}, 20.0, fit__ridge=0.1 * d), tolerance=1e-9).test_error
+        for d in thresholds
+    ]
+    for _ in range(2):
+        found = [(4.0 * after - before) / 3.0 for before, after in pairwise(found)]
+    first, last = np.diff(found)
+    left = last / (first / last - 1.0)
+    assert 0.0 < abs(left) < 1e-7
+    assert abs(result.test_error - (found[-1] + left)) < 0.1 * abs(left) < 2e-9
+    assert result.residual < 1e-10 and result.quadrature_error < 1e-10
+
+
+def test_digits_that_are_not_known_are_not_told() -> None:
+    """tanh saturates slowly, at all scales: what spreads are extrapolated to is known to 2e-8."""
+    slow = saturated("absolute", 14.0, "tanh")
+    with pytest.raises(NotConverged, match="the test error changes") as caught:
+        solve(slow)
+    assert "saturate" in caught.value.hint
+    found = solve(slow, tolerance=1e-6)
+    assert 1e-10 < found.quadrature_error < 1e-6
+
+
+class _Equations:
+    """J x = b, solved at x by the rounding of its terms: relative 2e-16 of them explain its residual."""
+
+    def __init__(self, small: float) -> None:
+        self.matrix, self.right = np.array([[1.0, 1.0], [1.0, 1.0 + small]]), np.array([0.0, 2e-16])
+
+    def residual(self, x: np.ndarray) -> np.ndarray:
+        return self.matrix @ x - self.right
+
+    def jacobian(self) -> np.ndarray:
+        return self.matrix
+
+    def scale(self, x: np.ndarray) -> np.ndarray:
+        return np.abs(x)
+
+
+@pytest.mark.parametrize("small", [1e-3, 1e-9])
+def test_a_residual_of_rounding_may_be_far_from_the_solution(small: float) -> None:
+    """Its terms are of order one and its residual 2e-16, but the unknowns are off by 2e-16/small."""
+    x = np.array([1.0, -1.0])
+    equations = _Equations(small)
+    equations.right += equations.matrix @ x
+    assert distance(equations, x) == pytest.approx(2e-16 / small, rel=1e-2)
