@@ -102,7 +102,7 @@ def coupled_solution(
             times = Times(kappa=1)
             continue
         held += number > 1 and error > 0.5 * previous
-        if error <= tolerance or held > 1 or not is_affordable(finer):
+        if error <= tolerance and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer):
             break
         times = next_times(times, finer, x, tests, tolerance)
     if found is None:
@@ -217,7 +217,11 @@ def _on_cut_panels(at: Callable[[float], Problem], begin: Iterator[Array], first
 
 
 def _cutting(problem: Problem, x: Array) -> Outcome:
-    """Newton's method on panels cut about the kinks of the loss, cut anew until the unknowns stay."""
+    """Newton's method on panels cut about the kinks of the loss, cut anew until the unknowns stay; where the label
+    varies, on nodes of it that follow them.
+    """
+    if settles(problem):
+        return _settling(problem, x, FINE[0], _CLOSE)
     evaluations = 0
     for _ in range(_CUTS):
         system = coupled_at(problem, replace(FINE[1], cuts=cuts_at(problem, x)))

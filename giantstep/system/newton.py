@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from generated.runtime.steps import solve_step
 
@@ -89,7 +90,7 @@ def newton(
                 break
             length *= 0.5
             if length < shortest:  # no better, or as good as rounding allows: a direction may have next to no equation
-                return Outcome(x, evaluations, _of_rounding(residual, size))
+                return Outcome(x, evaluations, linear.are_solved(residual))
         x, residual = x - length * step, candidate
         if solves and length == 1.0 and (relative < settled or relative < _ROUNDING and relative > 0.5 * last):
             return Outcome(x, evaluations, True)
@@ -98,20 +99,19 @@ def newton(
         if solves and least < _HELD and idle >= _PATIENCE:  # the unknowns are known to no more digits
             return Outcome(x, evaluations, True)
         last = relative if length == 1.0 else math.inf
-    return Outcome(x, evaluations, _of_rounding(residual, system.scale(x)))
+    return Outcome(x, evaluations, _Linear(system.jacobian(), system.scale(x)).are_solved(residual))
 
 
 def distance(system: Equations, x: Array) -> float:
-    """How far the solution is from x by a Newton step, relative to the size of each unknown; infinite where the linear
-    equations are not solved.
+    """How far the solution is from x by a Newton step, relative to the size of each unknown; infinite where a direction
+    has no equation.
     """
     residual = system.residual(x)
-    found = _Linear(system.jacobian(), system.scale(x)).step(residual) if _norm(residual) < math.inf else None
-    return found[1] if found is not None and found[2] else math.inf
-
-
-def _of_rounding(residual: Array, size: Array) -> bool:
-    return bool(np.all(np.abs(residual) <= _NOISE * size))
+    if not _norm(residual) < math.inf:
+        return math.inf
+    size = system.scale(x)
+    left, change = _Linear(system.jacobian(), size).only(residual)[1:]
+    return change if left < _SOLVED else math.inf
 
 
 def _norm(x: Array) -> float:
@@ -131,11 +131,16 @@ class _Linear:
         With its largest change of an unknown, relative to its size, and whether it solves the linear equations: a short
         step that does not says nothing about the root. None where the Jacobian is not finite.
         """
-        step = np.empty(len(residual))
-        left, change = solve_step(self.jacobian, residual, self.size, self.room, step)
+        step, left, change = self.only(residual)
         if left < _SOLVED:
             return step, change, True
         return None if math.isnan(left) else self._least(residual)
+
+    def only(self, residual: Array) -> tuple[Array, float, float]:
+        """The step where there is one only, what it leaves of the equations, and its largest relative change."""
+        step = np.empty(len(residual))
+        left, change = solve_step(self.jacobian, residual, self.size, self.room, step)
+        return step, left, change
 
     def _least(self, residual: Array) -> tuple[Array, float, bool]:
         """Of all steps the least, rows and columns divided by the largest of each row, then of each column."""
@@ -145,14 +150,25 @@ class _Linear:
         scaled, right = scaled / columns, residual / rows
         step = np.linalg.lstsq(scaled, right, rcond=1e-13)[0]
         left = np.abs(scaled @ step - right) > _SOLVED * np.max(np.abs(right), initial=1e-300)
-        missed = left & (np.abs(residual) > _NOISE * self.size)
+        missed = left & self._is_felt(residual)
         step = np.asarray(step / columns)
         return step, float(np.max(np.abs(step) / self.size)), not missed.any()
 
+    def are_solved(self, residual: Array) -> bool:
+        """Whether residuals may be rounding."""
+        return not np.any(self._is_felt(residual))
+
+    def _is_felt(self, residual: Array) -> NDArray[np.bool_]:
+        """Which residuals are no rounding of the unknowns that they go with.
+
+        An equation that no unknown moves holds or does not, however large its own has grown.
+        """
+        size = np.where(np.any(self.jacobian, axis=1), self.size, np.minimum(self.size, 1.0))
+        return np.asarray(np.abs(residual) > _NOISE * size)
+
     def distance(self, residual: Array) -> float:
         """Length, relative to the sizes, of the step that a residual asks for; infinite where there is none."""
-        step = np.empty(len(residual))
-        left, _ = solve_step(self.jacobian, residual, self.size, self.room, step)
+        step, left, _ = self.only(residual)
         return _norm(step / self.size) if left < math.inf else math.inf
 
 

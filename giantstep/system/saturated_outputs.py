@@ -24,6 +24,7 @@ from giantstep.system.square_loss import RESIDUAL
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
+_BITS = 1e-6  # of a residual, what last bits of unknowns may make
 _FELT = 1e-10  # probability of nodes whose variance is raised
 _NEXT = 1e-13  # ten times the floor
 _RATIO, _SPREADS = 4.0, 4  # of two spreads, and how many
@@ -49,7 +50,7 @@ def remaining(system: CoupledSystem, x: Array) -> float:
     is solved all the same where the next Newton step is that bit.
     """
     residual = system.certificate(x)
-    return residual if residual <= RESIDUAL else min(residual, distance(system, x))
+    return min(residual, distance(system, x)) if RESIDUAL < residual < _BITS else residual
 
 
 def rests_on_floor(system: CoupledSystem) -> bool:

@@ -5,10 +5,13 @@ Against the same equations on thousands of equal panels, which need not know whe
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import ndtr
 
 import giantstep as gs
 from giantstep.system.coupled_solver import order_of
@@ -16,6 +19,8 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
 
 MANY = Level(8, 64, 9)  # panels of a few thousandths, several in the spread of each output below
 CASE = {
@@ -53,3 +58,44 @@ def test_a_huge_ridge_leaves_the_sign_of_the_spike() -> None:
     """arccos(gamma)/pi, with corrections of the order of the spread of the output, 1e-6."""
     result = gs.solve(gs.Model.from_dict(CASE).replace({"fit.ridge": 1e6}))
     assert result.test_error == pytest.approx(np.arccos(0.8) / np.pi, abs=1e-6)
+
+
+def best_multiple(found: Result) -> tuple[float, float]:
+    """The m that minimises E |y - m mu0(kappa)|, and E (y - m mu0)^2 there, from their definitions.
+
+    What is left of a model beside an infinite ridge: only m, which no ridge restrains at infinite dimension.
+    """
+    (gamma,), (variance,) = found.spike.alignments, found.spike.bulk_variance
+    (strength,) = np.ravel(found.spike.strength)
+    places, weight = np.polynomial.hermite_e.hermegauss(80)
+    weight = weight / weight.sum()
+    kappa = np.linspace(-9.0, 9.0, 6001)  # where |m mu0| passes one, all derivatives vanish, but no rule of Gauss knows
+    density = np.exp(-0.5 * kappa**2) * (kappa[1] - kappa[0]) / math.sqrt(2.0 * math.pi)
+    mu0 = np.tanh(strength * kappa[:, None] + math.sqrt(variance) * places) @ weight
+    width = math.sqrt(1.0 - gamma**2)
+
+    def slope(m: float) -> float:
+        above = ndtr((gamma * kappa - np.arctanh(np.clip(m * mu0, -1.0, 1.0))) / width)
+        return float(density @ (mu0 * (2.0 * above - 1.0)))  # E mu0 sign(y - m mu0)
+
+    with np.errstate(divide="ignore"):
+        m = brentq(slope, 0.1, 10.0, xtol=1e-14)
+    label = np.tanh(gamma * kappa[:, None] + width * places)
+    return m, float(density @ ((label - m * mu0[:, None]) ** 2 @ weight))
+
+
+def test_absolute_loss_of_labels_that_vary_beside_a_huge_ridge() -> None:
+    """Once m ran off to 1e16, where no label was near the output and no equation moved it.
+
+    Errors differ from those beside an infinite ridge as its inverse.
+    """
+    given = {
+        "network": {"activation": "tanh", "width": 1.0},
+        "target": {"link": "tanh"},
+        "fit": {"samples": 2.0, "ridge": 1e4, "loss": "absolute"},
+        "step": {"samples": 4.0, "learning_rate": 1.0},
+    }
+    one, two = (solve(gs.Model.from_dict(given).replace({"fit.ridge": ridge})) for ridge in (1e4, 2e4))
+    m, test = best_multiple(two)
+    assert 2.0 * two.test_error - one.test_error == pytest.approx(test, rel=2e-7)
+    assert 2.0 * float(two.order_parameters["m"][0]) - float(one.order_parameters["m"][0]) == pytest.approx(m, rel=1e-7)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from itertools import pairwise
 from typing import Any
 
@@ -11,7 +12,7 @@ from loss_cases import model
 
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
-from giantstep.system.newton import distance
+from giantstep.system.newton import distance, newton
 from giantstep.system.solve import solve
 
 #: Labels of a loss of the residual that are held at one of their values.
@@ -76,3 +77,13 @@ def test_a_residual_of_rounding_may_be_far_from_the_solution(small: float) -> No
     equations = _Equations(small)
     equations.right += equations.matrix @ x
     assert distance(equations, x) == pytest.approx(2e-16 / small, rel=1e-2)
+
+
+def test_an_equation_that_nothing_moves_is_not_solved() -> None:
+    """The second equation knows no unknown, however large its own has grown."""
+    equations = _Equations(1e-3)
+    equations.matrix = np.array([[1.0, 1.0], [0.0, 0.0]])
+    x = np.array([1.0, 1e16])
+    equations.right = equations.matrix @ x - np.array([0.0, 0.4])
+    assert not newton(equations, x).converged
+    assert distance(equations, x) == math.inf
