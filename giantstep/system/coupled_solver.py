@@ -95,7 +95,7 @@ def coupled_solution(
             times = times.both
             continue
         x, observables = answer.x, finer.answer()
-        tests = coarser.test_error(estimate.x), float(observables[0])
+        tests = coarser.test_error(estimate.x, finer.plain), float(observables[0])
         error = apart(*tests, tolerance)
         found = finer, x, evaluations, error, observables
         if number == 0 and not settles(problem) and passes_unseen(finer):

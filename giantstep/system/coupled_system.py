@@ -59,22 +59,20 @@ class CoupledSystem:
         laws = laws or resolved(problem, level)
         self.span = span_of(problem)
         self.feature_table = laws.table  # with the mean features themselves
-        self.table = self.feature_table if self.span is None else self.span.columns(self.feature_table)
         self.labels, self.clean = laws.labels, laws.clean
-        self.blocks, nodes = len(problem.fraction), len(self.table)
-        mu1, mu2sq = self.table[:, -2 * self.blocks : -self.blocks], self.table[:, -self.blocks :]
-        self.sizes = sizes_of_terms(mu1, mu2sq)
+        self.blocks, nodes = len(problem.fraction), len(self.feature_table)
+        columns = laws.on(self.span, self.blocks)
+        self.table, self.node, self.sizes = columns.table, columns.node, columns.sizes
+        self.kappa = columns.kappa  # of several coordinates that along the alignment
         self.loss = loss_kernel(model.fit.loss)
         self.indices = model.target.indices
         law = "norms" if problem.norms_vary else "isotropic"
         self.kernel = system_kernel(law, self.indices, problem.rank)
         self.equations: ModuleType = self.kernel  # with their certificate and tangents
-        self.kappa = np.ascontiguousarray(self.table[:, 0])  # of several coordinates that along the alignment
         self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
         self.constants = np.array(model.fit.loss.values, dtype=float)
         self.rule = Rule(gauss_rule(level.output), level.output, self.constants, self.noise)
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
-        self.node = np.array(self.table.T, order="C")
         if problem.norms_vary:
             self.node = np.concatenate([self.node, laws.norm_functions(problem)])
         if len(self.node) < self.kernel.ROWS + 3 * self.blocks:  # the kernels do not look
@@ -94,6 +92,7 @@ class CoupledSystem:
         # Delta as it is, and the terms that V and Delta are differences of, without their signs
         self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
         self.rows = variance_rows(self.kernel)
+        self.plain = False  # whether its own nodes resolve the sign of the output, of the last answer
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
@@ -259,6 +258,7 @@ class CoupledSystem:
                 [_averages_of_sign(part.output()) for part in self._in_parts(kappa, np.ones_like(kappa))], axis=1
             ),
         )
+        self.plain = found is None
         if found is None:
             yield self
         else:
@@ -300,11 +300,16 @@ class CoupledSystem:
         """Delta as far as rounding tells it: a sign depends on its ratio to the mean, however small both are."""
         return np.asarray(np.maximum(self.variance, _ROUNDING * self.terms[1] + _LEAST))
 
-    def test_error(self, x: Array) -> float:
-        """The test error at x, without averages over the output; nan where x is not feasible."""
+    def test_error(self, x: Array, plain: bool = False) -> float:
+        """The test error at x, without averages over the output; nan where x is not feasible.
+
+        plain: on its own nodes, as those of a finer system resolve it: what these miss is a larger error of theirs.
+        """
         if not self.fields(x):
             return math.nan
-        return self._wrong() if self.loss.FORM == "margin" else float(CoupledSystem.averaged(self)[0])
+        if self.loss.FORM != "margin":
+            return float(CoupledSystem.averaged(self)[0])
+        return float(self.table[:, 1] @ wrong_sign(self.output())) if plain else self._wrong()
 
     def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""
@@ -338,12 +343,6 @@ def _averages_of_sign(output: Output) -> Array:
     return np.array(
         [wrong_sign(output), of_mean * output.spread, *of_slope * output.spread, of_delta * output.variance]
     )
-
-
-def sizes_of_terms(mu1: Array, mu2sq: Array) -> Array:
-    """|mu1 mu1'| and mu2^2 of blocks [N, K], as rows [K^2 + K, N]."""
-    pairs = np.abs(mu1)[:, :, None] * np.abs(mu1)[:, None, :]
-    return np.ascontiguousarray(np.concatenate([pairs.reshape(len(mu1), -1), mu2sq], axis=1).T)
 
 
 @lru_cache(maxsize=64)

@@ -25,6 +25,7 @@ from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.problem import Problem
+from giantstep.system.span import Span
 
 Array = np.ndarray
 _AROUND = (
@@ -57,6 +58,18 @@ class Level:
         return self.order / 8.0 * 1.3**self.halvings
 
 
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """A table with the functions of a span in the place of the mean features, and what systems read of it: as
+    ``node`` [columns, N], kappa [N] along the alignment, and sizes [K^2 + K, N] of what variances are sums with.
+    """
+
+    table: Array
+    node: Array
+    kappa: Array
+    sizes: Array
+
+
 @dataclass(frozen=True)
 class Resolved:
     """The table [N, 5 + ... + 3K], read-only; the law of the label as the loss takes it, and of the clean label."""
@@ -65,6 +78,16 @@ class Resolved:
     labels: Labels
     clean: Labels
     known: dict[tuple[Term, ...], Array] = field(default_factory=dict, compare=False, repr=False)
+    columns: dict[Span | None, Columns] = field(default_factory=dict, compare=False, repr=False)
+
+    def on(self, span: Span | None, blocks: int) -> Columns:
+        """The table in the coordinates of a span of K blocks; remembered."""
+        if span not in self.columns:
+            table = self.table if span is None else span.columns(self.table)
+            sizes = sizes_of_terms(table[:, -2 * blocks : -blocks], table[:, -blocks:])
+            node, kappa = np.array(table.T, order="C"), np.ascontiguousarray(table[:, 0])
+            self.columns[span] = Columns(table, node, kappa, sizes)
+        return self.columns[span]
 
     def norm_functions(self, problem: Problem) -> Array:
         """What mean features change by with the norm of a row, at the nodes [K, N]; remembered."""
@@ -74,6 +97,12 @@ class Resolved:
             kappa = self.table[:, 0] if rank == 1 else coordinates(self.table, indices, rank)
             self.known[blocks] = norm_functions(blocks, problem.shifts(kappa))
         return self.known[blocks]
+
+
+def sizes_of_terms(mu1: Array, mu2sq: Array) -> Array:
+    """|mu1 mu1'| and mu2^2 of blocks [N, K], as rows [K^2 + K, N]."""
+    pairs = np.abs(mu1)[:, :, None] * np.abs(mu1)[:, None, :]
+    return np.ascontiguousarray(np.concatenate([pairs.reshape(len(mu1), -1), mu2sq], axis=1).T)
 
 
 def resolved(problem: Problem, level: Level) -> Resolved:

@@ -6,7 +6,7 @@ There are two axes: kappa, with the rule over the output, and the nodes of the l
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import lru_cache, partial
 
 from giantstep.law.labels import Points
 from giantstep.system.coupled_system import Array, CoupledSystem
@@ -47,20 +47,27 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
     if settles(problem):
         # labels at fixed nodes serve most losses; those that they do not, show it
         make = partial(system_at, x=x) if times.kappa else coupled_at
-        coarser, finer = (make(problem, _refined_for(problem, level, max(times.kappa - 1, 0))) for level in FINE)
+        coarser, finer = (make(problem, level) for level in _levels(problem.rank == 1, max(times.kappa - 1, 0)))
         return coarser, finer
     cuts = cuts_at(problem, x) if times.kappa else ()
     kappa = times.kappa - bool(cuts)  # cuts come first
-    levels = (replace(_refined_for(problem, level, kappa), labels=times.labels, cuts=cuts) for level in FINE)
+    levels = _levels(problem.rank == 1, kappa)
+    if times.labels or cuts or kappa:
+        levels = tuple(replace(level, labels=times.labels, cuts=cuts) for level in levels)
     coarser, finer = (coupled_at(problem, level) for level in levels)
     return coarser, finer
 
 
-def _refined_for(problem: Problem, level: Level, times: int) -> Level:
-    """Where kappa has several directions, nodes of it are what is likely to be missing."""
-    if problem.rank == 1:
-        return refined(level, times)
-    return replace(refined(level, times), output=refined(level, times // 3).output, halvings=3 * times // 2)
+@lru_cache(maxsize=16)
+def _levels(single: bool, times: int) -> tuple[Level, ...]:
+    """Those of a pair; where kappa is not single, nodes of its directions are what is likely to be missing."""
+    levels = tuple(refined(level, times) for level in FINE)
+    if single:
+        return levels
+    outputs = (refined(level, times // 3).output for level in FINE)
+    return tuple(
+        replace(level, output=output, halvings=3 * times // 2) for level, output in zip(levels, outputs, strict=True)
+    )
 
 
 def next_times(times: Times, finer: CoupledSystem, x: Array, tests: tuple[float, float], tolerance: float) -> Times:

@@ -51,19 +51,27 @@ class Output:
         """Standard deviation of the output given kappa."""
         return np.asarray(np.sqrt((self.slopes**2).sum(axis=0) + self.variance))
 
-    def turns(self) -> tuple[Array, Array]:
-        """What turns a probability where it vanishes, in units of the length of the turn, and how many standard
-        deviations of t away that happens: [F, N] both.
+    def turns(self) -> Array:
+        """What turns a probability where it vanishes, in units of the length of the turn, [F, N]: the mean, and for
+        each end of an interval t there, and the mean given that.
         """
-        law, none = self.labels, np.zeros_like(self.kappa)
-        found, away = [self.mean / self.spread], [none]
-        if isinstance(law, Intervals) and law.channel[1] > 0.0:
-            gamma, width, _ = law.channel
-            for end in sorted({end for end in law.low.tolist() if math.isfinite(end)}):
-                t = (end - gamma * self.kappa) / width
-                found += [t, (self.mean + self.slopes[0] * np.clip(t, -_FAR, _FAR)) / np.sqrt(self.variance)]
-                away += [none, t]
-        return np.array(found), np.array(away)
+        found, root = [self.mean / self.spread], np.sqrt(self.variance)
+        for t in self._ends():
+            found += [t, (self.mean + self.slopes[0] * np.minimum(np.maximum(t, -_FAR), _FAR)) / root]
+        return np.array(found)
+
+    def away(self) -> Array:
+        """How many standard deviations of t away each of them happens, [F, N]."""
+        none = np.zeros_like(self.kappa)
+        return np.array([none, *(row for t in self._ends() for row in (none, t))])
+
+    def _ends(self) -> list[Array]:
+        law = self.labels
+        if not isinstance(law, Intervals) or law.channel[1] == 0.0:
+            return []
+        gamma, width, _ = law.channel
+        ends = sorted({end for end in law.low.tolist() if math.isfinite(end)})
+        return [(end - gamma * self.kappa) / width for end in ends]
 
 
 Given = Callable[[Array], Output]
@@ -89,14 +97,15 @@ def panels(output: Output, edges: Array, given: Given, averaged: Averaged) -> Ar
 
 def _is_sharp(output: Output) -> bool:
     """Whether a turn passes between two nodes, or may do so, faster than a rule on them follows."""
-    kappa, (turns, away) = output.kappa, output.turns()
-    if kappa[0] > 0.0:  # one half of a table whose mirror image is the other
-        turns, away = (np.concatenate([sign * a[:, :1], a], axis=1) for sign, a in ((-1.0, turns), (1.0, away)))
-        kappa = np.concatenate([kappa[:1], kappa])
-    step = np.abs(turns[:, 1:] - turns[:, :-1])
-    if not step.max() > _STEP:
+    turns, half = output.turns(), output.kappa[0] > 0.0  # of a table whose mirror image is the other half
+    if half:
+        turns = np.concatenate([-turns[:, :1], turns], axis=1)
+    size, step = np.abs(turns), np.abs(turns[:, 1:] - turns[:, :-1])
+    if not (step > _STEP).any():
         return False
-    size, rare = np.abs(turns), kappa**2 + away**2  # -2 log of the weight
+    rare = output.kappa**2 + output.away() ** 2  # -2 log of the weight
+    if half:
+        rare = np.concatenate([rare[:, :1], rare], axis=1)
     crosses = (turns[:, 1:] > 0.0) != (turns[:, :-1] > 0.0)
     left = np.where(crosses, 0.0, np.minimum(size[:, 1:], size[:, :-1]))
     seen = left**2 + np.minimum(rare[:, 1:], rare[:, :-1]) < _NOTHING
@@ -111,7 +120,7 @@ def _is_sharp(output: Output) -> bool:
 def _places(given: Given, grid: Array) -> tuple[Array, Array]:
     """Centres of the turns, and their widths: zeros, and where a turn comes near to zero and goes back."""
     found = _Turns(given)
-    values = given(grid).turns()[0]
+    values = given(grid).turns()
     size, positive = np.abs(values), values > 0.0
     same = positive[:, 1:] == positive[:, :-1]
     dips = (size[:, 1:-1] <= size[:, :-2]) & (size[:, 1:-1] < size[:, 2:]) & same[:, 1:] & same[:, :-1]
@@ -139,7 +148,7 @@ class _Turns:
         """Function which[I] at places [I] or [I, n]."""
         if not kappa.size:
             return kappa
-        values = self.given(kappa.ravel()).turns()[0].reshape(-1, *kappa.shape)
+        values = self.given(kappa.ravel()).turns().reshape(-1, *kappa.shape)
         return np.asarray(values[which, np.arange(len(which))])
 
     def least(self, which: Index, low: Array, high: Array) -> tuple[Array, Array]:
