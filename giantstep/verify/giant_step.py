@@ -22,6 +22,7 @@ _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _SETTLED = 1e-12
 _NOTHING, _ROUNDING = 1e-10, 1e-12  # of the longest mean, and of the bulk rows: directions with less are rounding
 _GRIDS = (0.5, 0.35, 0.25, 0.18)
+_WIDE = 0.5  # turns that equal steps resolve
 _TURNS = np.array([-30.0, -10.0, -3.0, -1.0, 0.0, 1.0, 3.0, 10.0, 30.0])
 
 
@@ -191,16 +192,20 @@ def _nodes_of(read: _Read) -> Nodes:
         return settled_nodes(read.averaged, turns_of_label(read.law), _SETTLED)
     found = None
     for step in _GRIDS:
-        found = grid_nodes(read.averaged, read.rows.rank, step)
+        found = grid_nodes(read.averaged, read.rows.rank, step, None, turns_of_label(read.law, _WIDE))
         if found.error <= 1e-10:
             return found
     raise NotEvaluable(f"averages of a later step have settled to {found.error if found else math.nan:.0e} only")
 
 
-def turns_of_label(law: LabelLaw) -> list[float]:
-    """Where the label turns as a function of one kappa, and about it."""
-    (gamma,), breaks = law.overlaps, law.breakpoints
-    if law.overlaps.shape != (1, 1) or abs(gamma[0]) < 1e-6:
+def turns_of_label(law: LabelLaw, widest: float = math.inf) -> list[float]:
+    """Where the label turns along the first direction, and about it; one index, which lies along that direction.
+
+    widest: turns wider than this need no panels of their own.
+    """
+    if law.overlaps.shape[1] > 1 or abs(law.overlaps[0, 0]) < 1e-6:
         return []
-    width = float(law.root[0, 0]) / abs(gamma[0])
-    return [b / gamma[0] + turn * width for b in breaks for turn in _TURNS]
+    gamma = float(law.overlaps[0, 0])
+    width = float(law.root[0, 0]) / abs(gamma)
+    places = [b / gamma for b in law.breakpoints] if width < widest else []
+    return [place + turn * width for place in places for turn in _TURNS]

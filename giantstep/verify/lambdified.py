@@ -7,10 +7,31 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import erfcx, expit, log_ndtr, ndtr
 
 Array = np.ndarray
 Function = Callable[..., Array]
+
+
+class Softplus(sp.Function):  # type: ignore[misc]
+    """log(1 + exp(x)), which does not overflow."""
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        return Logistic(self.args[0])
+
+
+class Logistic(sp.Function):  # type: ignore[misc]
+    """1/(1 + exp(-x))."""
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        return Logistic(self.args[0]) * Logistic(-self.args[0])
+
+
+class LogCosh(sp.Function):  # type: ignore[misc]
+    """log(cosh(x)), which does not overflow."""
+
+    def fdiff(self, argindex: int = 1) -> sp.Expr:
+        return sp.tanh(self.args[0])
 
 
 def numpy_of(expression: Any, arguments: Sequence[sp.Symbol]) -> Function:
@@ -21,6 +42,9 @@ def numpy_of(expression: Any, arguments: Sequence[sp.Symbol]) -> Function:
         "LogNormalCdf": _log_normal_cdf,
         "InverseMillsRatio": _inverse_mills_ratio,
         "TruncatedMean": _truncated_mean,
+        "Softplus": lambda x: np.logaddexp(0.0, x),
+        "Logistic": expit,
+        "LogCosh": _log_cosh,
     }
     function = sp.lambdify(list(arguments), expression, modules=[own, "scipy", "numpy"])
 
@@ -53,3 +77,9 @@ def _truncated_mean(x: Array) -> Array:
     far = np.minimum(x, -60.0) ** -2.0
     series = -(1.0 - far * (2.0 - far * (10.0 - far * (74.0 - 706.0 * far)))) / np.minimum(x, -60.0)
     return np.asarray(np.where(np.asarray(x) < -60.0, series, x + _inverse_mills_ratio(x)))
+
+
+def _log_cosh(x: Array) -> Array:
+    size = np.abs(x)
+    near = np.log1p(2.0 * np.sinh(0.5 * np.minimum(size, 1.0)) ** 2)
+    return np.asarray(np.where(size < 1.0, near, size + np.log1p(np.exp(-2.0 * size)) - np.log(2.0)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -10,7 +11,7 @@ import sympy as sp
 
 from derive.loss.loss import LossAnalysis, U, Y, analyse_loss, edge_slopes, loss_of_entry
 from giantstep.spec.fit_loss import FitLoss
-from giantstep.verify.lambdified import Function, numpy_of
+from giantstep.verify.lambdified import Function, LogCosh, Softplus, numpy_of
 
 Array = np.ndarray
 _MOST_STEPS, _ROUNDING = 200, 4e-16
@@ -24,7 +25,8 @@ class Curve:
     pieces: tuple[tuple[Function, Function, Function], ...]
     kinks: tuple[float, ...]
     slopes: tuple[tuple[float, float], ...]
-    quadratic: tuple[bool, ...]  # of every piece: one Newton step is the solution
+    quadratic: tuple[bool, ...]
+    least: tuple[float, ...]  # the vertex of a piece that is a parabola, nan for others
 
     def marks(self, response: Array) -> Array:
         """omega where the proximal map enters and leaves a kink, [N, 2 kinks], for responses [N]."""
@@ -45,21 +47,22 @@ class Curve:
             low = self.kinks[number - 1] if number else -np.inf
             high = self.kinks[number] if number < len(self.kinks) else np.inf
             given = omega[here], v[here]
-            x = _step(*given, slope, bend) if self.quadratic[number] else _proximal(*given, slope, bend, low, high)
-            g[here] = -slope(x)
-            curvature = bend(x)
-            h[here] = curvature / (1.0 + v[here] * curvature)
-            loss[here] = value(x)
+            if self.quadratic[number]:  # in g, which keeps its digits where the prox is next to a vertex
+                curvature = bend(given[0])
+                g[here] = -slope(given[0]) / (1.0 + given[1] * curvature)
+                x = given[0] + given[1] * g[here]
+            else:
+                x = _proximal(*given, slope, bend, low, high)
+                g[here], curvature = -slope(x), bend(x)
+            h[here] = curvature / (1.0 + given[1] * curvature)
+            least = self.least[number]
+            loss[here] = value(x) if np.isnan(least) else least + 0.5 * g[here] ** 2 / curvature
         for number, kink in enumerate(self.kinks):
             here = (omega > edges[2 * number + 1][:, None]) & (omega <= edges[2 * number + 2][:, None])
             g[here] = (kink - omega[here]) / v[here]
             h[here] = 1.0 / v[here]
             loss[here] = self.pieces[number][0](np.full(int(here.sum()), kink))
         return loss, loss + 0.5 * v * g**2, g, h
-
-
-def _step(omega: Array, v: Array, slope: Function, bend: Function) -> Array:
-    return np.asarray(omega - slope(omega) / (1.0 / v + bend(omega)))
 
 
 def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: float, high: float) -> Array:
@@ -70,7 +73,7 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
     reach = x - v * slope(x)
     left, right = np.minimum(np.minimum(x, reach), omega), np.maximum(np.maximum(x, reach), omega)
     left, right = np.maximum(left, low), np.minimum(right, high)
-    active = np.arange(len(x))
+    active, last = np.arange(len(x)), np.full(len(x), np.inf)
     for _ in range(_MOST_STEPS):
         at, o, w = x[active], omega[active], v[active]
         value = (at - o) / w + slope(at)
@@ -78,9 +81,11 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
         left[active], right[active] = np.where(below, at, left[active]), np.where(below, right[active], at)
         newton = at - value / (1.0 / w + bend(at))
         inside = (newton >= left[active]) & (newton <= right[active])
+        inside &= np.abs(newton - at) <= 0.5 * last[active]  # or it may go to and fro
         x[active] = np.where(inside, newton, 0.5 * (left[active] + right[active]))
         least = np.where(inside, _SQUARE_ROOT, _ROUNDING)
-        moving = np.abs(x[active] - at) > least * (np.abs(at) + np.abs(o))
+        last[active] = np.abs(x[active] - at)
+        moving = last[active] > least * (np.abs(at) + np.abs(o))
         active = active[moving]
         if not len(active):
             break
@@ -93,14 +98,26 @@ def curve_of(loss: FitLoss, label: float) -> Curve:
     analysis: LossAnalysis = analyse_loss(loss_of_entry(loss.entry)).at(sp.Rational(label))
     numbers = {p.symbol: sp.Float(dict(loss.parameters)[p.name], 30) for p in analysis.loss.parameters}
     numbers[Y] = sp.Rational(label)
-    pieces, quadratic = [], []
+    pieces, quadratic, least = [], [], []
     for piece in analysis.pieces:
-        fixed = piece.subs(numbers)
+        fixed = _stable(piece).subs(numbers)
         quadratic.append(sp.diff(fixed, U, 3) == 0)
+        bend = sp.diff(fixed, U, 2)
+        vertex = quadratic[-1] and bend != 0
+        least.append(float(fixed.subs(U, -sp.diff(fixed, U).subs(U, 0) / bend)) if vertex else math.nan)
         pieces.append(tuple(numpy_of(sp.diff(fixed, U, k), (U,)) for k in range(3)))
     kinks = tuple(float(k.subs(numbers)) for k in analysis.breakpoints)
     slopes = []
     for position in range(len(kinks)):
         left, right = (float(sp.sympify(s).subs(numbers)) for s in edge_slopes(analysis, position))
         slopes.append((left, right))
-    return Curve(tuple(pieces), kinks, tuple(slopes), tuple(quadratic))  # type: ignore[arg-type]
+    return Curve(tuple(pieces), kinks, tuple(slopes), tuple(quadratic), tuple(least))  # type: ignore[arg-type]
+
+
+def _stable(piece: sp.Expr) -> sp.Expr:
+    """A piece without terms that cancel or overflow: polynomials in factors, logarithms of exponentials by name."""
+    if piece.is_polynomial(U):
+        return sp.factor(piece)
+    of = sp.Wild("of")
+    found = piece.replace(sp.log(1 + sp.exp(of)), Softplus(of))
+    return found.replace(sp.log(sp.cosh(of)), LogCosh(of))

@@ -21,19 +21,23 @@ from giantstep.verify.quadrature import density, panels
 Array = np.ndarray
 _MOST_PANELS = 600
 _TOGETHER = 40  # nodes of kappa
+_REACH = 9.0  # of the output about its mean, in units of its spread
+_FAR = 1e300  # standard deviations
+_WIDEST = 1.5  # panels of the output, in units of the labels
 
 
 @dataclass(frozen=True)
 class _Group:
-    """A label on an interval of z': density(u) of u = sign f - offset, and of E[t; u], at places [N, U]."""
+    """A label on an interval of z': density(x) and that of E[t; x] at places [N, X] of u = sign f - offset, which are
+    x about its mean ``middle`` in units of its spread ``root``, however small that is.
+    """
 
     label: float
     sign: float
     density: Callable[[Array], tuple[Array, Array]]
-    low: Array
-    high: Array
-    scale: Array
-    cuts: Array  # [N, C], where the density turns
+    middle: Array
+    root: Array
+    cuts: Array  # of x [N, C], where the density turns
 
 
 def loss_averages(
@@ -72,9 +76,10 @@ def _summed(parts: list[dict[str, Array]]) -> dict[str, Array]:
 
 def _averages_over_group(group: _Group, loss: FitLoss, output: Output, width: float) -> dict[str, Array]:
     curve = curve_of(loss, group.label)
-    u, weight = _places(group, curve, output.response, width)
+    x, weight = _places(group, curve, output.response, width)
+    u = group.middle[:, None] + group.root[:, None] * x
     loss_of_prox, envelope, g, h = curve.moreau(u, output.response)
-    p, along = group.density(u)
+    p, along = group.density(x)
     p, along = p * weight, along * weight
     return {
         "avg_l": (p * loss_of_prox).sum(axis=1),
@@ -87,12 +92,12 @@ def _averages_over_group(group: _Group, loss: FitLoss, output: Output, width: fl
 
 
 def _places(group: _Group, curve: Curve, response: Array, width: float) -> tuple[Array, Array]:
-    """Nodes of u [N, U] between low and high, with edges at the marks of the curve."""
-    step = width * np.minimum(group.scale, 1.5)
-    count = int(min(_MOST_PANELS, math.ceil(float(np.max((group.high - group.low) / step)))))
-    even = group.low[:, None] + (group.high - group.low)[:, None] * np.linspace(0.0, 1.0, count + 1)
-    marks = np.concatenate([curve.marks(response), group.cuts], axis=1)
-    marks = np.clip(marks, group.low[:, None], group.high[:, None])
+    """Nodes of x [N, X] with edges at the marks of the curve."""
+    step = width * min(1.0, _WIDEST / float(group.root.max()))
+    count = int(min(_MOST_PANELS, math.ceil(2.0 * _REACH / step)))
+    even = np.broadcast_to(np.linspace(-_REACH, _REACH, count + 1), (len(response), count + 1))
+    marks = (curve.marks(response) - group.middle[:, None]) / group.root[:, None]
+    marks = np.clip(np.concatenate([marks, group.cuts], axis=1), -_REACH, _REACH)
     return panels(np.sort(np.concatenate([even, marks], axis=1), axis=1), 12)
 
 
@@ -108,18 +113,17 @@ def _group_of_step(
     spread = np.sqrt(w * w * own / total + law.probit)
     middle, root = sign * output.mean - offset, np.sqrt(total)
 
-    def at(u: Array) -> tuple[Array, Array]:
-        f = sign * (u - middle[:, None])  # about its mean
-        t = f * (slope / total)[:, None]
-        p = share * density(f / root[:, None]) / root[:, None]
-        inside, turned = np.zeros_like(u), np.zeros_like(u)
+    def at(x: Array) -> tuple[Array, Array]:
+        t = sign * x * (slope / root)[:, None]
+        p = share * density(x)
+        inside, turned = np.zeros_like(x), np.zeros_like(x)
         for edge, side in ((high, 1.0), (low, -1.0)):
             if math.isinf(edge):
                 inside += side * (1.0 if edge > 0 else 0.0)
                 continue
             away = edge - centre[:, None] - w * t
             with np.errstate(all="ignore"):
-                z = np.where(spread[:, None] > 0.0, away / spread[:, None], np.sign(away) * np.inf)
+                z = np.where(spread[:, None] > 0.0, away / spread[:, None], np.sign(away) * _FAR)
             inside += side * ndtr(z)
             with np.errstate(all="ignore"):
                 bump = np.where(spread[:, None] > 0.0, density(z) / spread[:, None], 0.0)
@@ -130,10 +134,9 @@ def _group_of_step(
         label if form != "residual" else 0.0,
         sign,
         at,
-        middle - 9.0 * root,
-        middle + 9.0 * root,
+        middle,
         root,
-        _turns_of_step((low, high), w * slope / total, spread, centre, sign, middle),
+        sign * _turns_of_step((low, high), w * slope / root, spread, centre),
     )
 
 
@@ -154,26 +157,22 @@ def _group_of_plane(
     given = probability_given_output(law, clean, kappa, output, own, width)
     middle = sign * output.mean - offset
 
-    def at(u: Array) -> tuple[Array, Array]:
-        f = sign * (u + offset)
-        p = share * density((f - output.mean[:, None]) / root[:, None]) / root[:, None]
-        inside, along = given(f)
+    def at(x: Array) -> tuple[Array, Array]:
+        inside, along = given(output.mean[:, None] + sign * root[:, None] * x)
+        p = share * density(x)
         return p * inside, p * along
 
-    low, high = middle - 9.0 * root, middle + 9.0 * root
-    return _Group(label if form != "residual" else 0.0, sign, at, low, high, root, np.empty((len(root), 0)))
+    return _Group(label if form != "residual" else 0.0, sign, at, middle, root, np.empty((len(root), 0)))
 
 
-def _turns_of_step(
-    edges: tuple[float, float], slopes: Array, spread: Array, centre: Array, sign: float, middle: Array
-) -> Array:
-    """Where the probability of an interval of the label turns as a function of u, and around, [N, C]."""
+def _turns_of_step(edges: tuple[float, float], slopes: Array, spread: Array, centre: Array) -> Array:
+    """Where the probability of an interval of the label turns as the output grows, and around, [N, C], in spreads."""
     found = [np.empty((len(slopes), 0))]
     for edge in edges:
         if not math.isinf(edge):
             with np.errstate(all="ignore"):
                 place, width = (edge - centre) / slopes, spread / np.abs(slopes)
-                turns = middle[:, None] + sign * (place[:, None] + width[:, None] * AROUND)
+                turns = place[:, None] + width[:, None] * AROUND
             found.append(np.clip(np.nan_to_num(turns, nan=1e9, posinf=1e9, neginf=-1e9), -1e9, 1e9))
     return np.concatenate(found, axis=1)
 

@@ -119,14 +119,25 @@ def _integrals(function: Integrand, low: Array, high: Array) -> tuple[Array, Arr
     return places, weight, parts.sum(axis=2), np.abs(parts).sum(axis=2), values
 
 
-def grid_nodes(function: Integrand, rank: int, step: float, sizes: Callable[[Array], Array] | None = None) -> Nodes:
-    """Nodes of a trapezoidal rule along each of several directions; the error is what a rule shifted by half gives."""
+def grid_nodes(
+    function: Integrand,
+    rank: int,
+    step: float,
+    sizes: Callable[[Array], Array] | None = None,
+    cuts: Sequence[float] = (),
+) -> Nodes:
+    """Nodes of a trapezoidal rule along each of several directions, of panels along the first where there are cuts.
+
+    The error is what a rule shifted by half, with narrower panels, gives.
+    """
     found = []
-    for shift in (0.0, 0.5):
+    for shift, width in ((0.0, 2.0), (0.5, 1.5)):
         line = (np.arange(-int(8.0 / step), int(8.0 / step) + 1) + shift) * step
-        axes = np.meshgrid(*([line] * rank), indexing="ij")
-        kappa = np.stack([axis.ravel() for axis in axes], axis=1)
-        weight = np.prod(step * density(kappa), axis=1)
+        axes = [(line, step * density(line))] * rank
+        if len(cuts):
+            axes[0] = tuple(part[0] for part in normal_nodes(np.array([cuts]), width))
+        kappa = np.stack([axis.ravel() for axis in np.meshgrid(*(x for x, _ in axes), indexing="ij")], axis=1)
+        weight = np.prod(np.stack(np.meshgrid(*(w for _, w in axes), indexing="ij")), axis=0).ravel()
         heavy = weight > 1e-19
         kappa, weight = kappa[heavy], weight[heavy]
         kappa = kappa[:, 0] if rank == 1 else kappa

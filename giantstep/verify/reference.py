@@ -21,13 +21,15 @@ from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.equations import long, residuals
 from giantstep.verify.first_layer import FirstLayer, first_layer, order_parameters
+from giantstep.verify.giant_step import turns_of_label
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import loss_averages, test_errors
 from giantstep.verify.output_law import Output
 from giantstep.verify.quadrature import Nodes, density, grid_nodes, settled_nodes
 
 Array = np.ndarray
-_GRID = {1: 0.2, 2: 0.3, 3: 0.5}  # steps of the rule where there are several directions or indices
+_GRIDS = {1: (0.2,), 2: (0.3, 0.15), 3: (0.5, 0.35)}  # steps of the rule where there are several directions or indices
+_WIDE = 0.5  # turns of the label that equal steps resolve
 _TOLERANCE = 1e-9
 _EPS, _HIDDEN = 2.2e-16, 1e-7  # rounding of the output beside its size from which on its averages tell nothing
 _ABOVE_ROUNDING = 40.0  # panels are halved no further than rounding lets averages agree
@@ -121,8 +123,7 @@ class Reference:
     @cached_property
     def width(self) -> float:
         """The widest panels of label and output whose averages have settled at a few kappa. Raises NotEvaluable."""
-        kappa = np.zeros((len(_SAMPLE), self.rank)) + _SAMPLE[:, None] * np.linspace(1.0, -0.5, self.rank)
-        kappa = kappa[:, 0] if self.rank == 1 else kappa
+        kappa = self._line(_SAMPLE)
         output, model = self.output(kappa, self.features(kappa)), self.result.vocabulary
         before: Array | None = None
         for width in _WIDTHS:
@@ -136,17 +137,24 @@ class Reference:
             before = after
         raise NotEvaluable("averages over label and output do not settle")
 
+    def _line(self, places: Array) -> Array:
+        """Points of kappa along a line through zero."""
+        return places if self.rank == 1 else places[:, None] * np.linspace(1.0, -0.5, self.rank)
+
     @cached_property
     def nodes(self) -> Nodes:
         """Nodes of kappa chosen from the solution."""
         if self.rank > 1 or self.result.vocabulary.target.indices > 1:
-            found = grid_nodes(self.at, self.rank, _GRID[self.rank], self._terms)
+            cuts = turns_of_label(self.law, _WIDE) if self.rank > 1 else ()
+            for step in _GRIDS[self.rank]:
+                found = grid_nodes(self.at, self.rank, step, self._terms, cuts)
+                if found.error <= _TOLERANCE:
+                    break
             if self.rank > 1 or found.error <= _TOLERANCE:
                 return found
-        rounding = self._rounding()
-        if rounding > _HIDDEN:
-            raise NotEvaluable(f"m of features that hardly differ cancel, and rounding of them makes {rounding:.0e}")
-        return settled_nodes(self.at, self._cuts(), max(_TOLERANCE, _ABOVE_ROUNDING * rounding), self._terms)
+        if self.rounding > _HIDDEN:
+            raise NotEvaluable(f"m of features that hardly differ cancel: rounding makes {self.rounding:.0e}")
+        return settled_nodes(self.at, self._cuts(), max(_TOLERANCE, _ABOVE_ROUNDING * self.rounding), self._terms)
 
     def _terms(self, size: Array) -> Array:
         """What averages over kappa are settled against, [F], by those of the absolute values: slopes may cancel over
@@ -164,19 +172,21 @@ class Reference:
             found[-blocks:] += _HARDLY**0.5 * root * (mu0 + mu1)
         return found
 
-    def _rounding(self) -> float:
+    @cached_property
+    def rounding(self) -> float:
         """What the rounding of m mu0, which may cancel, makes of the output, relative to its size."""
-        features = self.features(_ZEROS)
-        output, weight = self.output(_ZEROS, features), density(_ZEROS)
+        kappa = self._line(_ZEROS)
+        features = self.features(kappa)
+        output, weight = self.output(kappa, features), density(_ZEROS)
         terms = _EPS * np.einsum("bn,b->n", np.abs(features[0]), np.abs(np.asarray(self.order["m"], float)))
         size = output.mean**2 + output.variance + (output.slopes**2).sum(axis=0)
         return float(np.sqrt((weight @ terms**2) / (weight @ size)))
 
     def _cuts(self) -> list[float]:
-        """Where the mean output changes sign, and about it, as far as its spread is smaller than a panel."""
+        """Where the label turns, and where the mean output changes sign and its spread is smaller than a panel."""
         output = self.output(_ZEROS, self.features(_ZEROS))
         turn = np.flatnonzero(np.diff(np.sign(output.mean)) != 0)
-        cuts: list[float] = [0.0]
+        cuts: list[float] = [0.0, *turns_of_label(self.law)]
         for i in turn:
             left, right = output.mean[i : i + 2]
             slope = (right - left) / (_ZEROS[i + 1] - _ZEROS[i])

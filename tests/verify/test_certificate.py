@@ -17,7 +17,7 @@ from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
-from giantstep.verify.certificate import certificate_checks
+from giantstep.verify.certificate import certificate, certificate_checks
 from giantstep.verify.check import Check
 from giantstep.verify.conditional_law import LabelLaw, feature_moments
 from giantstep.verify.lambdified import numpy_of
@@ -64,6 +64,22 @@ def failed(result: Result) -> list[Check]:
 def test_sound_solutions_hold(model: Model) -> None:
     found = list(certificate_checks(reference(solve(model))))
     assert len(found) == 7 and all(check.ok for check in found), [check.line() for check in found]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"network.activation": "step", "spike.strength": 3.0, "spike.alignment": 0.0, "target.link": "step"},
+        {"fit.loss": "logistic", "fit.ridge": 1e-6, "fit.samples": 0.12},
+        {"fit.loss": "probit", "fit.ridge": 1e-6, "spike.alignment": -1.0, "target.link": "sign(z-0.4)"},
+        {"fit.loss": "squared_hinge", "fit.ridge": 1e-8, "fit.samples": 0.2},
+        {"spike.loadings": [[1.0, 1.0]], "spike.alignment": [-0.6, 0.8], "target.link": "relu"},
+    ],
+    ids=["no variance left", "large response", "kinks at nodes", "next to a kink", "kink in the span"],
+)
+def test_extreme_solutions_hold(changes: dict[str, object]) -> None:
+    found = certificate(solve(SPIKED.replace({"fit.loss": "square", **changes})))
+    assert found.holds and not found.unsettled, found
 
 
 def test_finite_dimension_and_given_bulk(tmp_path: object) -> None:

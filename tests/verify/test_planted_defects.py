@@ -1,0 +1,217 @@
+"""Defects planted into what the solver uses: its own evidence accepts each, the certificate finds it.
+
+The documentation has the table of them; a test holds it against this one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from giantstep.quadrature import interpolation, mesh, panels
+from giantstep.spec.model import Model
+from giantstep.system import coupled_system, problem
+from giantstep.system.result import Result
+from giantstep.system.sign_panels import Output
+from giantstep.system.solve import solve
+from giantstep.verify.certificate import EQUATIONS, ERRORS, LAYER, Certificate, certificate
+
+Array = np.ndarray
+Patch = pytest.MonkeyPatch
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "site" / "accuracy.md"
+MODEL = Model.from_dict(
+    {
+        "network": {"activation": "tanh", "width": 1.0},
+        "spike": {"strength": 1.5, "alignment": 0.8, "bulk_variance": 1.2},
+        "target": {"link": "sign"},
+        "fit": {"samples": 1.5, "ridge": 0.1},
+    }
+)
+REMEMBERS = type(lru_cache(len))
+KERNELS = ("giantstep.quadrature", "giantstep.system", "giantstep.law")  # what they remember may be planted
+
+
+# --- what is planted --------------------------------------------------------------------------------------------------
+
+
+def averages(change: Callable[[str, Array, float, Array], Array]) -> Callable[[Patch], None]:
+    """Other averages of functions over their bulk than those of the kernels."""
+
+    def plant(patch: Patch) -> None:
+        for module in (mesh, interpolation):
+            right = module.coefficients
+
+            def wrong(text: str, s: Array, c: float, right: Any = right) -> Array:
+                found: Array = right(text, s, c)
+                return change(text, s, c, found)
+
+            patch.setattr(module, "coefficients", wrong)
+
+    return plant
+
+
+def instead(text: str, other: str) -> Callable[[Patch], None]:
+    """Averages of another function."""
+    right = mesh.coefficients
+    return averages(lambda name, s, c, found: right(other, s, c) if name == text else found)
+
+
+def factor(row: int, by: float) -> Callable[[Patch], None]:
+    """One of mu0, mu1 and mu2^2 of the activation, times a factor."""
+    rows = np.where(np.arange(3) == row, by, 1.0)[:, None]
+    return averages(lambda name, s, c, found: rows * found if name == "tanh" else found)
+
+
+def lost_mass(patch: Patch) -> None:
+    """Panels that end at four standard deviations of kappa."""
+    patch.setattr(panels, "WIDE", replace(mesh.WIDE, reach=4.0))
+    patch.setattr(mesh, "_NEGLIGIBLE", 1.0)
+
+
+def blind_strip(patch: Patch) -> None:
+    """Where the sign of the output is not sure, it is that of its mean."""
+    right = coupled_system.wrong_sign
+
+    def wrong(output: Output) -> Array:
+        return right(replace(output, variance=1e-12 * output.variance))
+
+    patch.setattr(coupled_system, "wrong_sign", wrong)
+
+
+def spike(**factors: float) -> Callable[[Patch], None]:
+    """Numbers of the first layer times a factor."""
+
+    def plant(patch: Patch) -> None:
+        right = problem.spike_of
+
+        def wrong(model: Model) -> Any:
+            found = right(model)
+            changes = {name: tuple(by * x for x in getattr(found, name)) for name, by in factors.items()}
+            return replace(found, **changes)
+
+        patch.setattr(problem, "spike_of", wrong)
+
+    return plant
+
+
+def link_along(by: float) -> Callable[[Patch], None]:
+    """The label another function of kappa than the overlap says."""
+
+    def plant(patch: Patch) -> None:
+        right = problem.link_term
+
+        def wrong(*given: Any) -> Any:
+            found = right(*given)
+            return replace(found, scale=by * found.scale)
+
+        patch.setattr(problem, "link_term", wrong)
+
+    return plant
+
+
+@dataclass(frozen=True)
+class Defect:
+    """What is planted into a model, and which parts of the certificate have to find it."""
+
+    words: str
+    plant: Callable[[Patch], None]
+    found: str
+    changes: dict[str, Any] = field(default_factory=dict)
+
+
+STEPPED = {"target.link": "sign(z) + step(z - 2.5)/5"}
+KINKED = {"target.link": "tanh(z) + abs(z - 2)/5"}
+DEFECTS = (
+    Defect(
+        "a step of the link far out is missed", instead(STEPPED["target.link"], "sign"), "errors, equations", STEPPED
+    ),
+    Defect(
+        "a kink of the link is rounded off",
+        instead(KINKED["target.link"], "tanh(z) + sqrt((z - 2)**2 + 0.0001)/5"),
+        "errors, equations",
+        KINKED,
+    ),
+    Defect(
+        "the activation is another one beyond four standard deviations",
+        instead("tanh", "tanh(z) + max(0, z - 4)/10"),
+        "errors, equations",
+    ),
+    Defect("the mass of kappa beyond four standard deviations is lost", lost_mass, "errors, equations"),
+    Defect(
+        "the misclassification is wrong in a narrow strip, where the output changes sign",
+        blind_strip,
+        "errors",
+        {"fit.loss": "logistic", "fit.ridge": 100.0},
+    ),
+    Defect("mu0 is off by 1e-7", factor(0, 1.0 + 1e-7), "equations"),
+    Defect("mu1 is off by 1e-7", factor(1, 1.0 + 1e-7), "errors"),
+    Defect("mu_star is off by 1e-7", factor(2, 1.0 + 2e-7), "errors"),
+    Defect(
+        "the label is taken along the spike with an overlap off by 1e-7", link_along(1.0 + 1e-7), "errors, equations"
+    ),
+    Defect("the overlap is off by 1e-7, everywhere", spike(alignments=1.0 + 1e-7), "rows, errors, equations"),
+    Defect("the bulk variance is off by 1e-7, everywhere", spike(bulk_variance=1.0 + 1e-7), "rows, errors, equations"),
+    Defect(
+        "the bulk variance after a step is off by 1e-7, everywhere, for the hinge loss",
+        spike(bulk_variance=1.0 + 1e-7),
+        "rows, errors, equations",
+        {"spike": None, "step": {"samples": 2.0, "learning_rate": 1.0}, "fit.loss": "hinge"},
+    ),
+)
+
+
+@pytest.fixture
+def forgetful() -> Iterator[Callable[[], None]]:
+    """Makes the solver forget what it remembers; it does so at the end too."""
+
+    def forget() -> None:
+        for name, module in list(sys.modules.items()):
+            if name.startswith(KERNELS):
+                for value in vars(module).values():
+                    if isinstance(value, REMEMBERS):
+                        value.cache_clear()
+
+    forget()
+    yield forget
+    forget()
+
+
+def found_by(certified: Certificate) -> str:
+    """The parts of the certificate that do not hold."""
+    parts = {
+        "rows": certified.layer > LAYER,
+        "errors": max(certified.errors.values()) > ERRORS,
+        "equations": certified.worst_equation[1] > EQUATIONS,
+    }
+    assert not certified.unsettled
+    return ", ".join(name for name, differs in parts.items() if differs)
+
+
+def solved(defect: Defect) -> Result:
+    return solve(MODEL.replace(defect.changes))
+
+
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.words)
+def test_the_certificate_finds_it(defect: Defect, forgetful: Callable[[], None], monkeypatch: Patch) -> None:
+    """``solve`` raises where its own evidence does not accept a solution."""
+    with monkeypatch.context() as patch:
+        defect.plant(patch)
+        wrong = solved(defect)
+    certified = certificate(wrong)
+    assert not certified.holds and found_by(certified) == defect.found, certified
+    forgetful()
+    certified = certificate(solved(defect))
+    assert certified.holds and found_by(certified) == "", certified
+
+
+def test_the_page_lists_them() -> None:
+    rows = [f"| {defect.words} | {defect.found} |" for defect in DEFECTS]
+    assert "\n".join(rows) in PAGE.read_text()
