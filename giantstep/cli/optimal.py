@@ -18,10 +18,13 @@ def add(subparsers: Subparsers) -> None:
         _optimal,
     )
     add_model(optimal)
+    optimal.add_argument("--dimension", type=int, metavar="D", help="run message passing on samples at this dimension")
+    optimal.add_argument("--seeds", type=int, default=10, metavar="S", help="so many times (default 10)")
+    optimal.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)")
     optimal.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def _optimal(arguments: argparse.Namespace) -> int:
-    found = gs.optimal(model_of(arguments))
+    found = gs.optimal(model_of(arguments), dimension=arguments.dimension, seeds=arguments.seeds, seed=arguments.seed)
     print(found.to_json() if arguments.json else str(found))
     return 0

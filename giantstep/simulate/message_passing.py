@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 #: (y [n], omega [n, m], V [m, m]) -> g [n, m]
 Score = Callable[[Array, Array, Array], Array]
+_SETTLED = 1e-3  # largest change of an entry, relative to the largest entry
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ def message_passing(
     seed: int,
     start: float = 0.1,
 ) -> Passed:
-    """Run it on n samples in d dimensions, sizes = (d, n, m), from an estimate of overlap ``start``.
+    """Run it on n samples in d dimensions, sizes = (d, n, m), from an estimate of overlap ``start``, until it settles.
 
     labels(z [n, m], source): draws labels.
     """
@@ -50,9 +51,12 @@ def message_passing(
     estimate = start * truth + np.sqrt(start * (1.0 - start)) * source.standard_normal((d, m))
     variance, g = (1.0 - start) * np.eye(m), np.zeros((n, m))
     for _ in range(iterations):
+        before = estimate
         omega = inputs @ estimate - g @ variance
         g = score(y, omega, variance)
         precision = g.T @ g / d
         variance = np.asarray(np.linalg.inv(np.eye(m) + precision), dtype=np.float64)
         estimate = (inputs.T @ g + estimate @ precision) @ variance
+        if np.max(np.abs(estimate - before)) <= _SETTLED * np.max(np.abs(estimate)):
+            break
     return Passed(estimate.T @ truth / d, estimate, truth)

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy.special import log_ndtr
 
 import giantstep as gs
 from giantstep.cli.main import main
 from giantstep.observe.optimal.monomials import told_by_product
 from giantstep.observe.optimal.thresholds import _largest, thresholds
 from giantstep.observe.optimal.told import Fineness, told
-from giantstep.simulate.message_passing import message_passing
 from giantstep.spec.model import Target
 
 
@@ -97,23 +95,30 @@ def test_what_labels_tell_by_definition() -> None:
         assert clean - noisy[1] < 0.6 * (clean - noisy[0]) < 0.05
 
 
-def _signs(y: np.ndarray, omega: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    width = math.sqrt(variance[0, 0])
-    x = y[:, None] * omega / width
-    ratio = np.exp(-0.5 * x * x - log_ndtr(x)) / math.sqrt(2.0 * math.pi)
-    return np.asarray(y[:, None] * ratio / width)
-
-
-def test_message_passing_reaches_it() -> None:
-    """A perceptron at two dimensions: the overlaps of 12 and 6 runs, and their distance from the limit."""
-    overlap = gs.optimal(model("sign", 2.0)).mean_overlap
-    assert overlap is not None
-    for d, seeds in ((300, 12), (900, 6)):
-        runs = [
-            message_passing(lambda z, _: np.sign(z[:, 0]), _signs, (d, 2 * d, 1), 25, seed).overlap[0, 0]
-            for seed in range(seeds)
-        ]
-        assert abs(np.mean(runs) - overlap) < 4.0 * np.std(runs, ddof=1) / math.sqrt(seeds) + 2.0 / d
+@pytest.mark.parametrize(
+    ("given", "dimensions"),
+    [
+        (model("sign", 2.0, "logistic"), (200, 600)),
+        (model("sign", 2.0, "logistic", flips=0.1), (300,)),
+        (model("relu", 0.7), (300,)),
+        (model("tanh", 2.0, noise=0.1), (300,)),
+        (model("sign", 2.0, probit=0.5), (300,)),
+        pytest.param(model("z**2", 1.2, noise=0.05), (500, 2000), marks=pytest.mark.slow),
+        pytest.param(model("sign(z1*z2)", 6.0), (300, 1000), marks=pytest.mark.slow),
+        pytest.param(model("z1*z2", 2.0, noise=0.1), (500, 1500), marks=pytest.mark.slow),
+    ],
+    ids=lambda value: str(value.target.link) if isinstance(value, gs.Model) else "",
+)
+def test_message_passing_reaches_it(given: gs.Model, dimensions: tuple[int, ...]) -> None:
+    """Overlap and error of eight runs; their distance from the limit shrinks as 1/d."""
+    for d in dimensions:
+        found = gs.optimal(given, dimension=d, seeds=8)
+        runs = found.simulated
+        assert runs is not None and found.algorithmic is not None and found.algorithmic_error is not None
+        limits = (float(np.trace(found.algorithmic)) / len(found.algorithmic), found.algorithmic_error)
+        for measured, limit in zip((runs.overlap, runs.test_error), limits, strict=True):
+            error = np.std(measured, ddof=1) / math.sqrt(8)
+            assert abs(np.mean(measured) - limit) < 4.0 * error + 3.0 / d
 
 
 def test_no_fit_is_better() -> None:

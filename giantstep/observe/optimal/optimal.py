@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
+from giantstep.observe.measured_steps import finite_number, standard_error
 from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.evolution import Evolution, evolve
+from giantstep.observe.optimal.passing import Passing, passing
 from giantstep.observe.optimal.thresholds import Threshold, thresholds
 from giantstep.observe.optimal.told import Fineness, first_fineness
+from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model, Target
@@ -44,6 +47,7 @@ class Optimal(Shown):
     thresholds: tuple[Threshold, ...]
     error: float
     reason: str = ""
+    simulated: Passing | None = None
 
     @property
     def mean_overlap(self) -> float | None:
@@ -66,7 +70,9 @@ class Optimal(Shown):
             rows.append(("fast algorithms", f"{number(self.algorithmic_error)}, overlap {_shown(self.algorithmic)}"))
         found = ", ".join("any" if t.samples == 0.0 else f"{t.samples:.7g}" for t in self.thresholds)
         rows.append(("found from samples/d", f"{found} (here {self.samples:g})"))
-        return [*rows[:4], ("model", outline(self.model))]
+        if self.simulated is not None:
+            rows.append(("message passing", _simulated(self.simulated)))
+        return [*rows, ("model", outline(self.model))]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists, for JSON; an infinite threshold is null."""
@@ -82,6 +88,7 @@ class Optimal(Shown):
             "algorithmic_overlap": None if self.algorithmic is None else self.algorithmic.tolist(),
             "error": self.error,
             "reason": self.reason,
+            "simulated": None if self.simulated is None else _measured(self.simulated),
         }
 
 
@@ -91,12 +98,29 @@ def _shown(overlap: Array) -> str:
     return "eigenvalues " + ", ".join(f"{size:.6g}" for size in np.linalg.eigvalsh(overlap)[::-1])
 
 
+def _measured(found: Passing) -> dict[str, Any]:
+    error, overlap = found.test_error, found.overlap
+    return {
+        "dimension": found.dimension,
+        "seeds": len(error),
+        "test_error": {"mean": float(error.mean()), "standard_error": finite_number(standard_error(error).item())},
+        "overlap": {"mean": float(overlap.mean()), "standard_error": finite_number(standard_error(overlap).item())},
+    }
+
+
+def _simulated(found: Passing) -> str:
+    error, numbers = found.test_error, _measured(found)["test_error"]
+    bar = "" if numbers["standard_error"] is None else f" +- {numbers['standard_error']:.2g}"
+    return f"{number(numbers['mean'])}{bar} (d = {found.dimension}, {len(error)} seeds)"
+
+
 @takes_model
-def optimal(model: Model) -> Optimal:
+def optimal(model: Model, *, dimension: int | None = None, seeds: int = 10, seed: int = 0) -> Optimal:
     """What the best estimator reaches with all samples of a model, and the thresholds of weak recovery.
 
-    The estimator knows the link and the noise, not the directions. Raises BadInput for structured inputs and for
-    labels that do not depend on them, NotConverged where an average does not settle.
+    The estimator knows the link and the noise, not the directions. With ``dimension`` message passing runs on samples
+    that are drawn, ``seeds`` times. Raises BadInput for structured inputs and for labels that do not depend on them,
+    NotConverged where an average does not settle.
     """
     if model.inputs is not None:
         raise BadInput("the best estimator is known for isotropic inputs only", "leave [inputs] out")
@@ -104,7 +128,13 @@ def optimal(model: Model) -> Optimal:
         raise BadInput("target.flips = 0.5 leaves labels that do not depend on the input", "give less than 0.5")
     samples = samples_of(model)
     by_sign = model.fit.loss.form == "margin"
-    return _optimal(model, samples, by_sign)
+    found = _optimal(model, samples, by_sign)
+    if dimension is None or found.test_error is None:
+        return found
+    checked_count("dimension", dimension, 2)
+    checked_count("seed", seed, 0)
+    runs = passing(model.target, samples, dimension, checked_seeds(seeds), seed, by_sign)
+    return replace(found, simulated=runs)
 
 
 def samples_of(model: Model) -> float:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from giantstep.law.labels import is_constant
 from giantstep.quadrature.gauss import evenly_cut, legendre, normal_nodes
-from giantstep.spec.expressions import Dual, numpy_function
+from giantstep.spec.expressions import Dual, numpy_function, special
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Target
 
@@ -80,6 +80,27 @@ class Places:
 
     flat: tuple[Array, Array, Array]
     varying: Preimages
+    pieces: tuple[Piece, ...]
+    link: str
+
+    def mean(self, y: Array, omega: Array, variance: float) -> Array:
+        """E[t|y] [n, 1] for z = omega + sqrt(variance) t, z without its noise, at labels y [n] and omega [n]."""
+        noise, values = self.varying.noise, numpy_function(self.link)
+        width = math.sqrt(variance + noise)
+        place = np.stack([_inverse(values, piece, y) for piece in self.pieces], axis=1)
+        u = (place - omega[:, None]) / width
+        with np.errstate(divide="ignore", invalid="ignore"):
+            likely = np.nan_to_num(np.exp(-0.5 * u * u) / np.abs(values(place)[1]))
+        total, first = likely.sum(axis=1), (likely * np.nan_to_num(u)).sum(axis=1)
+        found = np.where(total > 0.0, first / np.where(total > 0.0, total, 1.0), 0.0)
+        for low, high, label in zip(*self.flat, strict=True):
+            here = np.abs(y - label) <= _FLAT * max(1.0, abs(label))
+            ends = [(end - omega[here]) / width for end in (low, high)]
+            share = special.ndtr(ends[1]) - special.ndtr(ends[0])
+            bells = [np.exp(-0.5 * end * end) / math.sqrt(2.0 * math.pi) for end in ends]
+            found[here] = (bells[0] - bells[1]) / np.maximum(share, 1e-300)
+        correlation = math.sqrt(variance) / width
+        return np.asarray(correlation * found[:, None])
 
 
 @lru_cache(maxsize=64)
@@ -103,7 +124,9 @@ def places_of(target: Target) -> Places | None:
         logarithm = -np.log(np.abs(values(place)[1]))
     flat = np.array([(piece.low, piece.high, piece.first) for piece in pieces if piece.flat(size)]).reshape(-1, 3).T
     low, high = (np.where(np.abs(x) >= _REACH * scale, np.copysign(math.inf, x), x) for x in flat[:2])
-    return Places((low, high, flat[2]), Preimages(weight, z, place, logarithm, target.probit))
+    return Places(
+        (low, high, flat[2]), Preimages(weight, z, place, logarithm, target.probit), tuple(moving), target.link
+    )
 
 
 def _pieces(link: str, reach: float) -> list[Piece]:

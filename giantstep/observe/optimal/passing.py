@@ -1,0 +1,109 @@
+"""Message passing on drawn samples of a model: what the best fast estimator reaches at a finite dimension."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from giantstep.law.directions import rows_of
+from giantstep.law.labels import label_law
+from giantstep.observe.finite_system import cannot_run
+from giantstep.observe.optimal.preimages import places_of
+from giantstep.observe.optimal.told import Fineness, first_fineness, lower_of, parts_of, square_root
+from giantstep.simulate.errors import SimulationError
+from giantstep.simulate.message_passing import message_passing
+from giantstep.spec.link import link_values
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_START, _ITERATIONS = 0.02, 200
+_AT_A_TIME = 256  # samples
+_FRESH = 4000  # inputs that the error is measured on
+_SAME = 1e-9  # of the largest label: two that are one
+
+
+@dataclass(frozen=True)
+class Passing:
+    """Of every seed the overlap [S] with the true directions, their mean singular value, as signs are not known, and
+    the test error on fresh inputs [S].
+    """
+
+    dimension: int
+    overlap: Array
+    test_error: Array
+
+
+def passing(target: Target, samples: float, dimension: int, seeds: int, seed: int, by_sign: bool) -> Passing:
+    """Run it. Raises BadInput where there is no sample, NotConverged for labels whose score is not known."""
+    count = round(samples * dimension)
+    if count < 1:
+        raise cannot_run(SimulationError(f"{samples:g} * {dimension} samples are none", "take more"))
+    fineness, found, errors = first_fineness(target), [], []
+    for index in range(seeds):
+        own = int(np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(1, np.uint64)[0])
+        run = message_passing(
+            lambda z, source: _labels(target, z, source),
+            lambda y, omega, variance: _score(target, y, omega, variance, fineness),
+            (dimension, count, target.indices),
+            _ITERATIONS,
+            own,
+            _START,
+        )
+        found.append(float(np.linalg.svd(run.overlap)[1].mean()))
+        errors.append(_error(target, run.estimate, run.truth, own, fineness, by_sign))
+    return Passing(dimension, np.array(found), np.array(errors))
+
+
+def _labels(target: Target, z: Array, source: np.random.Generator) -> Array:
+    inside = z + math.sqrt(target.probit) * source.standard_normal(z.shape)
+    y = np.asarray(link_values(target.link)(inside.T))
+    y = np.where(source.random(len(y)) < target.flips, -y, y)
+    noisy: Array = y + math.sqrt(target.noise) * source.standard_normal(len(y))
+    return noisy
+
+
+def _score(target: Target, y: Array, omega: Array, variance: Array, fineness: Fineness) -> Array:
+    """L^-T E[t | y] [n, m] for z = omega + L t, L L^T the variance."""
+    known = np.eye(len(variance)) - variance
+    lower = lower_of(known)
+    mean = _mean(target, y, omega, known, fineness)
+    found: Array = np.linalg.solve(lower.T, mean.T).T
+    return found
+
+
+def _mean(target: Target, y: Array, omega: Array, known: Array, fineness: Fineness) -> Array:
+    if len(y) > _AT_A_TIME:
+        some = np.array_split(np.arange(len(y)), math.ceil(len(y) / _AT_A_TIME))
+        return np.concatenate([_mean(target, y[part], omega[part], known, fineness) for part in some])
+    places = places_of(target) if target.noise == 0.0 else None
+    if places is not None:
+        return places.mean(y, omega[:, 0], 1.0 - float(known[0, 0]))
+    root = square_root(known)
+    kappa = np.linalg.solve(root, omega.T).T
+    parts = parts_of(label_law(target, rows_of(root), kappa, finer=fineness.labels), kappa)
+    if target.noise == 0.0:
+        size = float(np.max(np.abs(parts.label)))
+        likely = (np.abs(parts.label - y[:, None]) <= _SAME * size).astype(float)
+    else:
+        likely = np.exp(-0.5 * (parts.label - y[:, None]) ** 2 / target.noise)
+    total = (parts.weight * likely).sum(axis=1)
+    found = np.einsum("nj,nja->na", likely, parts.mean)
+    return np.where(total[:, None] > 0.0, found / np.where(total > 0.0, total, 1.0)[:, None], 0.0)
+
+
+def _error(target: Target, estimate: Array, truth: Array, seed: int, fineness: Fineness, by_sign: bool) -> float:
+    """The error of the best prediction from omega, on fresh inputs."""
+    source = np.random.default_rng([seed, 1])
+    inputs = source.standard_normal((_FRESH, len(truth))) / math.sqrt(len(truth))
+    known = estimate.T @ estimate / len(truth)
+    sizes, vectors = np.linalg.eigh(known)
+    root = (vectors * np.sqrt(np.clip(sizes, 1e-12, 1.0 - 1e-12))) @ vectors.T
+    kappa = np.linalg.solve(root, (inputs @ estimate).T).T
+    parts = parts_of(label_law(target, rows_of(root), kappa, clean=True, finer=fineness.labels), kappa)
+    label = np.asarray(link_values(target.link)((inputs @ truth).T))
+    if by_sign:
+        guess = np.sign((parts.weight * np.sign(parts.label)).sum(axis=1))
+        return float(np.mean(np.where(guess == 0.0, 0.5, guess * label < 0.0)))
+    return float(np.mean((label - (parts.weight * parts.label).sum(axis=1)) ** 2))
