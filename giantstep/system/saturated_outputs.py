@@ -3,7 +3,7 @@ vanishes.
 
 Variances below rounding are raised to a floor, and labels on a kink feel the root of it: 1e-14 of a variance moves
 errors by 1e-8. Here the outputs are given a spread that rounding resolves, several times, and what is found there is
-extrapolated to none.
+extrapolated to none. The overlaps keep the floor, and so do the other errors where the test error does not feel it.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ import numpy as np
 
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kink_crossings import cuts_at
+from giantstep.system.label_refinement import settles
 from giantstep.system.newton import distance, newton
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import RESIDUAL
@@ -54,8 +55,12 @@ def remaining(system: CoupledSystem, x: Array) -> float:
 
 
 def rests_on_floor(system: CoupledSystem) -> bool:
-    """Whether outputs of a positive probability have a variance that was raised, beside a loss that has kinks."""
-    if system.loss.SMOOTH or system.problem.rank > 1 or any(system.problem.blur):
+    """Whether outputs of a positive probability have a variance that was raised, beside a loss that has kinks.
+
+    Where the label varies beside kappa, none has a probability to lie on a kink, and errors feel the floor itself only.
+    """
+    problem = system.problem
+    if system.loss.SMOOTH or problem.rank > 1 or any(problem.blur) or settles(problem):
         return False
     raised = system.view("Delta") > 2.0 * np.maximum(system.variance, 0.0)
     return float(system.table[:, 1] @ raised) > _FELT
@@ -114,6 +119,7 @@ class _Solved(NamedTuple):
         """That of a problem near the solution x of a system, on panels cut about its own kinks."""
         for _ in range(_CUTS):
             here = coupled_at(problem, replace(system.level, cuts=cuts_at(problem, x)))
+            here.takes(system)
             outcome = newton(here, x, settled=_ALMOST)
             x = outcome.x
         return cls(x, here.answer() if outcome.converged else np.full(3, math.nan), remaining(here, x))
