@@ -20,6 +20,7 @@ _STEPS_WITH_NOISE = (500, 160)  # the index and the label noise, whose law is sm
 _SEVERAL = 40_000  # points of a link of several indices
 _RARE, _FEW = 1e-6, 20
 _ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
+_EQUAL = 1e-12  # relative difference of slopes that rounding makes
 _PROBED = (1.0, -1.0, 0.37)  # labels at which a loss is looked at for flat pieces
 
 
@@ -37,7 +38,7 @@ def remark(problem: Problem) -> str:
 
 def saturated_hint(problem: Problem) -> str:
     """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
-    if problem.loadings is not None or loss_kernel(problem.model.fit.loss).SMOOTH:
+    if problem.loadings is not None or not has_jumps(problem.model.fit.loss):
         return ""
     varying = np.sum([term.coefficients(_ACROSS)[1:] ** [[2], [1]] for term in problem.blocks], axis=(0, 1))
     if varying.min() > _SATURATED * varying.max():
@@ -46,6 +47,17 @@ def saturated_hint(problem: Problem) -> str:
         "the features saturate along the spike, and their outputs may lie on a kink of the loss: lower the learning "
         "rate or the spike's strength, or smooth the loss (smoothed_hinge, huber)"
     )
+
+
+@lru_cache(maxsize=256)
+def has_jumps(fit_loss: FitLoss) -> bool:
+    """Whether the slope of a loss jumps, as that of huber and squared_hinge does not."""
+    loss, constants = loss_kernel(fit_loss), loss_constants(fit_loss)
+    if loss.SMOOTH or loss.FORM == "general":
+        return not loss.SMOOTH
+    edges = [loss.edge(k, 0.0, constants) for k in range(loss.COUNT - 1)]
+    slopes = [[loss.piece(k + side, edge, 0.0, constants)[1] for side in (0, 1)] for k, edge in enumerate(edges)]
+    return any(abs(left - right) > _EQUAL * max(abs(left), abs(right)) for left, right in slopes)
 
 
 def constant_hint(problem: Problem) -> str:

@@ -19,6 +19,7 @@ import numpy as np
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles
+from giantstep.system.loss_at_zero import has_jumps
 from giantstep.system.newton import distance, newton
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import RESIDUAL
@@ -55,12 +56,15 @@ def remaining(system: CoupledSystem, x: Array) -> float:
 
 
 def rests_on_floor(system: CoupledSystem) -> bool:
-    """Whether outputs of a positive probability have a variance that was raised, beside a loss that has kinks.
+    """Whether outputs of a positive probability have a variance that was raised, beside a loss whose slope jumps.
 
-    Where the label varies beside kappa, none has a probability to lie on a kink, and errors feel the floor itself only.
+    Where the label varies beside kappa, or has noise, none has a probability to lie on a kink, and errors feel the
+    floor itself only.
     """
     problem = system.problem
-    if system.loss.SMOOTH or problem.rank > 1 or any(problem.blur) or settles(problem):
+    if problem.rank > 1 or any(problem.blur) or not has_jumps(problem.model.fit.loss):
+        return False
+    if settles(problem) or system.noise > 0.0:
         return False
     raised = system.view("Delta") > 2.0 * np.maximum(system.variance, 0.0)
     return float(system.table[:, 1] @ raised) > _FELT

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from loss_cases import model
+from loss_cases import MARGIN, RESIDUAL, model
 
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.system.loss_at_zero import has_jumps
 from giantstep.system.newton import distance, newton
 from giantstep.system.solve import solve
 from giantstep.verify.run import exact_checks
@@ -90,3 +91,8 @@ def test_an_equation_that_nothing_moves_is_not_solved() -> None:
     equations.right = equations.matrix @ x - np.array([0.0, 0.4])
     assert not newton(equations, x).converged
     assert distance(equations, x) == math.inf
+
+
+def test_which_losses_can_hold_an_output() -> None:
+    jumps = {name for name in (*RESIDUAL, *MARGIN) if has_jumps(model(name).fit.loss)}
+    assert jumps == {"absolute", "quantile", "epsilon_insensitive", "hinge"}
