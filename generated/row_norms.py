@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 76e5b7010964ebb2.
+Generated; do not edit. Signature 5b8831b50616805a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "76e5b7010964ebb2dd5df979698ec85d3eda275ef7b0d65408d5d0a300c7b273"
+SIGNATURE = "5b8831b50616805a42719d6cbcff48e5549ebad5585fc3ecb47500f80544138e"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

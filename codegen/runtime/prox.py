@@ -73,20 +73,31 @@ def find_cell(law, y):
 
 @inner
 def prox(piece, left, right, w, tolerance):
-    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w.
-
-    The map grows at least as fast as l: the root is no further than w is missed by.
-    """
-    x, low, high = min(max(w, left), right), left, right
+    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w."""
+    x = min(max(w, left), right)
+    step = tolerance + abs(x - w)
+    # the map is monotone: bracket the root by steps that grow, as Newton's are too short where a loss is exponential
+    excess = omega_at(piece, x) - w
+    side = -1.0 if excess > 0.0 else 1.0
+    other = x
+    while excess * side < 0.0:
+        x = other
+        other = min(max(other + side * step, left), right)
+        excess = omega_at(piece, other) - w
+        step *= 4.0
+        if other in (left, right):
+            break
+    low, high = min(x, other), max(x, other)
+    x = 0.5 * (low + high)
     for _ in range(200):
         _, slope, curvature = at(piece, x)
         excess = x + piece.V * slope - w
         if abs(excess) <= tolerance:
             break
         if excess > 0.0:
-            low, high = max(low, x - excess), x
+            high = x
         else:
-            low, high = x, min(high, x - excess)
+            low = x
         x -= excess / (1.0 + piece.V * curvature)
         if not low < x < high:
             x = 0.5 * (low + high)

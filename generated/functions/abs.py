@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 006cfe5e8f59098a, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature e5f71cffab899a47, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "006cfe5e8f59098a6db7ec08320c1974ade652c8dbbfee3435e7a049cbad7307"
+SIGNATURE = "e5f71cffab899a47e3f789458dd94460b91d60d568611652c9be34d6a1606b18"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e6a6b2f6e013911d, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 568eb13b5ec5c5b3, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "e6a6b2f6e013911dd36bae3e18a4e4a7572405ba72a25ca270057b434859470d"
+SIGNATURE = "568eb13b5ec5c5b36be36354ef41f33dc2c75a5cf599ebb4d1dcc31278a02dad"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 56be24f0f9db75af, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature ed0e8bdf5eac3d4e, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "56be24f0f9db75af656494461d6141099786c00d2d414f897270c38af5b80646"
+SIGNATURE = "ed0e8bdf5eac3d4ed4d21ec3f3d511016c6ef6245aa64305c21982eb242ea99b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 208c61b954036f2c, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 0f9ecd8a37c92f21, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "208c61b954036f2cd75a8c000f654105540de1613ca2370567ecff06c41efced"
+SIGNATURE = "0f9ecd8a37c92f2189f4536bc50b9e3e688ee2e819f315f88bde8d9272e6004b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

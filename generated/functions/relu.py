@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fe4fc85e9f776570, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 9d938e26be936cfd, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "fe4fc85e9f776570aff29c0c7d9eb8a1fdbc10d3d8a5bd469225a048ab3aa955"
+SIGNATURE = "9d938e26be936cfd12180c2e67a89b2deed707596f9209990c3285a0a44957db"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cf113b137aef0d5c, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 59445d97e26e7a87, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "cf113b137aef0d5c8bd60753dfa4a1e8278332d8575a8ac349aa3468193ea458"
+SIGNATURE = "59445d97e26e7a877a6f622068ecf1a588ca5a2c560c0afc4fb4441fc761d51b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 99a151d590cf15b9, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 34e3cb62e50f772a, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "99a151d590cf15b91859072b4a2e5033e6b60c49fa2955c47e8e20fed539e8bf"
+SIGNATURE = "34e3cb62e50f772abd5e6c31ca9894e52f07b2040982d8b8a6f6dda8f711170c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6e3c5b9602a0c9b4, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 31412c306bed4c2d, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "6e3c5b9602a0c9b47e06f5a8c0f7a5209f8fc32034571b6a032c2b3ebdcc6a12"
+SIGNATURE = "31412c306bed4c2d74edcc022c3dd06a8d764aaa5f125ad9cda7b31604e9b95f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

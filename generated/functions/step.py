@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4ba58e4fe87e9f74, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 0f31bcf2f0198b11, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "4ba58e4fe87e9f74c74fbff2ef5da2bbf8caf97d76e79eecb1dd22483c3d1cfc"
+SIGNATURE = "0f31bcf2f0198b1122dfff4cc98484c27bb60fd5d07238dfa650d7856ac2b50d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8d0eab7d62e0ded4, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 75f212ac36716074, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "8d0eab7d62e0ded418bbcdd80a0efefb4024a771027c11992ea56544ed26d93d"
+SIGNATURE = "75f212ac367160747a5bff74d3018e0d91e95fc506137c72d348e588fe1878be"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

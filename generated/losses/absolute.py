@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature dd555653bd11b583, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 4b8a85685c880044, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "dd555653bd11b58310e1e2d8c66b4f393cf9c849f1e22152e6a52c6abb1c12f9"
+SIGNATURE = "4b8a85685c880044ca93c37998421db826f3d02a34cce9be290038a15347a868"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

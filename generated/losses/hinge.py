@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature eb640517e0629b2c, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature bf7d46f0494f0b25, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "eb640517e0629b2cc18a83dec24960a9d1d22701fda015d4b20453499cbc817d"
+SIGNATURE = "bf7d46f0494f0b25d3d4f55b25d7db0940443b31a69386ae4c009226bed70b18"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

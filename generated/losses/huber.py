@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 653dd6107d083656, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature be5ffffaba6ed8a9, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "653dd6107d0836560e1ae5f32d324dfa9640e3bfb71de40711c622e8e970e547"
+SIGNATURE = "be5ffffaba6ed8a9e8275f0ea7f415fc37ae2d36980a40f13d93d417ab146d96"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

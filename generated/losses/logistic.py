@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 28bfadd34f1a6513, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature a0755ad9dea50522, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "28bfadd34f1a6513339a333deecc3895bbc73979046cdd5c4c47fe62430dc4e6"
+SIGNATURE = "a0755ad9dea505229331d7e844e86d2f832b61894ffc2f328604d5a1420acf08"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 39fcd1bcae63a7f7, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 9f8ac687a8d76c31, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "39fcd1bcae63a7f75ba1deccf48832beb371e020b70e90a75be4847c3233bdc0"
+SIGNATURE = "9f8ac687a8d76c310373ed6119fbe50e1e376242c8f08d8e6056436e316d6a8c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

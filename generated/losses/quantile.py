@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 2a47af4eda1b3aa2, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 444d6ab95f8c9052, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "2a47af4eda1b3aa2e0e2c92f93e0ec0228aa2f1d809e57b3a717ab352459c7f1"
+SIGNATURE = "444d6ab95f8c905297d3e55e25d4b5be5448563f7d0df66b153098c5b9cb5846"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature e023105e2e177c54, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 2576ddfb423a2b2d, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "e023105e2e177c5493d5afca62c0ef193db2b69710422b4fd661520e376a8a9e"
+SIGNATURE = "2576ddfb423a2b2d9e1b6f5ed82459e42ad2572e08bf52eafcbd8bd9629789c5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Averages given a label with Gaussian noise, on a grid: every part of the label adds to the places near it.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def gather(place, parts, step, tail, out):
                 weight *= ratio
                 ratio *= turn
 
-SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"
+SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"

@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -68,4 +68,4 @@ def inverted(matrix):
     except np.linalg.LinAlgError:
         return np.full_like(matrix, np.nan)
 
-SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"
+SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"

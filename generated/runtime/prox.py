@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -80,20 +80,31 @@ def find_cell(law, y):
 
 @inner
 def prox(piece, left, right, w, tolerance):
-    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w.
-
-    The map grows at least as fast as l: the root is no further than w is missed by.
-    """
-    x, low, high = min(max(w, left), right), left, right
+    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w."""
+    x = min(max(w, left), right)
+    step = tolerance + abs(x - w)
+    # the map is monotone: bracket the root by steps that grow, as Newton's are too short where a loss is exponential
+    excess = omega_at(piece, x) - w
+    side = -1.0 if excess > 0.0 else 1.0
+    other = x
+    while excess * side < 0.0:
+        x = other
+        other = min(max(other + side * step, left), right)
+        excess = omega_at(piece, other) - w
+        step *= 4.0
+        if other in (left, right):
+            break
+    low, high = min(x, other), max(x, other)
+    x = 0.5 * (low + high)
     for _ in range(200):
         _, slope, curvature = at(piece, x)
         excess = x + piece.V * slope - w
         if abs(excess) <= tolerance:
             break
         if excess > 0.0:
-            low, high = max(low, x - excess), x
+            high = x
         else:
-            low, high = x, min(high, x - excess)
+            low = x
         x -= excess / (1.0 + piece.V * curvature)
         if not low < x < high:
             x = 0.5 * (low + high)
@@ -150,4 +161,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"
+SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"

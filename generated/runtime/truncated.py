@@ -1,7 +1,7 @@
 """Moments of a standard normal g beyond a place and between two.
 
 Written by hand, in codegen/runtime/truncated.py.
-Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def moments_nearby(gauss, middle, width):
         k2 += weight * t * t
     return k0, k1, k2
 
-SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"
+SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"

@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature cdca80f3db1bb6de, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -153,4 +153,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "cdca80f3db1bb6de6bf5579388a5e5e265452dd163a66640062d2060664a280c"
+SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature a7192cfb83268860.
+Generated; do not edit. Signature f5312e1ab7f3bb90.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a7192cfb832688609bf022371c268370ec3edbea97b03da23ee7e14c5316c239"
+SIGNATURE = "f5312e1ab7f3bb907ea1382ab11efab6fa7cbd6c356b362ddde782f458ca80ec"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 9cbb2d36d0d6f117.
+Generated; do not edit. Signature deee80ba38f36c3f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9cbb2d36d0d6f11713ed8b51fbb0fc3d213978ed0a20dd856895c37d0e8ef32d"
+SIGNATURE = "deee80ba38f36c3f5c5dc1e99bc1cd31162a169db0258d7887ca4d650eeff1c1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

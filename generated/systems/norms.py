@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c948a64495a9ea27.
+in X). Generated; do not edit. Signature 3fe7ca3b4357f19a.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c948a64495a9ea2708cbec14d0f8de9cce9972d85cf3ed499a6c6a0d4bfb63d9"
+SIGNATURE = "3fe7ca3b4357f19a9e9fe388a2258fbb0b734fcec702d09b2f78aaa9b841a512"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

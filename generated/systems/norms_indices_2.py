@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6a4f0ab7ecdf113a.
+in X). Generated; do not edit. Signature 2d6e86522f60a283.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "6a4f0ab7ecdf113a8f264ab11824b1a62679b3997e6fac5fb6d71f5071f4bb59"
+SIGNATURE = "2d6e86522f60a283a4612b1598c29a33b82760fee0cbd7b178fb3a48256ba1b0"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

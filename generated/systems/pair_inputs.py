@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5d6da55b4019133b, runtime 04ea5cafab83c341.
+Generated; do not edit. Signature cc1e4314a5bd176c, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "5d6da55b4019133b4db3c77cee8f88cd82b63af889d6f3c14fbe25b953cc2eb9"
+SIGNATURE = "cc1e4314a5bd176cb7fb197ff8d7b12db4a8d182d733f8b550d86eab688b58df"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

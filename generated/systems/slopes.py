@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5783b233db8b2819.
+Generated; do not edit. Signature 3c7e0d7a78abb327.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5783b233db8b2819735777ff6173d22683658826253ff6c54f1ffd6a847cd1e9"
+SIGNATURE = "3c7e0d7a78abb327be2174c535908bf31edfd95f6f3861232230562b3d56d6f2"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a02a3c185b2fcc34.
+in X). Generated; do not edit. Signature 1c8bd6387148e6a9.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "a02a3c185b2fcc34849e1faec70d47a179fff6e2bb7d5813149ef1174c912c10"
+SIGNATURE = "1c8bd6387148e6a98f03026873b5e8563042f8a67e852bca39df515b8f9c4f0c"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

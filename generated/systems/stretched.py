@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d35d26f4806fb925.
+Generated; do not edit. Signature 9eb04384d208573d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d35d26f4806fb925e0e1f46f18d16e0041dd878d43aef2cdbbb486ee727a7cdc"
+SIGNATURE = "9eb04384d208573d37d27ae021f8b754c951c7d6a57c298fcc7df40b8dfd6526"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

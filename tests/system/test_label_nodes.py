@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 from loss_cases import model
+from scipy.special import wrightomega
 
+from generated.losses import exponential
+from generated.runtime.label_points import LabelNodes
+from generated.runtime.nodes import Fields, Rule
 from giantstep.law.labels import label_law
 from giantstep.spec.model import Target
 from giantstep.system.coupled_solver import order_of
-from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.coupled_system import CoupledSystem, gauss_rule
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE, refined
@@ -57,3 +61,17 @@ def test_rough_nodes_are_other_nodes_of_the_same_law(target: Target) -> None:
     for power in (1, 2):
         moments = [(weight * label**power).sum(axis=1) for weight, label in (fine, rough)]
         assert moments[0] == pytest.approx(moments[1], rel=1e-9)
+
+
+def test_proximal_map_where_newton_steps_are_far_too_short() -> None:
+    """exp(-f) at V = 3e7 and outputs of deviation 30: l = omega + W(V exp(-omega)), once cut off after 200 steps."""
+    V, spread = 3e7, 30.0
+    rule = Rule(gauss_rule(44), 44, np.empty(0), 0.0)
+    labels = LabelNodes(np.ones((1, 1)), np.zeros((1, 1, 1)), np.ones((1, 1)), np.zeros((1, 1)))
+    fields = Fields(np.array([V]), np.zeros(1), np.zeros((1, 1)), np.array([spread**2]))
+    out = np.zeros((15, 1))
+    exponential.points(rule, labels, fields, np.empty(exponential.SCRATCH_SHAPE), out)
+    omega = spread * np.linspace(-9.0, 9.0, 20001)
+    weight = np.exp(-0.5 * (omega / spread) ** 2) * (omega[1] - omega[0]) / (spread * np.sqrt(2.0 * np.pi))
+    g = np.exp(-omega - wrightomega(np.log(V) - omega))
+    assert out[1, 0] == pytest.approx(float(weight @ g), rel=1e-10)
