@@ -310,5 +310,7 @@ def reference(result: Result) -> Reference:
 
     Raises NotEvaluable.
     """
+    if not result.order_parameters["V2"].any():
+        raise NotEvaluable("a kink of the loss holds the output, which neither varies nor responds")
     layer = first_layer(result.vocabulary, result.bias, result.dimension)
     return Reference(result, layer, order_parameters(result, layer))

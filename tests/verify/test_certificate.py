@@ -20,6 +20,7 @@ from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate, certificate_checks
 from giantstep.verify.check import Check
 from giantstep.verify.conditional_law import LabelLaw, feature_moments
+from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.lambdified import numpy_of
 from giantstep.verify.loss_curve import curve_of
 from giantstep.verify.reference import reference
@@ -80,6 +81,22 @@ def test_sound_solutions_hold(model: Model) -> None:
 def test_extreme_solutions_hold(changes: dict[str, object]) -> None:
     found = certificate(solve(SPIKED.replace({"fit.loss": "square", **changes})))
     assert found.holds and not found.unsettled, found
+
+
+def test_a_readout_of_zero_says_so() -> None:
+    """Labels of tanh within a flat part of the loss that is wider."""
+    result = solve(SPIKED.replace({"target.link": "tanh", "fit.loss": "square"}))
+    order = {name: values if name[0] == "V" else 0.0 * values for name, values in result.order_parameters.items()}
+    flat = result.model.replace({"fit.loss": {"name": "epsilon_insensitive", "epsilon": 9.0}})
+    zero = replace(result, model=flat, order_parameters=order, train_error=0.0, free_energy=0.0)
+    assert "too rare" in certificate(zero).unsettled
+
+
+def test_an_output_that_a_kink_holds_says_so() -> None:
+    result = solve(SPIKED)
+    held = {**result.order_parameters, "V2": np.zeros(1)}
+    with pytest.raises(NotEvaluable, match="a kink of the loss holds the output"):
+        certificate(replace(result, order_parameters=held))
 
 
 def test_finite_dimension_and_given_bulk(tmp_path: object) -> None:
