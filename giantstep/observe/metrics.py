@@ -85,6 +85,12 @@ def metrics_of(result: Result, wanted: Metrics) -> Measured:
     problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
     output = Output(problem, order_of(problem, result))
     found = {name: _average(name, Given(output, metric_of(text))) for name, text in wanted.entries}
+    for name, (value, _) in found.items():
+        if not math.isfinite(value):
+            raise NotConverged(
+                f"the average of metrics.{name} does not exist, or is too large for a number",
+                "use a function that grows more slowly with the output",
+            )
     values, errors = ({name: pair[i] for name, pair in found.items()} for i in (0, 1))
     return Measured(values, errors, wanted, result)
 

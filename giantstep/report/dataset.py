@@ -20,6 +20,7 @@ _TABLE = (
     ("test_error", "test error"),
     ("train_error", "train error"),
     ("random_features_test_error", "no step"),
+    ("optimal_test_error", "possible"),
     ("simulation_test_error", "simulated"),
     ("simulation_test_error_standard_error", "std. error"),
     (_Z_SCORE, "normal score"),

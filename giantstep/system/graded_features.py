@@ -28,6 +28,7 @@ from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.shift_derivatives import root_factorials, shift_derivatives
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
+from giantstep.system.exact_averages import exact_averages
 from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers
 from giantstep.system.problem import Features
 
@@ -38,7 +39,8 @@ _NUMBER = -1  # k of a power of kappa alone, whose average is a number and stand
 
 DIGITS = 300  # differences of 1e-13, a few times nested, in features of strength 1e-12, to a high power
 _RADIUS, _RADIUS_OF_SEVERAL = 0.5, 0.1  # of a cluster: the expansion converges like its powers
-_RESOLVED = 1e-18
+_RESOLVED, _FIRST = 1e-18, 4
+_CANCELS, _FEW_DIGITS = 0.03, 1e-7  # of the size of a function: all averages, or one of them, has too few digits
 _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
 _NOTHING = 1e-14  # an average this small beside the function is rounding
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
@@ -178,7 +180,7 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     rho = max(1e-30, *(_apart(blocks[b], centre) for b, centre in centres.items()))
     decay = math.ceil(math.log(_RESOLVED) / math.log(1.3 * rho))
     largest = 2 * len(centres) * (1 + rank + norms)  # power that some function begins with, where all are odd
-    order = largest + max(8, 2 + decay)
+    order = largest + max(8, 2 + decay) + max(_more_terms(centre, rho) for centre in centres.values())
     columns: dict[int, Column] = {}
     for b, centre in centres.items():
         sizes, expansion = _sizes(centre, order + 2), expansion_of(blocks[b], centre, order)
@@ -195,6 +197,16 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     found = Cluster(places, centre, matrix, series, tuple(centres[b] for b in sorted(centres)), order, dependent)
     _require_independence(found)
     return found
+
+
+def _more_terms(centre: Block, rho: float) -> int:
+    """Orders that an expansion has beyond those for averages of order one: the first ones may be next to nothing."""
+    if any(centre.loadings):
+        return 0
+    found = averages(centre, np.array([centre.term.offset]), _FIRST)[:, 0]
+    scaled = np.abs(found) * math.sqrt(centre.variance) ** np.arange(_FIRST + 1) / root_factorials(_FIRST)
+    share = float((scaled * rho ** np.arange(_FIRST + 1)).max()) / (rho * _typical(centre))
+    return math.ceil(math.log(share) / math.log(1.3 * rho)) if 0.0 < share < _CANCELS else 0
 
 
 def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = False) -> Array:
@@ -350,9 +362,29 @@ def _sample(rank: int) -> tuple[Array, Array]:
     return kappa, np.exp(-0.25 * (kappa**2).sum(axis=1, keepdims=True))
 
 
-def averages(block: Block, shifts: Array, order: int) -> Array:
-    """D_k at shifts [N], [order + 1, N]."""
+def _typical(block: Block) -> float:
+    """A size of the function of a block where it is averaged."""
     around = np.arange(-1, 2)
     spread = float(mpmath.norm(block.loadings)) * around + math.sqrt(block.variance) * around[:, None]
     values = numpy_function(block.term.function)(block.term.offset + spread.ravel())[0]
-    return shift_derivatives(block.term.function, float(block.variance), shifts, order, float(np.abs(values).max()))
+    return float(np.abs(values).max())
+
+
+def averages(block: Block, shifts: Array, order: int) -> Array:
+    """D_k at shifts [N], [order + 1, N]."""
+    size = _typical(block)
+    found = shift_derivatives(block.term.function, float(block.variance), shifts, order, size)
+    if any(block.loadings):
+        return found
+    scaled = np.abs(found[:, 0]) * math.sqrt(block.variance) ** np.arange(order + 1) / root_factorials(order)
+    small, largest = (scaled > _NOTHING * scaled.max()) & (scaled < _FEW_DIGITS * size), scaled.max()
+    if largest >= _CANCELS * size and not small.any():
+        return found
+    exact = exact_averages(block.term.function, float(block.variance), float(block.term.offset), order)
+    if exact is None and largest < _CANCELS * size:
+        raise NotConverged(
+            f"the averages of {block.term.function!r}, of which the mean features consist, cancel to rounding, and at "
+            "infinite dimension the readout reads any mean feature",
+            "give a dimension, or an activation that oscillates less",
+        )
+    return found if exact is None else np.array(exact)[:, None]

@@ -169,6 +169,7 @@ def _span_at_infinity(features: Features) -> Span | None:
     span = _span(*terms)
     if _rounded(span):
         span = _graded(*terms, _clusters(features, "mean"))
+        _require_large_means(terms, span)
     return None if blocks == span.rank == 1 and not span.clusters else span
 
 
@@ -247,6 +248,20 @@ def _graded(
     blocks: tuple[Term, ...], loadings: Rows | None, target: Term | None, clusters: tuple[Cluster, ...]
 ) -> Span:
     return _by_clusters(*_features(blocks, loadings, target), clusters)
+
+
+def _require_large_means(terms: tuple[tuple[Term, ...], Rows | None, Term | None], span: Span) -> None:
+    """Raise NotConverged where a mean feature is so small beside its features that rounding shows in its shape."""
+    _, weight, mu0, sizes = _features(*terms)
+    shares = np.sqrt(weight @ mu0**2) / np.where(sizes > 0.0, sizes, 1.0)
+    shares[[place for cluster in span.clusters for place in cluster.columns]] = 0.0
+    lost = shares[(shares > ROUNDING) & (shares < _CLOSE)]
+    if lost.size:
+        raise NotConverged(
+            f"a mean feature is {lost.min():.1e} of its features, which oscillate: its shape is lost in rounding, and "
+            "at infinite dimension the readout reads any mean feature",
+            "give a dimension, or an activation that oscillates less",
+        )
 
 
 def _by_clusters(kappa: Array, weight: Array, columns: Array, sizes: Array, clusters: tuple[Cluster, ...]) -> Span:

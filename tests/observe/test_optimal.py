@@ -85,6 +85,17 @@ def test_phase_retrieval_is_hard_between_one_and_more() -> None:
     assert not gs.optimal(model("z**2", 1.2)).hard
 
 
+@pytest.mark.parametrize(
+    ("link", "noise", "error", "overlap"),
+    [("sin(2*z)", 0.1, 0.165605976, 0.899490027), ("tanh(3*z) - z", 0.02, 0.0308588, 0.965314089)],
+)
+def test_noisy_labels_that_are_not_monotone(link: str, noise: float, error: float, overlap: float) -> None:
+    """Against two rules of another hand, panels and trapezoids in omega, z and y."""
+    found = gs.optimal(model(link, 2.0, noise=noise))
+    assert found.mean_overlap == pytest.approx(overlap, abs=2e-8)
+    assert found.test_error == pytest.approx(error, abs=1e-7)
+
+
 def test_what_labels_tell_by_definition() -> None:
     """E[t|y] of relu and tanh at nodes of noise so small that it hardly matters, and without."""
     for link in ("relu(z)", "tanh(z) + z**2/4"):
@@ -144,6 +155,8 @@ def test_in_curves_and_from_the_shell(tmp_path: Any, capsys: pytest.CaptureFixtu
 def test_what_is_not_known_is_refused_or_said() -> None:
     found = gs.optimal(model("z1*z2", 2.0))
     assert found.test_error is None and "noise" in found.reason and found.thresholds
+    with pytest.raises(gs.BadInput, match="constant"):
+        gs.optimal(model("1 + 0*z", 1.0))
     with pytest.raises(gs.BadInput, match="do not depend"):
         gs.optimal(model("sign", 1.0, flips=0.5))
 

@@ -321,3 +321,39 @@ def test_loadings_that_are_rounded_themselves_are_refused() -> None:
     with pytest.raises(NotConverged, match="loadings of two blocks"):
         solve(near)
     assert solve(near, dimension=1000).test_error > 0.0
+
+
+@pytest.mark.parametrize(
+    ("frequency", "step", "error"),
+    [
+        (4.0, (4.0, 1.0), 0.35371554),
+        (4.3, (4.0, 1.0), 0.353718002),
+        (5.0, (4.0, 1.0), 0.353718308),
+        (3.0, (4.0, 3.0), 0.345418722),
+        (2.0, (0.5, 2.0), 0.8435852872),
+    ],
+)
+def test_mean_features_that_cancel(frequency: float, step: tuple[float, float], error: float) -> None:
+    """exp(-k^2 c/2) sin(k r kappa) is 1e-9 to 1e-30 of sin(k z): the fixed point typed by hand with this mu0."""
+    given = Model.from_dict(
+        {
+            "network": {"activation": f"sin({frequency}*z)", "width": 1.0},
+            "target": {"link": "tanh(2*z)"},
+            "step": {"samples": step[0], "learning_rate": step[1]},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    assert solve(given).test_error == pytest.approx(error, abs=6e-9 if frequency == 4.0 else 6e-10)
+
+
+def test_a_mean_feature_whose_shape_is_rounding_is_refused() -> None:
+    given = Model.from_dict(
+        {
+            "network": {"activation": "sin(6*z)", "width": 1.0},
+            "target": {"link": "tanh(2*z)"},
+            "spike": {"strength": 1.0, "alignment": 0.8, "bulk_variance": 1.0},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    with pytest.raises(NotConverged, match="oscillate"):
+        solve(given)

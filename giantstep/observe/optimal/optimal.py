@@ -13,6 +13,7 @@ from giantstep.observe.measured_steps import finite_number, standard_error
 from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.evolution import Evolution, evolve
 from giantstep.observe.optimal.passing import Passing, passing
+from giantstep.observe.optimal.preimages import is_flat
 from giantstep.observe.optimal.thresholds import Threshold, thresholds
 from giantstep.observe.optimal.told import Fineness, first_fineness
 from giantstep.spec.counts import checked_count, checked_seeds
@@ -47,6 +48,7 @@ class Optimal(Shown):
     thresholds: tuple[Threshold, ...]
     error: float
     reason: str = ""
+    hint: str = ""
     simulated: Passing | None = None
 
     @property
@@ -61,15 +63,18 @@ class Optimal(Shown):
 
     def summary(self) -> list[Row]:
         """Test error, overlap, thresholds, samples, model."""
-        best = self.reason if self.test_error is None else f"{number(self.test_error)}, to {self.error:.1e}"
-        rows = [("least test error", best)]
+        rows = [("least test error", "not known: " + self.hint)]
+        if self.test_error is not None:
+            rows = [("least test error", number(self.test_error) + (f", to {self.error:.0e}" if self.error else ""))]
         if self.overlap is not None:
             rows.append(("overlap", _shown(self.overlap)))
         if self.hard:
             assert self.algorithmic is not None and self.algorithmic_error is not None
             rows.append(("fast algorithms", f"{number(self.algorithmic_error)}, overlap {_shown(self.algorithmic)}"))
-        found = ", ".join("any" if t.samples == 0.0 else f"{t.samples:.7g}" for t in self.thresholds)
-        rows.append(("found from samples/d", f"{found} (here {self.samples:g})"))
+        found = ", ".join(f"n/d > {t.samples:.7g}" for t in self.thresholds)
+        fit, steps = self.model.fit.samples, self.samples - self.model.fit.samples
+        parts = f"{fit:g} (fit) + {steps:g} (steps)" if steps else "those of the fit"
+        rows.append(("weak recovery", f"from {found}; here {self.samples:g}: {parts}"))
         if self.simulated is not None:
             rows.append(("message passing", _simulated(self.simulated)))
         return [*rows, ("model", outline(self.model))]
@@ -126,6 +131,10 @@ def optimal(model: Model, *, dimension: int | None = None, seeds: int = 10, seed
         raise BadInput("the best estimator is known for isotropic inputs only", "leave [inputs] out")
     if model.target.flips == 0.5:
         raise BadInput("target.flips = 0.5 leaves labels that do not depend on the input", "give less than 0.5")
+    if is_flat(model.target):
+        raise BadInput(
+            f"target.link = {model.target.link!r} is constant: there is nothing to learn", "give another link"
+        )
     samples = samples_of(model)
     by_sign = model.fit.loss.form == "margin"
     found = _optimal(model, samples, by_sign)
@@ -147,9 +156,9 @@ def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
     try:
         found, best, fast, change = _settled(model.target, samples, stages[0].samples < samples, by_sign)
     except NotConverged as failure:
-        if not failure.args[0].startswith("the label"):
+        if not failure.message.startswith("the label"):
             raise
-        return Optimal(model, samples, None, None, None, None, stages, 0.0, str(failure.args[0]))
+        return Optimal(model, samples, None, None, None, None, stages, 0.0, failure.message, failure.hint)
     if not change <= _USABLE:
         raise NotConverged(
             f"the overlap of the best estimator changes by {change:.1e} on finer nodes", "add noise to the label"
@@ -162,7 +171,7 @@ def _settled(target: Target, samples: float, found: bool, by_sign: bool) -> tupl
     fineness, size = first_fineness(target), max(_size(target), 1e-300)
     settled = _SETTLED[target.indices > 1]
     before, total = _reached(target, samples, found, by_sign, fineness, None), 0.0
-    for finer in (Fineness.more_labels, Fineness.more_kappa)[: 1 + (target.indices > 1)]:
+    for finer in (Fineness.more_labels, Fineness.more_kappa):
         if finer is Fineness.more_labels and target.noise == 0.0 and target.indices == 1:
             break
         for _ in range(_REFINEMENTS):

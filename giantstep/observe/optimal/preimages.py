@@ -103,6 +103,15 @@ class Places:
         return np.asarray(correlation * found[:, None])
 
 
+def is_flat(target: Target) -> bool:
+    """Whether the link is one number, as far as fifty places of z tell."""
+    from giantstep.spec.link import link_values
+
+    places = np.random.default_rng(9).standard_normal((target.indices, 50)) * 3.0
+    values = link_values(target.link)(places)
+    return bool(np.ptp(values) <= _FLAT * np.max(np.abs(values)))
+
+
 @lru_cache(maxsize=64)
 def places_of(target: Target) -> Places | None:
     """Those of a target of one index that is not constant between its breakpoints; None for others."""

@@ -25,7 +25,8 @@ from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 
 Array = np.ndarray
-_REACH, _WIDTH, _ORDER = 9.0, 1.5, 12  # panels of kappa
+_REACH, _WIDTH, _NARROWEST, _ORDER = 9.0, 1.5, 0.1, 12  # panels of kappa
+_KAPPA = 12  # the first number of nodes of kappa
 _AROUND = np.array([-36.0, -18.0, -9.0, -5.0, -2.5, 0.0, 2.5, 5.0, 9.0, 18.0, 36.0])  # and beside a jump, in its width
 _LEVELS = 60  # different labels, at most, of one that is constant almost everywhere
 _SAME = 1e-11  # of the largest label: two labels that are one
@@ -39,9 +40,9 @@ _TINY = 1e-280
 
 @dataclass(frozen=True)
 class Fineness:
-    """kappa: nodes of one direction, of several indices; labels: halvings of what they are taken at."""
+    """kappa: nodes of one direction, of one index panels in proportion; labels: halvings of what they are taken at."""
 
-    kappa: int = 12
+    kappa: int = _KAPPA
     labels: int = 0
 
     def more_kappa(self) -> Fineness:
@@ -112,14 +113,15 @@ def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Arr
     """Nodes [N, m] and weights [N] of kappa: panels about the jumps of a label of one index, else a product rule."""
     if target.indices > 1:
         return products([hermite(fineness.kappa)] * target.indices)
-    q = float(known[0, 0])
-    breaks = _breaks(target)
+    q, breaks = float(known[0, 0]), _breaks(target)
+    spread = math.sqrt(1.0 - q + target.probit)  # of z, and of what labels tell of it
+    widest = _WIDTH * min(1.0, max(spread, _NARROWEST)) * _KAPPA / fineness.kappa
     if q == 0.0 or not breaks:
-        edges = evenly_cut(_REACH, _WIDTH, ())
+        edges = evenly_cut(_REACH, widest, ())
     else:
-        width = math.sqrt(1.0 - q + target.probit) / math.sqrt(q)
+        width = spread / math.sqrt(q)
         places = np.concatenate([b / math.sqrt(q) + width * _AROUND for b in breaks])
-        edges = evenly_cut(_REACH, _WIDTH, places.tolist())
+        edges = evenly_cut(_REACH, widest, places.tolist())
     kappa, weight = normal_nodes(edges, _ORDER)
     return kappa[:, None], weight
 
