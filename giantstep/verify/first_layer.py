@@ -6,7 +6,7 @@ directions that it states them in.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -121,6 +121,15 @@ def order_parameters(result: Result, layer: FirstLayer) -> dict[str, Array]:
     lower = rest_of_target(layer.rows.overlaps)
     psi = along @ np.linalg.pinv(lower, rcond=1e-9).T if beside.size else psi
     return {**found, "zeta": zeta @ into, "psi": psi, "Q1": found["Q1"] + dropped @ dropped.T}
+
+
+def turned_as_stated(result: Result, layer: FirstLayer) -> FirstLayer:
+    """The layer along the directions that a result is stated in: those of a bulk that is taken from the theory."""
+    into = _map(_stated(result)[0], layer.rows.loadings)
+    if not np.allclose(into.T @ into, np.eye(into.shape[1]), atol=_WHOLE):
+        return layer
+    rows = Rows(layer.rows.loadings @ into.T, into @ layer.rows.overlaps, layer.rows.variances)
+    return replace(layer, rows=rows)
 
 
 def _stated(result: Result) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ from giantstep.system.result import Result
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.equations import long, residuals
-from giantstep.verify.first_layer import FirstLayer, first_layer, order_parameters
+from giantstep.verify.first_layer import FirstLayer, first_layer, order_parameters, turned_as_stated
 from giantstep.verify.giant_step import turns_of_label
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import loss_averages, test_errors
@@ -313,4 +313,6 @@ def reference(result: Result) -> Reference:
     if not result.order_parameters["V2"].any():
         raise NotEvaluable("a kink of the loss holds the output, which neither varies nor responds")
     layer = first_layer(result.vocabulary, result.bias, result.dimension)
+    if result.vocabulary.bulk == "trained":
+        layer = turned_as_stated(result, layer)
     return Reference(result, layer, order_parameters(result, layer))
