@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature c31ef320b7fa0a18, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 08b2b6f8e4fb9015, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "c31ef320b7fa0a1870b8463fe74c2c98e8bd6ad486f923123d20fe5f8b232070"
+SIGNATURE = "08b2b6f8e4fb9015041cc3b175dafeb8bb8604f4acdd5f355bf30b6553da0340"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 1fb87635b1476451, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 3936b30fbebb1f0b, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1fb87635b14764519a1904840dae06aff8b577265e59ef741932b74d9a77c56b"
+SIGNATURE = "3936b30fbebb1f0b5fecb5860c9e56c9e463c4a2ec5bc76930a012b72df56466"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

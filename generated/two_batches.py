@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 730f42854827f9b2, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 3b6292853bb49629, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "730f42854827f9b21ed71b92c72db7e72d6f1b10760ae0a184068365a46025d8"
+SIGNATURE = "3b6292853bb496299512d534ea48ccf0fe2743df269d2c7e11391ed293ca024a"
 
 
 def directions(*, gamma, **_):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,7 @@ from derive.language.grammar import ExpressionError
 
 _KINKED = (sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min, sympy.Piecewise)
 _DIGITS = 40
+_REACH, _MOST_TURNS = 40, 64  # of z, beyond which a periodic function is cut; periods within
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,7 @@ def split(expression: Any, z: sympy.Symbol) -> Pieces:
     zeros: set[Any] = set()
     for atom in sorted(innermost, key=sympy.default_sort_key):
         for argument in kinked_arguments(atom, z):
-            zeros |= set(real_zeros(argument, z))
+            zeros |= set(real_zeros(argument, z, _REACH))
     cuts = _sorted(zeros)
     breakpoints: list[Any] = []
     pieces: list[Any] = []
@@ -63,10 +65,11 @@ def split(expression: Any, z: sympy.Symbol) -> Pieces:
     return _merged(z, breakpoints, pieces)
 
 
-def real_zeros(argument: Any, z: sympy.Symbol) -> list[Any]:
+def real_zeros(argument: Any, z: sympy.Symbol, reach: int = 0) -> list[Any]:
     """All real zeros of the argument, exactly: polynomials, and invertible functions of what can be solved.
 
-    Raises ExpressionError where there are infinitely many zeros or no way to them.
+    reach: those of sines and cosines, up to |z| of that; zero for none. Raises ExpressionError where there are
+    infinitely many zeros or no way to them.
     """
     numerator = sympy.fraction(sympy.together(argument))[0]
     if not numerator.has(z):
@@ -75,9 +78,9 @@ def real_zeros(argument: Any, z: sympy.Symbol) -> list[Any]:
         return _polynomial_zeros(numerator, z, argument)
     factors = sympy.Mul.make_args(sympy.factor_terms(numerator))
     if len(factors) > 1:
-        return _sorted({zero for factor in factors if factor.has(z) for zero in real_zeros(factor, z)})
+        return _sorted({zero for factor in factors if factor.has(z) for zero in real_zeros(factor, z, reach)})
     if numerator.is_Pow and numerator.exp.is_positive:
-        return real_zeros(numerator.base, z)
+        return real_zeros(numerator.base, z, reach)
     if numerator.is_positive or numerator.is_negative:
         return []
     kernels = _kernels(numerator, z)
@@ -87,13 +90,13 @@ def real_zeros(argument: Any, z: sympy.Symbol) -> list[Any]:
         if not reduced.has(z) and reduced != unknown:
             zeros = set()
             for level in real_zeros(reduced, unknown):
-                for inner in _preimages(kernel, level, argument):
-                    zeros |= set(real_zeros(kernel.args[0] - inner, z))
+                for inner in _preimages(kernel, level, argument, reach):
+                    zeros |= set(real_zeros(kernel.args[0] - inner, z, reach))
             return _sorted(zeros)
     if len(kernels) == 1 and numerator == kernels[0]:
         zeros = set()
-        for inner in _preimages(numerator, sympy.S.Zero, argument):
-            zeros |= set(real_zeros(numerator.args[0] - inner, z))
+        for inner in _preimages(numerator, sympy.S.Zero, argument, reach):
+            zeros |= set(real_zeros(numerator.args[0] - inner, z, reach))
         return _sorted(zeros)
     raise _unsplittable(argument)
 
@@ -118,27 +121,52 @@ def _kernels(expression: Any, z: sympy.Symbol) -> list[Any]:
     found = [
         a
         for a in expression.atoms(sympy.Function, sympy.exp, sympy.Pow)
-        if a.has(z) and (isinstance(a, tuple(_INVERSES)) or (a.is_Pow and a.exp == sympy.S.Half))
+        if a.has(z) and (isinstance(a, (*_INVERSES, sympy.sin, sympy.cos)) or (a.is_Pow and a.exp == sympy.S.Half))
     ]
     return sorted(found, key=lambda a: (-sympy.count_ops(a), sympy.default_sort_key(a)))
 
 
-def _preimages(kernel: Any, level: Any, argument: Any) -> list[Any]:
+def _preimages(kernel: Any, level: Any, argument: Any, reach: int) -> list[Any]:
     """Values x with kernel(x) = level."""
     number = level.evalf(_DIGITS)
     if kernel.is_Pow and not isinstance(kernel, sympy.exp):
         return [level**2] if number >= 0 else []
+    if reach and isinstance(kernel, sympy.sin | sympy.cos):
+        return _periodic(kernel, level, argument, reach)
     for function, (inside, inverses) in _INVERSES.items():
         if isinstance(kernel, function):
             return [inverse(level) for inverse in inverses] if inside(number) else []
     raise _unsplittable(argument)
 
 
+def _periodic(wave: Any, level: Any, argument: Any, farthest: int) -> list[Any]:
+    """Values x of the argument of a sine or cosine at which it has a level, for |z| up to the farthest."""
+    if not abs(level.evalf(_DIGITS)) <= 1:
+        return []
+    (z,) = wave.free_symbols
+    inner = sympy.Poly(wave.args[0], z) if wave.args[0].is_polynomial(z) else None
+    if inner is None or inner.degree() != 1:
+        raise _unsplittable(argument)
+    slope, constant = inner.all_coeffs()
+    first = sympy.asin(level) if isinstance(wave, sympy.sin) else sympy.acos(level)
+    second = sympy.pi - first if isinstance(wave, sympy.sin) else -first
+    middle, reach = float(constant), abs(float(slope)) * farthest
+    low, high = ((middle + side * reach) / (2 * math.pi) for side in (-1.0, 1.0))
+    turns = range(math.floor(low) - 1, math.ceil(high) + 2)
+    if len(turns) > _MOST_TURNS:
+        raise ExpressionError(
+            f"{argument} has more than {2 * _MOST_TURNS} zeros up to |z| = {farthest}, and each is a kink or jump",
+            "lower its frequency",
+        )
+    found = [start + 2 * sympy.pi * turn for turn in turns for start in (first, second)]
+    return [x for x in found if abs(float(x) - middle) <= reach]
+
+
 def _unsplittable(argument: Any) -> ExpressionError:
     return ExpressionError(
         f"the zeros of {argument}, where the expression has a kink or jump, could not be found exactly",
-        "use a polynomial, or an invertible function (tanh, erf, exp, log, arctan, sinh, sqrt) of one, as "
-        "the argument of abs, sign, step, relu, max, min or clip",
+        "use a polynomial, or an invertible function (tanh, erf, exp, log, arctan, sinh, sqrt) of one, or a sine of a "
+        "linear one, as the argument of abs, sign, step, relu, max, min or clip",
     )
 
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e5f71cffab899a47, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f8c6a5827a8ac2ea, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "e5f71cffab899a47e3f789458dd94460b91d60d568611652c9be34d6a1606b18"
+SIGNATURE = "f8c6a5827a8ac2ea0aaf1f2f8aa73493808ea43cc319777216644e9e96965f59"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

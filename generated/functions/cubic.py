@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 20ad0de5d783a280, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 5ea63b3c7880b12f, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "20ad0de5d783a2808f53f84a98b22c4d79034d45f5c82c7fb32989e8b3c4aecd"
+SIGNATURE = "5ea63b3c7880b12fca6b43a256c87b80d6a48bd287080b8797d2d5afa7c3654a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

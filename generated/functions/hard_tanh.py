@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 83b29d70b9b000fe, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 5017b1763c54ac99, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "83b29d70b9b000fecd8c3d04b09ceb1d21a303b8d24eb6b605278a69310ca2f1"
+SIGNATURE = "5017b1763c54ac994b01c86456e6d1510520bbd33ec6d3339f288272ba4f2d28"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 11bbe81fbe7313ce, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 79fe7bd26a35162d, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "11bbe81fbe7313ce3d9e5c01ebffb7b9cc46aef1a60f761e5b3b9f4fe16cbb67"
+SIGNATURE = "79fe7bd26a35162d2f229e3a31eda9a655e176b634d94cdaa05017e12a0954bf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9d938e26be936cfd, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 78f0d67f2ce53e13, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "9d938e26be936cfd12180c2e67a89b2deed707596f9209990c3285a0a44957db"
+SIGNATURE = "78f0d67f2ce53e13faf4fc451562bbdb97eaf06e9bf7d3e4837b9c84accde8ae"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

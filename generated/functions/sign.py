@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 59445d97e26e7a87, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 53f3757b452122da, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "59445d97e26e7a877a6f622068ecf1a588ca5a2c560c0afc4fb4441fc761d51b"
+SIGNATURE = "53f3757b452122da91df3502e04bdc739b646072944cce4e80a3994c64c9c641"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fb4a575d7bb9bea5, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 23677ef783e2a192, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "fb4a575d7bb9bea595c8f49cfc97d12a86aadb4112e6e6460a84a833923a12c7"
+SIGNATURE = "23677ef783e2a1923cb7f4492458a40aeea8b5e425f41b5e0695908f700ac170"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

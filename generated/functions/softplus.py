@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 31412c306bed4c2d, runtime f2611087b784e6d8.
+Generated; do not edit. Signature e97e69b92973f79d, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "31412c306bed4c2d74edcc022c3dd06a8d764aaa5f125ad9cda7b31604e9b95f"
+SIGNATURE = "e97e69b92973f79d9b0faca35099175cb233d63849a6884a2be85f5f8d60295b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

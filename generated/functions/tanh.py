@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 75f212ac36716074, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 6848e104e18d5435, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "75f212ac367160747a5bff74d3018e0d91e95fc506137c72d348e588fe1878be"
+SIGNATURE = "6848e104e18d5435b551292e35c479b25f31b4660b6d670aa092ab5940d63c87"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

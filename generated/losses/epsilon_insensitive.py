@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d16c06afc35d4427, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 7675b55906c673ae, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "d16c06afc35d4427803389cd086d643baa92d41b82b1e42c08a852c3d6b06c4a"
+SIGNATURE = "7675b55906c673aefa3851a48bc392a08abe9672cf0517b7dd1a6d955807eb3e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

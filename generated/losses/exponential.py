@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 64c6af62a91c942e, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 118206b3bb2827c2, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "64c6af62a91c942e6e27fcb30837678cd31f8257d417140d9dbfd5c4144a2e01"
+SIGNATURE = "118206b3bb2827c22d736653b120abed84e822ce8ed3001d5bfa5b43069ca6e1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature bf7d46f0494f0b25, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 685fc82875e7f146, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "bf7d46f0494f0b25d3d4f55b25d7db0940443b31a69386ae4c009226bed70b18"
+SIGNATURE = "685fc82875e7f146405a3c917e4cd73f02e4edbba777f4b22dcc108d231c67f2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature be5ffffaba6ed8a9, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 953d96b7970b5caf, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "be5ffffaba6ed8a9e8275f0ea7f415fc37ae2d36980a40f13d93d417ab146d96"
+SIGNATURE = "953d96b7970b5caf8c989336c66154b7227dd2cdf72b4820f2cbffc2d244b726"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

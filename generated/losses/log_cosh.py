@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0eae64bdb2cc70e7, runtime f2611087b784e6d8.
+Generated; do not edit. Signature aed2a758081362b5, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "0eae64bdb2cc70e72494c55453ad6183cdb7248dbc8a0a49b86574666d63b415"
+SIGNATURE = "aed2a758081362b5a238bf93ecfa28f5e543147ba35bab25606d70257f2977bd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

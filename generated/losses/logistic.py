@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature a0755ad9dea50522, runtime f2611087b784e6d8.
+Generated; do not edit. Signature ed14206dbe11e7db, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "a0755ad9dea505229331d7e844e86d2f832b61894ffc2f328604d5a1420acf08"
+SIGNATURE = "ed14206dbe11e7db4c067826457b4e675d82dc61642fde4becac96988735ee9c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9f8ac687a8d76c31, runtime f2611087b784e6d8.
+Generated; do not edit. Signature b1d7d1469232b5f7, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "9f8ac687a8d76c310373ed6119fbe50e1e376242c8f08d8e6056436e316d6a8c"
+SIGNATURE = "b1d7d1469232b5f76692bf60120efb395a53a51040aacd410855b1fe52ed2197"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

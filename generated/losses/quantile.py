@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 444d6ab95f8c9052, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 4114bda101491494, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "444d6ab95f8c905297d3e55e25d4b5be5448563f7d0df66b153098c5b9cb5846"
+SIGNATURE = "4114bda10149149477ef9ad11f1ad2936756b2d9cb11db66e2e166f6bb849b2f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature f5312e1ab7f3bb90.
+Generated; do not edit. Signature 453f6b99a126cd50.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f5312e1ab7f3bb907ea1382ab11efab6fa7cbd6c356b362ddde782f458ca80ec"
+SIGNATURE = "453f6b99a126cd5042cb14c4ecfc96e187bd2c9b36ce5368059f3f057c6ee878"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

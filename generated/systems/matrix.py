@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature d04063e366e10de9.
+Generated; do not edit. Signature 965ca69272e6984d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d04063e366e10de910c63b5f72c4afefb257d7fb817b7f9b13407baccba7d64d"
+SIGNATURE = "965ca69272e6984df56093ad3929293f96616c79ff2cd051e065dee739da2480"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

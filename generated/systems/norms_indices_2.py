@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2d6e86522f60a283.
+in X). Generated; do not edit. Signature 73d8997d259ce3a4.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2d6e86522f60a283a4612b1598c29a33b82760fee0cbd7b178fb3a48256ba1b0"
+SIGNATURE = "73d8997d259ce3a421d917a4c95f8797f1dcd523104b8402c9eb93ccbed6b8ec"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature cc1e4314a5bd176c, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 8846392fb8008990, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "cc1e4314a5bd176cb7fb197ff8d7b12db4a8d182d733f8b550d86eab688b58df"
+SIGNATURE = "8846392fb8008990cab5795501658d3a9628891d925afbe59bdc7ede3fb1c52c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3c7e0d7a78abb327.
+Generated; do not edit. Signature c741ab709c32f6bc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3c7e0d7a78abb327be2174c535908bf31edfd95f6f3861232230562b3d56d6f2"
+SIGNATURE = "c741ab709c32f6bc75b4147feb9eec1ee4fc0a3426a2aa63c400bbe1a07ccdc1"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

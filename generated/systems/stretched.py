@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 9eb04384d208573d.
+Generated; do not edit. Signature 27465fc0d57fe752.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9eb04384d208573d37d27ae021f8b754c951c7d6a57c298fcc7df40b8dfd6526"
+SIGNATURE = "27465fc0d57fe752700916d8bef49325267c94788ef16bf1cd2ecd85358890eb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

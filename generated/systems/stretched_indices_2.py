@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7fab48e77d94c46b.
+Generated; do not edit. Signature 7a0798e39859b53e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7fab48e77d94c46bbc930dce4016bd747dd63871b530e4369523802317e05280"
+SIGNATURE = "7a0798e39859b53eb2f66d39c6b074df774fa1eda47d03e188fdf89f60222789"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -80,14 +80,26 @@ def test_pieces_are_the_function(text: str) -> None:
 
 def test_what_cannot_be_split_is_named() -> None:
     for text, argument in (
-        ("sign(cos(z))", "cos(z)"),
+        ("sign(cos(z**2))", "cos(z**2)"),
         ("abs(exp(z)+z)", "z + exp(z)"),
-        ("sign(sin(z))", "sin(z)"),
+        ("sign(sin(z)+z)", "z + sin(z)"),
     ):
         with pytest.raises(ExpressionError) as caught:
             scalar_function(text)
         assert argument in str(caught.value)
         assert "invertible function" in str(caught.value)
+
+
+def test_periodic_kinks_are_those_that_averages_reach() -> None:
+    """sign(sin(2z)) jumps at k pi/2; E z f = sum_k 2 (-1)^k phi(k pi/2)."""
+    found = scalar_function("sign(sin(2*z))")
+    assert found.breakpoints == tuple(sympy.pi * k / 2 for k in range(-25, 26))
+    jumps = mpmath.fsum(2 * (-1) ** k * mpmath.npdf(k * mpmath.pi / 2) for k in range(-25, 26))
+    density = [0.0, *(float(mpmath.npdf(k * mpmath.pi / 2)) for k in range(-25, 26)), 0.0]
+    mean = sum(float(f) * (density[i] - density[i + 1]) for i, (_, _, f) in enumerate(found.pieces))
+    assert abs(mean - jumps) < 1e-14
+    with pytest.raises(ExpressionError, match="lower its frequency"):
+        scalar_function("sign(sin(90*z))")
 
 
 @pytest.mark.parametrize("text", ["sqrt(z)", "log(z)", "log(1-exp(z))", "abs(sqrt(z))"])
