@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 3936b30fbebb1f0b, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 1b04493cd292f0dd, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3936b30fbebb1f0b5fecb5860c9e56c9e463c4a2ec5bc76930a012b72df56466"
+SIGNATURE = "1b04493cd292f0dd63207943348ab69efce1f288d14869d9827d4bb9eab25fdf"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

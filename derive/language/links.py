@@ -14,6 +14,7 @@ from derive.language.grammar import ExpressionError, Node, canonical, parse, sho
 MAX_INDICES = 4
 VARIABLES = tuple(f"z{i + 1}" for i in range(MAX_INDICES))
 _INDEXED = re.compile(r"\bz\d", re.ASCII)
+_ANY_INDEX = re.compile(r"\bz\d+\b", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,12 @@ def link_of(text: str) -> Link:
     """
     if not _INDEXED.search(text):
         return _of_one(text.strip())
+    beyond = sorted(set(_ANY_INDEX.findall(text)) - set(VARIABLES))
+    if beyond:
+        raise ExpressionError(
+            f"the link {shorten(text)} has the index {beyond[0]}",
+            f"a target has at most {MAX_INDICES}, z1 to {VARIABLES[-1]}",
+        )
     node = parse(text, (*VARIABLES, "z"))
     used = variables_of(node)
     if "z" in used:

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature c741ab709c32f6bc.
+Generated; do not edit. Signature ae0e3786d79a1dad.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c741ab709c32f6bc75b4147feb9eec1ee4fc0a3426a2aa63c400bbe1a07ccdc1"
+SIGNATURE = "ae0e3786d79a1dad2022e44ba54e3dd8fd8d3397eacd1fd5c9fea4c0bf835222"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -34,6 +34,7 @@ _WORST = 1e-7  # rounding of rates beside what counts of them: by measurement th
 _SURELY, _FELT = 1e-8, 1e-2  # inverse dimension that rounding does not reach; share of it that shows
 _ROUNDED = 1e-12  # of the largest coordinate
 _CLOSE = 1e-5  # rounding may show where features differ by less
+_LOST = 1e-6  # of its features, below which the shape of a mean feature has fewer than ten digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,7 +256,7 @@ def _require_large_means(terms: tuple[tuple[Term, ...], Rows | None, Term | None
     _, weight, mu0, sizes = _features(*terms)
     shares = np.sqrt(weight @ mu0**2) / np.where(sizes > 0.0, sizes, 1.0)
     shares[[place for cluster in span.clusters for place in cluster.columns]] = 0.0
-    lost = shares[(shares > ROUNDING) & (shares < _CLOSE)]
+    lost = shares[(shares > ROUNDING) & (shares < _LOST)]
     if lost.size:
         raise NotConverged(
             f"a mean feature is {lost.min():.1e} of its features, which oscillate: its shape is lost in rounding, and "
