@@ -253,9 +253,12 @@ def _graded(
 
 def _require_large_means(terms: tuple[tuple[Term, ...], Rows | None, Term | None], span: Span) -> None:
     """Raise NotConverged where a mean feature is so small beside its features that rounding shows in its shape."""
+    blocks, loadings, _ = terms
+    moves = [term.scale != 0.0 for term in blocks] if loadings is None else [any(row) for row in loadings]
     _, weight, mu0, sizes = _features(*terms)
     shares = np.sqrt(weight @ mu0**2) / np.where(sizes > 0.0, sizes, 1.0)
     shares[[place for cluster in span.clusters for place in cluster.columns]] = 0.0
+    shares[~np.array(moves)] = 0.0  # a constant has no shape
     lost = shares[(shares > ROUNDING) & (shares < _LOST)]
     if lost.size:
         raise NotConverged(

@@ -357,3 +357,5 @@ def test_a_mean_feature_whose_shape_is_rounding_is_refused() -> None:
     )
     with pytest.raises(NotConverged, match="oscillate"):
         solve(given)
+    constant = given.replace({"spike": None, "network.bias": 0.3})
+    assert solve(constant).residual < 1e-10
