@@ -18,6 +18,7 @@ from codegen.stable import stabilised
 from codegen.text import fitted
 from derive.scalar import ScalarFunction
 
+_WIDTHS = (0, *(sympy.Rational(2) ** k for k in range(-8, 9)))  # q at which a slope that depends on it is looked at
 _MOST_TERMS = 80  # longer sums cost more than quadrature and compile slowly
 
 
@@ -53,7 +54,7 @@ def closed_form(scalar: ScalarFunction, coefficients: Any) -> ClosedForm | None:
         sympy.srepr(sympy.Tuple(*chosen)),
         operations(everything),
         multiplied,
-        _frequency(sums, s),
+        _frequency(sums, s, q),
     )
 
 
@@ -63,11 +64,12 @@ def _terms(expression: Any) -> tuple[Any, ...]:
     return tuple(sympy.Add(*[opened]).as_ordered_terms()) if opened != 0 else ()
 
 
-def _frequency(sums: Sequence[Sequence[Any]], s: Any) -> float:
-    """Largest factor by which a wave magnifies the rounding of s."""
+def _frequency(sums: Sequence[Sequence[Any]], s: Any, q: Any) -> float:
+    """Largest factor by which a wave magnifies the rounding of s, at any q."""
     waves = {wave for terms in sums for term in terms for wave in term.atoms(sympy.sin, sympy.cos)}
-    slopes = [abs(float(sympy.N(sympy.diff(wave.args[0], s)))) for wave in waves if wave.args[0].is_polynomial(s)]
-    return max(slopes, default=0.0)
+    slopes = [sympy.diff(wave.args[0], s) for wave in waves if wave.args[0].is_polynomial(s)]
+    known = [slope for slope in slopes if not slope.has(s)]
+    return max((abs(float(slope.subs(q, width))) for slope in known for width in _WIDTHS), default=0.0)
 
 
 def _text(sums: Sequence[Sequence[Any]], multiplied: bool) -> str:

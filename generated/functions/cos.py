@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9434571d16d5174f, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 41086fceb83f347e, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "9434571d16d5174fd760c54588dbd30ed800eb12fc950cf27ed4142e5d81fc42"
+SIGNATURE = "41086fceb83f347eaeb030f02761a524ce2e35493b5c02fe25672424fcb3e401"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5ea63b3c7880b12f, runtime f2611087b784e6d8.
+Generated; do not edit. Signature a13da08366624e66, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "5ea63b3c7880b12fca6b43a256c87b80d6a48bd287080b8797d2d5afa7c3654a"
+SIGNATURE = "a13da08366624e66beeb9df5b321055776ab7f4d9ddcabecfec41424cf949307"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2b4ea5a0544da87c, runtime f2611087b784e6d8.
+Generated; do not edit. Signature aa5728c482110423, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "2b4ea5a0544da87c143c49ebf769add9af7e7be3a77f098fc41932d22e0ec8c4"
+SIGNATURE = "aa5728c482110423bcaaaded43c464279ff4494e62a33aa7fe58178da4058286"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b5238967d87a2a85, runtime f2611087b784e6d8.
+Generated; do not edit. Signature c2f469047eb732d6, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b5238967d87a2a8557ed56bc4d376db9287a91e38d36bfdf684f6872899bad55"
+SIGNATURE = "c2f469047eb732d69c2666801c736fcfcd008a7afe8c09feb8f43ffcbff4c257"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5017b1763c54ac99, runtime f2611087b784e6d8.
+Generated; do not edit. Signature ac02aa0b3f73fd3c, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "5017b1763c54ac994b01c86456e6d1510520bbd33ec6d3339f288272ba4f2d28"
+SIGNATURE = "ac02aa0b3f73fd3c601aa989b3a8a68189dc601e0358161ceb6980c50789767d"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 79fe7bd26a35162d, runtime f2611087b784e6d8.
+Generated; do not edit. Signature c68f1542312684a9, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "79fe7bd26a35162d2f229e3a31eda9a655e176b634d94cdaa05017e12a0954bf"
+SIGNATURE = "c68f1542312684a98509bd55792f57a37df38382c4c229686b46ae0b2a4b3ddf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

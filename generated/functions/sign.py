@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 53f3757b452122da, runtime f2611087b784e6d8.
+Generated; do not edit. Signature e002e8d4094f72e4, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "53f3757b452122da91df3502e04bdc739b646072944cce4e80a3994c64c9c641"
+SIGNATURE = "e002e8d4094f72e441a600ac2431c69dac5905a1a34258e977037c03a811dd6c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3d64c7ec284e924c, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 68248a745fff056d, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "3d64c7ec284e924c5de9320bf91159577a9d6ace7a520a2c52daf204709af59c"
+SIGNATURE = "68248a745fff056dd99700617eb9070c3985c8100f66c41f610b398aae4a101a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

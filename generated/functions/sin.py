@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 23677ef783e2a192, runtime f2611087b784e6d8.
+Generated; do not edit. Signature d0a856a43a8f0c13, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "23677ef783e2a1923cb7f4492458a40aeea8b5e425f41b5e0695908f700ac170"
+SIGNATURE = "d0a856a43a8f0c13fb27ae2aa20403b62003600765be3f979fce9f0998e5e253"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e97e69b92973f79d, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 3e3f73b699e16005, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e97e69b92973f79d9b0faca35099175cb233d63849a6884a2be85f5f8d60295b"
+SIGNATURE = "3e3f73b699e160050e31e934488a22e32ca84fe0571958a9bf0ca6911cb167b7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

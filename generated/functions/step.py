@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 386efec3ad37cfce, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 5353afca653575f1, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "386efec3ad37cfce166d8ee50856823dfbf438d12914313568a1c493d58f4e0a"
+SIGNATURE = "5353afca653575f1499a78af7763356b0b33ce82a3fcada482405273ab55af24"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6848e104e18d5435, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 990e36ef07f6c74b, runtime f2611087b784e6d8.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "6848e104e18d5435b551292e35c479b25f31b4660b6d670aa092ab5940d63c87"
+SIGNATURE = "990e36ef07f6c74bb50f7cc620df309df865ed3aaf0979cdf5451c62b4dc75d6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -7,6 +7,7 @@ import pytest
 
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
+from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import coefficients
 
 
@@ -35,3 +36,16 @@ def test_a_fit_of_it_is_solved() -> None:
     }
     found = gs.solve(gs.Model.from_dict(given))
     assert found.residual < 1e-12 and found.quadrature_error < 1e-10
+
+
+@pytest.mark.parametrize("text", ["exp(-20*z**2)*sin(9*z)", "exp(-z**2)*cos(3*z)"])
+def test_a_wave_in_a_window_has_a_frequency_that_depends_on_the_variance(text: str) -> None:
+    """Against the definition on 4,000 Gauss-Legendre nodes."""
+    shifts, variance = np.array([-1.0, 0.3, 2.0]), 0.7
+    points, weights = np.polynomial.legendre.leggauss(4000)
+    g = 9.0 * points
+    weight = 9.0 * weights * np.exp(-0.5 * g * g) / np.sqrt(2.0 * np.pi)
+    values = numpy_function(text)(shifts[:, None] + np.sqrt(variance) * g)[0]
+    mu0, mu1 = values @ weight, (values * g) @ weight
+    expected = np.stack([mu0, mu1, values**2 @ weight - mu0**2 - mu1**2])
+    assert np.max(np.abs(coefficients(text, shifts, variance) - expected)) < 1e-13
