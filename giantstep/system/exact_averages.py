@@ -8,12 +8,10 @@ from types import MappingProxyType
 from typing import Any
 
 import mpmath
-import numpy as np
 
 from derive.language.catalogue import lookup
 from derive.language.grammar import Node, constant_value, parse
 
-Array = np.ndarray
 _DIGITS, _SETTLED = 90, 45  # of the sums, and to which they have to agree
 _COARSEST, _HALVINGS = 8, 4  # nodes of a trapezoid in one unit of g, and how often they are doubled
 _REACH = 26  # of g: its weight beyond is 1e-147, and with He_72 1e-45

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import giantstep as gs
 from giantstep.cli.main import main
 from giantstep.observe.optimal.monomials import told_by_product
+from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.thresholds import _largest, thresholds
 from giantstep.observe.optimal.told import Fineness, told
 from giantstep.spec.model import Target
@@ -130,6 +132,16 @@ def test_message_passing_reaches_it(given: gs.Model, dimensions: tuple[int, ...]
         for measured, limit in zip((runs.overlap, runs.test_error), limits, strict=True):
             error = np.std(measured, ddof=1) / math.sqrt(8)
             assert abs(np.mean(measured) - limit) < 4.0 * error + 3.0 / d
+
+
+def test_two_plateaus_of_one_label() -> None:
+    """clip(|z|, 1/2, 3/2) is 3/2 on both sides: the mean of t there is one of both tails."""
+    places = places_of(Target("clip(abs(z),0.5,1.5)"))
+    assert places is not None
+    low, high = (-1.5 - 0.3) / math.sqrt(0.6), (1.5 - 0.3) / math.sqrt(0.6)
+    expected = (norm.pdf(high) - norm.pdf(low)) / (norm.sf(high) + norm.cdf(low))
+    found = places.mean(np.array([1.5]), np.array([0.3]), 0.6)
+    assert found[0, 0] == pytest.approx(expected, abs=1e-13)
 
 
 def test_no_fit_is_better() -> None:

@@ -22,7 +22,7 @@ from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 
 Array = np.ndarray
-_LOW, _HIGH = 1e-7, 1e-9  # of Q, and of 1 - Q, between which fixed points are looked for
+#: Overlaps between which fixed points of one index are looked for.
 _GRID = np.sort(
     np.concatenate([10.0 ** np.arange(-7.0, -1.0), np.arange(0.05, 1.0, 0.05), 1.0 - 10.0 ** np.arange(-9.0, -1.0)])
 )
@@ -39,11 +39,6 @@ class Evolution:
 
     optimal: Array
     algorithmic: Array
-
-    @property
-    def hard(self) -> bool:
-        """Whether no known fast algorithm reaches the best estimator."""
-        return float(np.max(np.abs(self.optimal - self.algorithmic))) > _APART
 
 
 def evolve(

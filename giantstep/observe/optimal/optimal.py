@@ -15,7 +15,7 @@ from giantstep.observe.optimal.evolution import Evolution, evolve
 from giantstep.observe.optimal.passing import Passing, passing
 from giantstep.observe.optimal.preimages import is_flat
 from giantstep.observe.optimal.thresholds import Threshold, thresholds
-from giantstep.observe.optimal.told import Fineness, first_fineness
+from giantstep.observe.optimal.told import NOT_FOLLOWED, Fineness, first_fineness, varies_without_noise
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
@@ -153,12 +153,9 @@ def samples_of(model: Model) -> float:
 
 def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
     stages = _thresholds(model.target)
-    try:
-        found, best, fast, change = _settled(model.target, samples, stages[0].samples < samples, by_sign)
-    except NotConverged as failure:
-        if not failure.message.startswith("the label"):
-            raise
-        return Optimal(model, samples, None, None, None, None, stages, 0.0, failure.message, failure.hint)
+    if varies_without_noise(model.target):
+        return Optimal(model, samples, None, None, None, None, stages, 0.0, *NOT_FOLLOWED)
+    found, best, fast, change = _settled(model.target, samples, stages[0].samples < samples, by_sign)
     if not change <= _USABLE:
         raise NotConverged(
             f"the overlap of the best estimator changes by {change:.1e} on finer nodes", "add noise to the label"

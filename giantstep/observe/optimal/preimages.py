@@ -20,6 +20,7 @@ Array = np.ndarray
 _REACH = 9.0  # of a standard normal z
 _GRID, _BISECTIONS = 4001, 60
 _FLAT = 1e-13  # of the largest value: a piece on which the link is constant
+_ONE_LABEL = 1e-11  # two plateaus that are nearer have one label
 _ORDER, _WIDTH = 12, 1.2  # of a panel of z
 _OTHER_ORDER, _OTHER_WIDTH = 8, 1.2  # and of kappa given z
 
@@ -93,12 +94,13 @@ class Places:
             likely = np.nan_to_num(np.exp(-0.5 * u * u) / np.abs(values(place)[1]))
         total, first = likely.sum(axis=1), (likely * np.nan_to_num(u)).sum(axis=1)
         found = np.where(total > 0.0, first / np.where(total > 0.0, total, 1.0), 0.0)
-        for low, high, label in zip(*self.flat, strict=True):
-            here = np.abs(y - label) <= _FLAT * max(1.0, abs(label))
-            ends = [(end - omega[here]) / width for end in (low, high)]
-            share = special.ndtr(ends[1]) - special.ndtr(ends[0])
-            bells = [np.exp(-0.5 * end * end) / math.sqrt(2.0 * math.pi) for end in ends]
-            found[here] = (bells[0] - bells[1]) / np.maximum(share, 1e-300)
+        lows, highs, labels = self.flat
+        for label in np.unique(np.round(labels, 12)):
+            same, here = np.abs(labels - label) < _ONE_LABEL, np.abs(y - label) < _ONE_LABEL
+            low, high = ((ends[same] - omega[here, None]) / width for ends in (lows, highs))
+            share = (special.ndtr(high) - special.ndtr(low)).sum(axis=1)
+            bells = (np.exp(-0.5 * low * low) - np.exp(-0.5 * high * high)).sum(axis=1) / math.sqrt(2.0 * math.pi)
+            found[here] = bells / np.maximum(share, 1e-300)
         correlation = math.sqrt(variance) / width
         return np.asarray(correlation * found[:, None])
 

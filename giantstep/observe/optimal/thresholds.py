@@ -14,8 +14,7 @@ import numpy as np
 
 from giantstep.observe.optimal.evolution import iterated
 from giantstep.observe.optimal.monomials import told_by_monomial
-from giantstep.observe.optimal.told import Fineness, Told, told
-from giantstep.spec.errors import NotConverged
+from giantstep.observe.optimal.told import Fineness, Told, told, varies_without_noise
 from giantstep.spec.model import Target
 
 Array = np.ndarray
@@ -38,11 +37,8 @@ def thresholds(target: Target, fineness: Fineness) -> tuple[Threshold, ...]:
     """The thresholds of all directions that labels depend on, first one first."""
     first, inside = _first(target, fineness)
     stages = [first]
-    while len(inside) < target.indices and math.isfinite(stages[-1].samples):
-        try:
-            following = _next(target, stages[-1].samples, inside, fineness)
-        except NotConverged:
-            break  # of a label that varies and has no noise: what is known next is not followed
+    while len(inside) < target.indices and math.isfinite(stages[-1].samples) and not varies_without_noise(target):
+        following = _next(target, stages[-1].samples, inside, fineness)
         if following is None:
             break
         stages.append(following)
@@ -54,12 +50,12 @@ def _first(target: Target, fineness: Fineness) -> tuple[Threshold, Array]:
     nothing = np.zeros((target.indices, target.indices))
     found = told_by_monomial(target) if target.indices > 1 else None
     found = told(target, nothing, fineness) if found is None else found
-    stage = _stage(found, np.eye(target.indices), 1.0)
+    stage = _stage(found, np.eye(target.indices))
     return stage, stage.directions
 
 
-def _stage(found: Told, rest: Array, scale: float) -> Threshold:
-    """The threshold of directions ``rest`` [r, m] from what labels tell; scale: of samples that stand at one."""
+def _stage(found: Told, rest: Array) -> Threshold:
+    """The threshold of directions ``rest`` [r, m] from what labels tell."""
     turned = rest @ found.information @ rest.T
     sizes, vectors = np.linalg.eigh(turned)
     if sizes[-1] > _TRIVIAL:
@@ -67,7 +63,7 @@ def _stage(found: Told, rest: Array, scale: float) -> Threshold:
     square = np.einsum("ai,kij,bj->kab", rest, found.square, rest)
     value, matrix = _largest(found.weight, square)
     sizes, vectors = np.linalg.eigh(matrix)
-    return Threshold(scale / value if value > 0.0 else math.inf, vectors[:, sizes > _PART_OF * sizes[-1]].T @ rest)
+    return Threshold(1.0 / value if value > 0.0 else math.inf, vectors[:, sizes > _PART_OF * sizes[-1]].T @ rest)
 
 
 def _largest(weight: Array, square: Array) -> tuple[float, Array]:
@@ -91,10 +87,10 @@ def _next(target: Target, before: float, inside: Array, fineness: Fineness) -> T
 
     def at(samples: float, known: Array) -> tuple[Threshold, Array]:
         known = iterated(target, samples, known, fineness, projection)
-        return _stage(told(target, known, fineness), rest, 1.0), known
+        return _stage(told(target, known, fineness), rest), known
 
     start = _FIRST * projection
-    if before == 0.0 and (stage := _stage(told(target, start, fineness), rest, 1.0)).samples == 0.0:
+    if before == 0.0 and (stage := _stage(told(target, start, fineness), rest)).samples == 0.0:
         return stage
     low = max(before, 1e-3) * (1.0 + 1e-2)
     stage, known = at(low, start)

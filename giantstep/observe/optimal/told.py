@@ -34,6 +34,10 @@ _SAME = 1e-11  # of the largest label: two labels that are one
 _STEPS, _TAIL = (0.28, 0.5), 7.5
 _PROBES, _MOSTLY, _APART, _HALVINGS = 400, 0.95, 0.15, (7, 3)  # of the first fineness
 _AT_A_TIME = 1 << 20  # parts of labels
+NOT_FOLLOWED = (
+    "the label varies and has no noise: the indices that give one label lie on curves, which are not followed",
+    "give it noise, as target.noise = 0.01",
+)
 _NOTHING = 1e-18  # probability that is left out
 _TINY = 1e-280
 
@@ -83,8 +87,8 @@ class Told:
 
 def told(target: Target, known: Array, fineness: Fineness) -> Told:
     """What labels tell where the overlap Q [m, m] is known. Raises NotConverged for a label that has no such form."""
-    if target.indices > 1 and target.noise == 0.0:
-        _require_few_labels(target)
+    if varies_without_noise(target):
+        raise NotConverged(*NOT_FOLLOWED)
     root = square_root(known)
     kappa, weight = kappas(target, known, fineness)
     places = places_of(target) if target.noise == 0.0 else None
@@ -199,15 +203,12 @@ def _same_labels(parts: Parts, weight: Array) -> Iterator[tuple[Array, Array, Ar
 
 
 @lru_cache(maxsize=64)
-def _require_few_labels(target: Target) -> None:
-    """Raise NotConverged for a label of several indices that varies, where it has no noise."""
+def varies_without_noise(target: Target) -> bool:
+    """Whether a label of several indices varies and has no noise: the indices that give one label lie on curves."""
+    if target.indices == 1 or target.noise > 0.0:
+        return False
     values = link_values(target.link)(np.random.default_rng(8).standard_normal((target.indices, _PROBES)))
-    if len(np.unique(np.round(values, 9))) > _LEVELS:
-        raise NotConverged(
-            f"the label {target.link!r} of {target.indices} indices varies and has no noise: the indices of one label "
-            "lie on curves, which are not followed",
-            "give it noise, as target.noise = 0.01",
-        )
+    return len(np.unique(np.round(values, 9))) > _LEVELS
 
 
 def _noisy(parts: Parts, weight: Array, spread: float, step: float) -> tuple[Array, Array, Array]:
