@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from codegen.lower.affine import ONE
+from codegen.lower.chains import in_pairs, products_of
 from codegen.lower.loops import Loops
 from codegen.lower.nests import nests
 from codegen.lower.nodes import Passes
@@ -55,7 +56,9 @@ class Program:
         for stage in stages:
             if stage.fields or stage.averages:
                 passes.write(stage.fields, stage.averages)
-            for nest in nests(stage.assignments):
+            assignments = in_pairs(stage.assignments)
+            self.places.reserve(products_of(assignments), 2)
+            for nest in nests(assignments):
                 loops.nest(nest)
         return text.lines
 

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature ddabcfbcec874847.
+Generated; do not edit. Signature 3e361ee0cf26dc03.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ddabcfbcec874847a039e6a59738fc1c82e7e31a7cfb21026a39370b83c1260a"
+SIGNATURE = "3e361ee0cf26dc033526b379d0f7db084048120651c23601dea5a41066e58d7e"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 3b6292853bb49629, runtime f2611087b784e6d8.
+Generated; do not edit. Signature c218babbd4949e96, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3b6292853bb496299512d534ea48ccf0fe2743df269d2c7e11391ed293ca024a"
+SIGNATURE = "c218babbd4949e96183ed578e7b08bc25f1b4dc402d2c352a482b0bc8d38cdc2"
 
 
 def directions(*, gamma, **_):

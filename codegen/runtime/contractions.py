@@ -83,7 +83,9 @@ def add(field, row, factor, node, feature):
 
 @kept(**ALONG)
 def add_product(field, row, factor, node, first, second):
-    """Add a multiple of a product of two features to a row."""
+    """Add a multiple of a product of two features to a row; along a unit vector most multiples are zero."""
     apart()
+    if factor == 0.0:
+        return
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]

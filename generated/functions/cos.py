@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 41086fceb83f347e, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 2af6ef6f8b39aa62, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "41086fceb83f347eaeb030f02761a524ce2e35493b5c02fe25672424fcb3e401"
+SIGNATURE = "2af6ef6f8b39aa6202d67c75f9daf5a1a9e95efc87c47b8e3c2935f6e9ece5fb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a13da08366624e66, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 0a9d769159fa8cd5, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a13da08366624e66beeb9df5b321055776ab7f4d9ddcabecfec41424cf949307"
+SIGNATURE = "0a9d769159fa8cd53b3b3009c5f0075862cf9fc8b7c7436763c2607522aa0f76"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c2f469047eb732d6, runtime f2611087b784e6d8.
+Generated; do not edit. Signature fc020802615e445b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "c2f469047eb732d69c2666801c736fcfcd008a7afe8c09feb8f43ffcbff4c257"
+SIGNATURE = "fc020802615e445b768152fc680a4c201b67b8785ecd4f43c694ac3ce710c705"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 078d5ab92707b02f, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 959968f0b15b3a91, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "078d5ab92707b02fcdeb25c9bfd961d5f27636389cf09acad31a3bc8796516fc"
+SIGNATURE = "959968f0b15b3a9159f97a76f6079df3bbdeece31da0273b9596d4cbd8a998dd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

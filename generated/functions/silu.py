@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 68248a745fff056d, runtime f2611087b784e6d8.
+Generated; do not edit. Signature fef8745c22261bc7, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "68248a745fff056dd99700617eb9070c3985c8100f66c41f610b398aae4a101a"
+SIGNATURE = "fef8745c22261bc798779549105efc6b40922a6598028daf66e70642772d1e95"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3e3f73b699e16005, runtime f2611087b784e6d8.
+Generated; do not edit. Signature df4d2088d91d5a51, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "3e3f73b699e160050e31e934488a22e32ca84fe0571958a9bf0ca6911cb167b7"
+SIGNATURE = "df4d2088d91d5a51b3d4b95295baa88f1f95953d5e13f8c945c9e3a1053d4bd5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

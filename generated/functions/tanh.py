@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 990e36ef07f6c74b, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 831a57e16c3e642b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "990e36ef07f6c74bb50f7cc620df309df865ed3aaf0979cdf5451c62b4dc75d6"
+SIGNATURE = "831a57e16c3e642b520d5f8f0e916331278cee00d7b8d1ec45aea9a4a29e553c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 118206b3bb2827c2, runtime f2611087b784e6d8.
+Generated; do not edit. Signature b294c7f1718bdef6, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "118206b3bb2827c22d736653b120abed84e822ce8ed3001d5bfa5b43069ca6e1"
+SIGNATURE = "b294c7f1718bdef663357a6f40abb5b3c4502409701032819f4e0df38b276fde"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 953d96b7970b5caf, runtime f2611087b784e6d8.
+Generated; do not edit. Signature a3ba657b3ca0c194, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "953d96b7970b5caf8c989336c66154b7227dd2cdf72b4820f2cbffc2d244b726"
+SIGNATURE = "a3ba657b3ca0c194caa70ff69e72896dd5d0dd70073962e19c498df02ae4eef4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

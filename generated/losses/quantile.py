@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 4114bda101491494, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 86926c47b5723f2d, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "4114bda10149149477ef9ad11f1ad2936756b2d9cb11db66e2e166f6bb849b2f"
+SIGNATURE = "86926c47b5723f2d8d6c1cd7a89ed0b44d53ed235299f31c1c2b82dca228cade"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e1125978cf481780, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 4865469de3adce5e, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e1125978cf481780857ffa787fa35aa9debb260f4dd88d0662f741d56021d390"
+SIGNATURE = "4865469de3adce5ebd35a15ede41479aa873680a641a91f551888bff30727389"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

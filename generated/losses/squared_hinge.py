@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature cfba2fa5af1f3d35, runtime f2611087b784e6d8.
+Generated; do not edit. Signature 7f9586c547b762b8, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "cfba2fa5af1f3d356f4cfaf6b5c97e5672d8659b3e31688a5a4f0384621398d2"
+SIGNATURE = "7f9586c547b762b876f95dd0f717ef5c49da0db356fef531ff7579b4af966ef1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

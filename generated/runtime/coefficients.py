@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -269,4 +269,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

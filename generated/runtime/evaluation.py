@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -244,4 +244,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

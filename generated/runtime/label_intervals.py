@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def intervals(law, rule, labels, fields, scratch, out):
             _fill_law(label, given, output, (rest, along), scratch, count, rows)
             add_sums(rows, sign, scratch, count, 1, out, node)
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -362,4 +362,4 @@ def points(law, rule, labels, fields, scratch, out):
             else:
                 _add_averages(law, rule, side, centres, np.argsort(centres.place[:count]), moves, room, node)
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -97,4 +97,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

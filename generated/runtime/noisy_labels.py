@@ -1,7 +1,7 @@
 """Averages given a label with Gaussian noise, on a grid: every part of the label adds to the places near it.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def gather(place, parts, step, tail, out):
                 weight *= ratio
                 ratio *= turn
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

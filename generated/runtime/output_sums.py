@@ -4,7 +4,7 @@ The law has a row for the density, for t and for the products of its components 
 derivative of the density in the centre, but for the products; then its second derivative.
 
 Written by hand, in codegen/runtime/output_sums.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -63,4 +63,4 @@ def add_sums(law, sign, scratch, count, directions, out, node):
             place, pair = place + 1, pair + 1
     out[place, node] += _sum(law, 0, scratch, LOSS, count)
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

@@ -1,7 +1,7 @@
 """Truncated Gaussian moments of piecewise linear f.
 
 Written by hand, in codegen/runtime/piecewise.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -92,4 +92,4 @@ def piecewise(segments, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = 0.0
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -153,4 +153,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

@@ -4,7 +4,7 @@ Polynomials are Taylor's, or sums of Chebyshev polynomials written in powers; ea
 Four terms together, then two of these, do not wait for each other.
 
 Written by hand, in codegen/runtime/vector.py.
-Generated; do not edit. Signature 35518139dd44a3bb, runtime f2611087b784e6d8.
+Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -76,4 +76,4 @@ def tail(x):
     weight = exp(-0.5 * x * x)
     return p * weight / (1.0 + 2.0 * z), NORM * weight
 
-SIGNATURE = "35518139dd44a3bb40724ff2399c17b6067dc4d60d0a1a39e3c7b02efa226d7f"
+SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 453f6b99a126cd50.
+Generated; do not edit. Signature 1ba54881e0480075.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "453f6b99a126cd5042cb14c4ecfc96e187bd2c9b36ce5368059f3f057c6ee878"
+SIGNATURE = "1ba54881e048007554ad0b0593ae6b61a8a1ac3f8404da448250c5b749cf0bdd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 965ca69272e6984d.
+Generated; do not edit. Signature d8512f373aedb0a0.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "965ca69272e6984df56093ad3929293f96616c79ff2cd051e065dee739da2480"
+SIGNATURE = "d8512f373aedb0a0fa357b3694fa2f0fa0a4204a662a683cd1663a53709899d1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

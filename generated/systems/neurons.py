@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature a0fc6bcc1e312282.
+Generated; do not edit. Signature c555d07cfe84df14.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a0fc6bcc1e312282dfeaa1e3a30d698b06d232cc1eb91434a4cd9d5898448160"
+SIGNATURE = "c555d07cfe84df14221bd73f4482a799a3846084efdf6081447526ae43da646c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

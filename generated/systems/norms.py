@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a2566e0bbf4608a6.
+in X). Generated; do not edit. Signature ab9025885e586f4f.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a2566e0bbf4608a6b26f6805f7a89eabe9b316c134689e92a6178d0a26c8fd46"
+SIGNATURE = "ab9025885e586f4fb1ef75106d1be08da7f2619138c679481c14b1cee644894b"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -36,9 +36,10 @@ VECTORS = ('adjoint', 'm', 'T', 'norm', 'psi', 'zeta', 'residual_adjoint', 'resi
     d_residual_psi, d_residual_zeta, Q2, V2, norm_hat, zeta_hat, Q2_hat, V2_hat, psi_hat, d_Q2, d_V2, d_norm_hat,
     d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat, chi, average_m, average_d_residual_m) = np.arange(41)
 MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
-    'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S')
+    'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S', 'product_1', 'product_2', 'product_3',
+    'product_4', 'product_5', 'product_6')
 (Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
-    d_V1_hat, d_P, d_M, d_S) = np.arange(18)
+    d_V1_hat, d_P, d_M, d_S, product_1, product_2, product_3, product_4, product_5, product_6) = np.arange(24)
 FIELDS = ('slope', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx', 'avg_hxx', 'avg_tg',
     'avg_th', 'avg_tgh', 'avg_thx', 'avg_tth', 'avg_l', 'mean', 'Delta', 'V', 'part_1', 'weight_1', 'weight_2',
     'weight_3', 'weight_4', 'weight_5', 'd_slope', 'd_mean', 'd_Delta', 'd_V', 'd_avg_g', 'd_avg_gg', 'd_avg_h',
@@ -149,38 +150,42 @@ def residual(node, fraction, numbers, vector, matrix, field):
         sum2 = 0.0
         sum3 = 0.0
         sum4 = 0.0
-        sum5 = 0.0
         for a in range(K):
-            sum6 = 0.0
+            sum5 = 0.0
             for c in range(K):
-                sum6 += matrix[P, b, c]*matrix[Q1_hat, a, c]
+                sum5 += matrix[P, b, c]*matrix[Q1_hat, a, c]
             sum2 += vector[psi_hat, a]*matrix[P, b, a]
             sum3 += (matrix[S, a, b]*matrix[S, a, b])*vector[adjoint, a]
-            sum4 += sum6*matrix[P, b, a]
-            sum5 += vector[psi_hat, a]*matrix[M, a, b]
+            sum4 += sum5*matrix[P, b, a]
         vector[residual_adjoint, b] = (beta*vector[adjoint, b]*fraction[b]/(vector[T, b]*vector[T, b])
             - inverse_dimension*(vector[m, b]*vector[m, b])/(vector[T, b]*vector[T, b]) - (sum2*sum2) - sum3
             - (vector[norm_hat, b]*vector[norm_hat, b])*vector[chi, b] - (vector[zeta_hat, b]*vector[zeta_hat, b])
             - sum4/beta - vector[Q2_hat, b]/beta)
         vector[residual_m, b] = -alpha*vector[average_m, b] + inverse_dimension*beta*vector[m, b]/vector[T, b]
+        for c in range(K):
+            sum6 = 0.0
+            for d in range(K):
+                sum6 += matrix[M, b, d]*matrix[Q1_hat, c, d]
+            matrix[product_1, b, c] = sum6
+    for b in range(K):
+        sum7 = 0.0
+        for a in range(K):
+            sum7 += vector[psi_hat, a]*matrix[M, a, b]
         vector[residual_T, b] = -beta*fraction[b]/(ridge + matrix[S, b, b] + vector[V2_hat, b]) + vector[T, b]
         vector[residual_norm, b] = -vector[T, b]*vector[chi, b]*vector[norm_hat, b] + vector[norm, b]
-        vector[residual_psi, b] = -sum5 + vector[psi, b]
+        vector[residual_psi, b] = -sum7 + vector[psi, b]
         vector[residual_zeta, b] = -vector[T, b]*vector[zeta_hat, b] + vector[zeta, b]
         for c in range(K):
-            sum7 = 0.0
             sum8 = 0.0
             sum9 = 0.0
             sum10 = 0.0
+            sum11 = 0.0
             for a in range(K):
-                sum11 = 0.0
-                for d in range(K):
-                    sum11 += matrix[M, c, d]*matrix[Q1_hat, a, d]
-                sum7 += vector[adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum8 += sum11*matrix[M, a, b]
-                sum9 += vector[psi_hat, a]*matrix[M, a, b]
-                sum10 += vector[psi_hat, a]*matrix[M, a, c]
-            matrix[residual_Q1, b, c] = -sum10*sum9 - sum7 + matrix[Q1, b, c] - sum8/beta
+                sum8 += vector[adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum9 += matrix[M, a, b]*matrix[product_1, c, a]
+                sum10 += vector[psi_hat, a]*matrix[M, a, b]
+                sum11 += vector[psi_hat, a]*matrix[M, a, c]
+            matrix[residual_Q1, b, c] = -sum10*sum11 - sum8 + matrix[Q1, b, c] - sum9/beta
             matrix[residual_V1, b, c] = matrix[V1, b, c] - matrix[M, b, c]/beta
 
 
@@ -269,27 +274,35 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
         for c in range(K):
             sum1 = 0.0
             sum2 = 0.0
+            for d in range(K):
+                sum1 += matrix[P, b, d]*matrix[V1_hat, c, d]
+                sum2 += matrix[P, b, d]*matrix[d_V1_hat, c, d]
+            matrix[product_1, b, c] = sum1
+            matrix[product_2, b, c] = sum2
+    for b in range(K):
+        for c in range(K):
             sum3 = 0.0
             sum4 = 0.0
             sum5 = 0.0
-            sum6 = 0.0
             for a in range(K):
-                sum7 = 0.0
-                sum8 = 0.0
-                sum9 = 0.0
-                for d in range(K):
-                    sum7 += matrix[P, b, d]*matrix[V1_hat, a, d]
-                    sum8 += matrix[P, b, d]*matrix[d_V1_hat, a, d]
-                    sum9 += matrix[M, b, d]*matrix[d_V1_hat, a, d]
-                sum1 += sum7*vector[d_T, a]*matrix[P, a, c]
-                sum2 += sum8*vector[T, a]*matrix[P, a, c]
-                sum3 += sum9*matrix[M, a, c]
-                sum4 += vector[d_T, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum5 += vector[d_T, a]*matrix[S, a, b]*matrix[S, a, c]
-                sum6 += sum8*matrix[P, c, a]
-            matrix[d_P, b, c] = -sum1 - sum2
-            matrix[d_M, b, c] = -sum3 + sum4
-            matrix[d_S, b, c] = -sum5 + sum6
+                sum3 += vector[T, a]*matrix[P, a, c]*matrix[product_2, b, a]
+                sum4 += vector[d_T, a]*matrix[P, a, c]*matrix[product_1, b, a]
+                sum5 += matrix[M, b, a]*matrix[d_V1_hat, c, a]
+            matrix[d_P, b, c] = -sum3 - sum4
+            matrix[product_3, b, c] = sum5
+    for b in range(K):
+        for c in range(K):
+            sum6 = 0.0
+            sum7 = 0.0
+            sum8 = 0.0
+            sum9 = 0.0
+            for a in range(K):
+                sum6 += matrix[M, a, c]*matrix[product_3, b, a]
+                sum7 += vector[d_T, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum8 += vector[d_T, a]*matrix[S, a, b]*matrix[S, a, c]
+                sum9 += matrix[P, c, a]*matrix[product_2, b, a]
+            matrix[d_M, b, c] = -sum6 + sum7
+            matrix[d_S, b, c] = -sum8 + sum9
     for b in range(K):
         sum10 = 0.0
         sum11 = 0.0
@@ -299,26 +312,22 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
         sum15 = 0.0
         sum16 = 0.0
         sum17 = 0.0
-        sum18 = 0.0
-        sum19 = 0.0
         for a in range(K):
+            sum18 = 0.0
+            sum19 = 0.0
             sum20 = 0.0
-            sum21 = 0.0
-            sum22 = 0.0
             for c in range(K):
-                sum20 += matrix[P, b, c]*matrix[Q1_hat, a, c]
-                sum21 += matrix[P, b, c]*matrix[d_Q1_hat, a, c]
-                sum22 += matrix[Q1_hat, a, c]*matrix[d_P, b, c]
+                sum18 += matrix[P, b, c]*matrix[Q1_hat, a, c]
+                sum19 += matrix[P, b, c]*matrix[d_Q1_hat, a, c]
+                sum20 += matrix[Q1_hat, a, c]*matrix[d_P, b, c]
             sum10 += (matrix[S, a, b]*matrix[S, a, b])*vector[d_adjoint, a]
             sum11 += vector[adjoint, a]*matrix[S, a, b]*matrix[d_S, a, b]
-            sum12 += sum20*matrix[d_P, b, a]
-            sum13 += sum21*matrix[P, b, a]
-            sum14 += sum22*matrix[P, b, a]
+            sum12 += sum18*matrix[d_P, b, a]
+            sum13 += sum19*matrix[P, b, a]
+            sum14 += sum20*matrix[P, b, a]
             sum15 += vector[d_psi_hat, a]*matrix[P, b, a]
             sum16 += vector[psi_hat, a]*matrix[d_P, b, a]
             sum17 += vector[psi_hat, a]*matrix[P, b, a]
-            sum18 += vector[d_psi_hat, a]*matrix[M, a, b]
-            sum19 += vector[psi_hat, a]*matrix[d_M, a, b]
         vector[d_residual_adjoint, b] = (beta*vector[d_adjoint, b]*fraction[b]/(vector[T, b]*vector[T, b])
             - 2.0*beta*vector[adjoint, b]*vector[d_T, b]*fraction[b]/(vector[T, b]*vector[T, b]*vector[T, b])
             - 2.0*inverse_dimension*vector[d_m, b]*vector[m, b]/(vector[T, b]*vector[T, b])
@@ -329,17 +338,31 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
         vector[d_residual_m, b] = (-alpha*vector[average_d_residual_m, b]
             + inverse_dimension*beta*vector[d_m, b]/vector[T, b]
             - inverse_dimension*beta*vector[d_T, b]*vector[m, b]/(vector[T, b]*vector[T, b]))
+        for c in range(K):
+            sum21 = 0.0
+            sum22 = 0.0
+            sum23 = 0.0
+            for d in range(K):
+                sum21 += matrix[M, b, d]*matrix[Q1_hat, c, d]
+                sum22 += matrix[M, b, d]*matrix[d_Q1_hat, c, d]
+                sum23 += matrix[Q1_hat, c, d]*matrix[d_M, b, d]
+            matrix[product_4, b, c] = sum21
+            matrix[product_5, b, c] = sum22
+            matrix[product_6, b, c] = sum23
+    for b in range(K):
+        sum24 = 0.0
+        sum25 = 0.0
+        for a in range(K):
+            sum24 += vector[d_psi_hat, a]*matrix[M, a, b]
+            sum25 += vector[psi_hat, a]*matrix[d_M, a, b]
         vector[d_residual_T, b] = (beta*(matrix[d_S, b, b] + vector[d_V2_hat, b])*fraction[b]/((ridge + matrix[S, b, b]
             + vector[V2_hat, b])*(ridge + matrix[S, b, b] + vector[V2_hat, b])) + vector[d_T, b])
         vector[d_residual_norm, b] = (-vector[T, b]*vector[chi, b]*vector[d_norm_hat, b]
             - vector[chi, b]*vector[d_T, b]*vector[norm_hat, b] + vector[d_norm, b])
-        vector[d_residual_psi, b] = -sum18 - sum19 + vector[d_psi, b]
+        vector[d_residual_psi, b] = -sum24 - sum25 + vector[d_psi, b]
         vector[d_residual_zeta, b] = (-vector[T, b]*vector[d_zeta_hat, b] - vector[d_T, b]*vector[zeta_hat, b]
             + vector[d_zeta, b])
         for c in range(K):
-            sum23 = 0.0
-            sum24 = 0.0
-            sum25 = 0.0
             sum26 = 0.0
             sum27 = 0.0
             sum28 = 0.0
@@ -349,28 +372,24 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             sum32 = 0.0
             sum33 = 0.0
             sum34 = 0.0
+            sum35 = 0.0
+            sum36 = 0.0
+            sum37 = 0.0
             for a in range(K):
-                sum35 = 0.0
-                sum36 = 0.0
-                sum37 = 0.0
-                for d in range(K):
-                    sum35 += matrix[M, c, d]*matrix[Q1_hat, a, d]
-                    sum36 += matrix[M, c, d]*matrix[d_Q1_hat, a, d]
-                    sum37 += matrix[Q1_hat, a, d]*matrix[d_M, c, d]
-                sum23 += vector[adjoint, a]*matrix[P, a, b]*matrix[d_P, a, c]
-                sum24 += vector[adjoint, a]*matrix[P, a, c]*matrix[d_P, a, b]
-                sum25 += vector[d_adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum26 += sum35*matrix[d_M, a, b]
-                sum27 += sum36*matrix[M, a, b]
-                sum28 += sum37*matrix[M, a, b]
-                sum29 += vector[d_psi_hat, a]*matrix[M, a, b]
-                sum30 += vector[psi_hat, a]*matrix[d_M, a, b]
-                sum31 += vector[psi_hat, a]*matrix[M, a, c]
-                sum32 += vector[d_psi_hat, a]*matrix[M, a, c]
-                sum33 += vector[psi_hat, a]*matrix[d_M, a, c]
-                sum34 += vector[psi_hat, a]*matrix[M, a, b]
-            matrix[d_residual_Q1, b, c] = (-sum23 - sum24 - sum25 - sum31*(sum29 + sum30) - sum34*(sum32 + sum33)
-                + matrix[d_Q1, b, c] - (sum26 + sum27 + sum28)/beta)
+                sum26 += vector[adjoint, a]*matrix[P, a, b]*matrix[d_P, a, c]
+                sum27 += vector[adjoint, a]*matrix[P, a, c]*matrix[d_P, a, b]
+                sum28 += vector[d_adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum29 += matrix[M, a, b]*matrix[product_5, c, a]
+                sum30 += matrix[M, a, b]*matrix[product_6, c, a]
+                sum31 += matrix[d_M, a, b]*matrix[product_4, c, a]
+                sum32 += vector[d_psi_hat, a]*matrix[M, a, b]
+                sum33 += vector[psi_hat, a]*matrix[d_M, a, b]
+                sum34 += vector[psi_hat, a]*matrix[M, a, c]
+                sum35 += vector[d_psi_hat, a]*matrix[M, a, c]
+                sum36 += vector[psi_hat, a]*matrix[d_M, a, c]
+                sum37 += vector[psi_hat, a]*matrix[M, a, b]
+            matrix[d_residual_Q1, b, c] = (-sum26 - sum27 - sum28 - sum34*(sum32 + sum33) - sum37*(sum35 + sum36)
+                + matrix[d_Q1, b, c] - (sum29 + sum30 + sum31)/beta)
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 

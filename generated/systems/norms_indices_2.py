@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 73d8997d259ce3a4.
+in X). Generated; do not edit. Signature 0b8a49a8feb1109f.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "73d8997d259ce3a421d917a4c95f8797f1dcd523104b8402c9eb93ccbed6b8ec"
+SIGNATURE = "0b8a49a8feb1109fa9a5591fec679b19b8a05c2e2fbf25a239687d23121bd30d"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
@@ -39,9 +39,10 @@ VECTORS = ('adjoint', 'm', 'T', 'norm', 'psi_1', 'psi_2', 'zeta', 'residual_adjo
     zeta_hat, Q2_hat, V2_hat, psi_hat_1, psi_hat_2, d_Q2, d_V2, d_norm_hat, d_zeta_hat, d_Q2_hat, d_V2_hat,
     d_psi_hat_1, d_psi_hat_2, chi, average_m, average_d_residual_m) = np.arange(47)
 MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
-    'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S')
+    'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S', 'product_1', 'product_2', 'product_3',
+    'product_4', 'product_5', 'product_6')
 (Q1, V1, residual_Q1, residual_V1, d_Q1, d_V1, d_residual_Q1, d_residual_V1, Q1_hat, V1_hat, P, M, S, d_Q1_hat,
-    d_V1_hat, d_P, d_M, d_S) = np.arange(18)
+    d_V1_hat, d_P, d_M, d_S, product_1, product_2, product_3, product_4, product_5, product_6) = np.arange(24)
 FIELDS = ('slope_1', 'slope_2', 'avg_M', 'avg_g', 'avg_h', 'avg_gg', 'avg_gh', 'avg_hx', 'avg_ggh', 'avg_ghx',
     'avg_hxx', 'avg_t_1g', 'avg_t_2g', 'avg_t_1h', 'avg_t_2h', 'avg_t_1gh', 'avg_t_2gh', 'avg_t_1hx', 'avg_t_2hx',
     'avg_t_1t_1h', 'avg_t_1t_2h', 'avg_t_2t_2h', 'avg_l', 'mean', 'Delta', 'V', 'part_1', 'weight_1', 'weight_2',
@@ -164,46 +165,50 @@ def residual(node, fraction, numbers, vector, matrix, field):
         sum3 = 0.0
         sum4 = 0.0
         sum5 = 0.0
-        sum6 = 0.0
-        sum7 = 0.0
         for a in range(K):
-            sum8 = 0.0
+            sum6 = 0.0
             for c in range(K):
-                sum8 += matrix[P, b, c]*matrix[Q1_hat, a, c]
+                sum6 += matrix[P, b, c]*matrix[Q1_hat, a, c]
             sum2 += vector[psi_hat_1, a]*matrix[P, b, a]
             sum3 += vector[psi_hat_2, a]*matrix[P, b, a]
             sum4 += (matrix[S, a, b]*matrix[S, a, b])*vector[adjoint, a]
-            sum5 += sum8*matrix[P, b, a]
-            sum6 += vector[psi_hat_1, a]*matrix[M, a, b]
-            sum7 += vector[psi_hat_2, a]*matrix[M, a, b]
+            sum5 += sum6*matrix[P, b, a]
         vector[residual_adjoint, b] = (beta*vector[adjoint, b]*fraction[b]/(vector[T, b]*vector[T, b])
             - inverse_dimension*(vector[m, b]*vector[m, b])/(vector[T, b]*vector[T, b]) - (sum2*sum2) - (sum3*sum3)
             - sum4 - (vector[norm_hat, b]*vector[norm_hat, b])*vector[chi, b]
             - (vector[zeta_hat, b]*vector[zeta_hat, b]) - sum5/beta - vector[Q2_hat, b]/beta)
         vector[residual_m, b] = -alpha*vector[average_m, b] + inverse_dimension*beta*vector[m, b]/vector[T, b]
+        for c in range(K):
+            sum7 = 0.0
+            for d in range(K):
+                sum7 += matrix[M, b, d]*matrix[Q1_hat, c, d]
+            matrix[product_1, b, c] = sum7
+    for b in range(K):
+        sum8 = 0.0
+        sum9 = 0.0
+        for a in range(K):
+            sum8 += vector[psi_hat_1, a]*matrix[M, a, b]
+            sum9 += vector[psi_hat_2, a]*matrix[M, a, b]
         vector[residual_T, b] = -beta*fraction[b]/(ridge + matrix[S, b, b] + vector[V2_hat, b]) + vector[T, b]
         vector[residual_norm, b] = -vector[T, b]*vector[chi, b]*vector[norm_hat, b] + vector[norm, b]
-        vector[residual_psi_1, b] = -sum6 + vector[psi_1, b]
-        vector[residual_psi_2, b] = -sum7 + vector[psi_2, b]
+        vector[residual_psi_1, b] = -sum8 + vector[psi_1, b]
+        vector[residual_psi_2, b] = -sum9 + vector[psi_2, b]
         vector[residual_zeta, b] = -vector[T, b]*vector[zeta_hat, b] + vector[zeta, b]
         for c in range(K):
-            sum9 = 0.0
             sum10 = 0.0
             sum11 = 0.0
             sum12 = 0.0
             sum13 = 0.0
             sum14 = 0.0
+            sum15 = 0.0
             for a in range(K):
-                sum15 = 0.0
-                for d in range(K):
-                    sum15 += matrix[M, c, d]*matrix[Q1_hat, a, d]
-                sum9 += vector[adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum10 += sum15*matrix[M, a, b]
-                sum11 += vector[psi_hat_1, a]*matrix[M, a, b]
-                sum12 += vector[psi_hat_1, a]*matrix[M, a, c]
-                sum13 += vector[psi_hat_2, a]*matrix[M, a, b]
-                sum14 += vector[psi_hat_2, a]*matrix[M, a, c]
-            matrix[residual_Q1, b, c] = -sum11*sum12 - sum13*sum14 - sum9 + matrix[Q1, b, c] - sum10/beta
+                sum10 += vector[adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum11 += matrix[M, a, b]*matrix[product_1, c, a]
+                sum12 += vector[psi_hat_1, a]*matrix[M, a, b]
+                sum13 += vector[psi_hat_1, a]*matrix[M, a, c]
+                sum14 += vector[psi_hat_2, a]*matrix[M, a, b]
+                sum15 += vector[psi_hat_2, a]*matrix[M, a, c]
+            matrix[residual_Q1, b, c] = -sum10 - sum12*sum13 - sum14*sum15 + matrix[Q1, b, c] - sum11/beta
             matrix[residual_V1, b, c] = matrix[V1, b, c] - matrix[M, b, c]/beta
 
 
@@ -311,27 +316,35 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
         for c in range(K):
             sum1 = 0.0
             sum2 = 0.0
+            for d in range(K):
+                sum1 += matrix[P, b, d]*matrix[V1_hat, c, d]
+                sum2 += matrix[P, b, d]*matrix[d_V1_hat, c, d]
+            matrix[product_1, b, c] = sum1
+            matrix[product_2, b, c] = sum2
+    for b in range(K):
+        for c in range(K):
             sum3 = 0.0
             sum4 = 0.0
             sum5 = 0.0
-            sum6 = 0.0
             for a in range(K):
-                sum7 = 0.0
-                sum8 = 0.0
-                sum9 = 0.0
-                for d in range(K):
-                    sum7 += matrix[P, b, d]*matrix[V1_hat, a, d]
-                    sum8 += matrix[P, b, d]*matrix[d_V1_hat, a, d]
-                    sum9 += matrix[M, b, d]*matrix[d_V1_hat, a, d]
-                sum1 += sum7*vector[d_T, a]*matrix[P, a, c]
-                sum2 += sum8*vector[T, a]*matrix[P, a, c]
-                sum3 += sum9*matrix[M, a, c]
-                sum4 += vector[d_T, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum5 += vector[d_T, a]*matrix[S, a, b]*matrix[S, a, c]
-                sum6 += sum8*matrix[P, c, a]
-            matrix[d_P, b, c] = -sum1 - sum2
-            matrix[d_M, b, c] = -sum3 + sum4
-            matrix[d_S, b, c] = -sum5 + sum6
+                sum3 += vector[T, a]*matrix[P, a, c]*matrix[product_2, b, a]
+                sum4 += vector[d_T, a]*matrix[P, a, c]*matrix[product_1, b, a]
+                sum5 += matrix[M, b, a]*matrix[d_V1_hat, c, a]
+            matrix[d_P, b, c] = -sum3 - sum4
+            matrix[product_3, b, c] = sum5
+    for b in range(K):
+        for c in range(K):
+            sum6 = 0.0
+            sum7 = 0.0
+            sum8 = 0.0
+            sum9 = 0.0
+            for a in range(K):
+                sum6 += matrix[M, a, c]*matrix[product_3, b, a]
+                sum7 += vector[d_T, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum8 += vector[d_T, a]*matrix[S, a, b]*matrix[S, a, c]
+                sum9 += matrix[P, c, a]*matrix[product_2, b, a]
+            matrix[d_M, b, c] = -sum6 + sum7
+            matrix[d_S, b, c] = -sum8 + sum9
     for b in range(K):
         sum10 = 0.0
         sum11 = 0.0
@@ -344,33 +357,25 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
         sum18 = 0.0
         sum19 = 0.0
         sum20 = 0.0
-        sum21 = 0.0
-        sum22 = 0.0
-        sum23 = 0.0
-        sum24 = 0.0
         for a in range(K):
-            sum25 = 0.0
-            sum26 = 0.0
-            sum27 = 0.0
+            sum21 = 0.0
+            sum22 = 0.0
+            sum23 = 0.0
             for c in range(K):
-                sum25 += matrix[P, b, c]*matrix[Q1_hat, a, c]
-                sum26 += matrix[P, b, c]*matrix[d_Q1_hat, a, c]
-                sum27 += matrix[Q1_hat, a, c]*matrix[d_P, b, c]
+                sum21 += matrix[P, b, c]*matrix[Q1_hat, a, c]
+                sum22 += matrix[P, b, c]*matrix[d_Q1_hat, a, c]
+                sum23 += matrix[Q1_hat, a, c]*matrix[d_P, b, c]
             sum10 += (matrix[S, a, b]*matrix[S, a, b])*vector[d_adjoint, a]
             sum11 += vector[adjoint, a]*matrix[S, a, b]*matrix[d_S, a, b]
-            sum12 += sum25*matrix[d_P, b, a]
-            sum13 += sum26*matrix[P, b, a]
-            sum14 += sum27*matrix[P, b, a]
+            sum12 += sum21*matrix[d_P, b, a]
+            sum13 += sum22*matrix[P, b, a]
+            sum14 += sum23*matrix[P, b, a]
             sum15 += vector[d_psi_hat_1, a]*matrix[P, b, a]
             sum16 += vector[psi_hat_1, a]*matrix[d_P, b, a]
             sum17 += vector[psi_hat_1, a]*matrix[P, b, a]
             sum18 += vector[d_psi_hat_2, a]*matrix[P, b, a]
             sum19 += vector[psi_hat_2, a]*matrix[d_P, b, a]
             sum20 += vector[psi_hat_2, a]*matrix[P, b, a]
-            sum21 += vector[d_psi_hat_1, a]*matrix[M, a, b]
-            sum22 += vector[psi_hat_1, a]*matrix[d_M, a, b]
-            sum23 += vector[d_psi_hat_2, a]*matrix[M, a, b]
-            sum24 += vector[psi_hat_2, a]*matrix[d_M, a, b]
         vector[d_residual_adjoint, b] = (beta*vector[d_adjoint, b]*fraction[b]/(vector[T, b]*vector[T, b])
             - 2.0*beta*vector[adjoint, b]*vector[d_T, b]*fraction[b]/(vector[T, b]*vector[T, b]*vector[T, b])
             - 2.0*inverse_dimension*vector[d_m, b]*vector[m, b]/(vector[T, b]*vector[T, b])
@@ -381,18 +386,36 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
         vector[d_residual_m, b] = (-alpha*vector[average_d_residual_m, b]
             + inverse_dimension*beta*vector[d_m, b]/vector[T, b]
             - inverse_dimension*beta*vector[d_T, b]*vector[m, b]/(vector[T, b]*vector[T, b]))
+        for c in range(K):
+            sum24 = 0.0
+            sum25 = 0.0
+            sum26 = 0.0
+            for d in range(K):
+                sum24 += matrix[M, b, d]*matrix[Q1_hat, c, d]
+                sum25 += matrix[M, b, d]*matrix[d_Q1_hat, c, d]
+                sum26 += matrix[Q1_hat, c, d]*matrix[d_M, b, d]
+            matrix[product_4, b, c] = sum24
+            matrix[product_5, b, c] = sum25
+            matrix[product_6, b, c] = sum26
+    for b in range(K):
+        sum27 = 0.0
+        sum28 = 0.0
+        sum29 = 0.0
+        sum30 = 0.0
+        for a in range(K):
+            sum27 += vector[d_psi_hat_1, a]*matrix[M, a, b]
+            sum28 += vector[psi_hat_1, a]*matrix[d_M, a, b]
+            sum29 += vector[d_psi_hat_2, a]*matrix[M, a, b]
+            sum30 += vector[psi_hat_2, a]*matrix[d_M, a, b]
         vector[d_residual_T, b] = (beta*(matrix[d_S, b, b] + vector[d_V2_hat, b])*fraction[b]/((ridge + matrix[S, b, b]
             + vector[V2_hat, b])*(ridge + matrix[S, b, b] + vector[V2_hat, b])) + vector[d_T, b])
         vector[d_residual_norm, b] = (-vector[T, b]*vector[chi, b]*vector[d_norm_hat, b]
             - vector[chi, b]*vector[d_T, b]*vector[norm_hat, b] + vector[d_norm, b])
-        vector[d_residual_psi_1, b] = -sum21 - sum22 + vector[d_psi_1, b]
-        vector[d_residual_psi_2, b] = -sum23 - sum24 + vector[d_psi_2, b]
+        vector[d_residual_psi_1, b] = -sum27 - sum28 + vector[d_psi_1, b]
+        vector[d_residual_psi_2, b] = -sum29 - sum30 + vector[d_psi_2, b]
         vector[d_residual_zeta, b] = (-vector[T, b]*vector[d_zeta_hat, b] - vector[d_T, b]*vector[zeta_hat, b]
             + vector[d_zeta, b])
         for c in range(K):
-            sum28 = 0.0
-            sum29 = 0.0
-            sum30 = 0.0
             sum31 = 0.0
             sum32 = 0.0
             sum33 = 0.0
@@ -408,34 +431,30 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             sum43 = 0.0
             sum44 = 0.0
             sum45 = 0.0
+            sum46 = 0.0
+            sum47 = 0.0
+            sum48 = 0.0
             for a in range(K):
-                sum46 = 0.0
-                sum47 = 0.0
-                sum48 = 0.0
-                for d in range(K):
-                    sum46 += matrix[M, c, d]*matrix[Q1_hat, a, d]
-                    sum47 += matrix[M, c, d]*matrix[d_Q1_hat, a, d]
-                    sum48 += matrix[Q1_hat, a, d]*matrix[d_M, c, d]
-                sum28 += vector[adjoint, a]*matrix[P, a, b]*matrix[d_P, a, c]
-                sum29 += vector[adjoint, a]*matrix[P, a, c]*matrix[d_P, a, b]
-                sum30 += vector[d_adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum31 += sum46*matrix[d_M, a, b]
-                sum32 += sum47*matrix[M, a, b]
-                sum33 += sum48*matrix[M, a, b]
-                sum34 += vector[d_psi_hat_1, a]*matrix[M, a, b]
-                sum35 += vector[psi_hat_1, a]*matrix[d_M, a, b]
-                sum36 += vector[psi_hat_1, a]*matrix[M, a, c]
-                sum37 += vector[d_psi_hat_1, a]*matrix[M, a, c]
-                sum38 += vector[psi_hat_1, a]*matrix[d_M, a, c]
-                sum39 += vector[psi_hat_1, a]*matrix[M, a, b]
-                sum40 += vector[d_psi_hat_2, a]*matrix[M, a, b]
-                sum41 += vector[psi_hat_2, a]*matrix[d_M, a, b]
-                sum42 += vector[psi_hat_2, a]*matrix[M, a, c]
-                sum43 += vector[d_psi_hat_2, a]*matrix[M, a, c]
-                sum44 += vector[psi_hat_2, a]*matrix[d_M, a, c]
-                sum45 += vector[psi_hat_2, a]*matrix[M, a, b]
-            matrix[d_residual_Q1, b, c] = (-sum28 - sum29 - sum30 - sum36*(sum34 + sum35) - sum39*(sum37 + sum38)
-                - sum42*(sum40 + sum41) - sum45*(sum43 + sum44) + matrix[d_Q1, b, c] - (sum31 + sum32 + sum33)/beta)
+                sum31 += vector[adjoint, a]*matrix[P, a, b]*matrix[d_P, a, c]
+                sum32 += vector[adjoint, a]*matrix[P, a, c]*matrix[d_P, a, b]
+                sum33 += vector[d_adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum34 += matrix[M, a, b]*matrix[product_5, c, a]
+                sum35 += matrix[M, a, b]*matrix[product_6, c, a]
+                sum36 += matrix[d_M, a, b]*matrix[product_4, c, a]
+                sum37 += vector[d_psi_hat_1, a]*matrix[M, a, b]
+                sum38 += vector[psi_hat_1, a]*matrix[d_M, a, b]
+                sum39 += vector[psi_hat_1, a]*matrix[M, a, c]
+                sum40 += vector[d_psi_hat_1, a]*matrix[M, a, c]
+                sum41 += vector[psi_hat_1, a]*matrix[d_M, a, c]
+                sum42 += vector[psi_hat_1, a]*matrix[M, a, b]
+                sum43 += vector[d_psi_hat_2, a]*matrix[M, a, b]
+                sum44 += vector[psi_hat_2, a]*matrix[d_M, a, b]
+                sum45 += vector[psi_hat_2, a]*matrix[M, a, c]
+                sum46 += vector[d_psi_hat_2, a]*matrix[M, a, c]
+                sum47 += vector[psi_hat_2, a]*matrix[d_M, a, c]
+                sum48 += vector[psi_hat_2, a]*matrix[M, a, b]
+            matrix[d_residual_Q1, b, c] = (-sum31 - sum32 - sum33 - sum39*(sum37 + sum38) - sum42*(sum40 + sum41)
+                - sum45*(sum43 + sum44) - sum48*(sum46 + sum47) + matrix[d_Q1, b, c] - (sum34 + sum35 + sum36)/beta)
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
 
 

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ae0e3786d79a1dad.
+Generated; do not edit. Signature 95fbab742cf545d0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ae0e3786d79a1dad2022e44ba54e3dd8fd8d3397eacd1fd5c9fea4c0bf835222"
+SIGNATURE = "95fbab742cf545d017391c044c5b6b762042708ba82e7d974a6873b1541a1b17"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b57ba357ad93ff7e.
+in X). Generated; do not edit. Signature b38de9e8b007c1d3.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "b57ba357ad93ff7e1d721edfea7efd8d10f680623d83c64902dd61da2e09be14"
+SIGNATURE = "b38de9e8b007c1d3b09cc0f3c35810c9657c05dfc5be3f9644e08e70015e306e"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -35,9 +35,9 @@ VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta', 'residual_m', 
     residual_adjoint, weight_adjoint, V2, V2_hat, d_V2, d_V2_hat, zeta_hat, psi_hat, psi, Q2, Q2_hat, average_m,
     slope_T) = np.arange(24)
 MATRICES = ('V1', 'residual_V1', 'd_V1', 'd_residual_V1', 'Q1', 'residual_Q1', 'weight_Q1', 'V1_hat', 'P', 'M', 'S',
-    'd_V1_hat', 'd_M', 'd_S', 'Q1_hat')
-(V1, residual_V1, d_V1, d_residual_V1, Q1, residual_Q1, weight_Q1, V1_hat, P, M, S, d_V1_hat, d_M, d_S,
-    Q1_hat) = np.arange(15)
+    'd_V1_hat', 'd_M', 'd_S', 'Q1_hat', 'product_1', 'product_2')
+(V1, residual_V1, d_V1, d_residual_V1, Q1, residual_Q1, weight_Q1, V1_hat, P, M, S, d_V1_hat, d_M, d_S, Q1_hat,
+    product_1, product_2) = np.arange(17)
 FIELDS = ('V', 'weight_1', 'd_V', 'mean', 'part_1', 'weight_2', 'slope', 'Delta', 'risk', 'weight_3')
 (V, weight_1, d_V, mean, part_1, weight_2, slope, Delta, risk, weight_3) = np.arange(10)
 BLOCKS = (('T', 'V1'), ('m', 'zeta'), ('adjoint', 'Q1'))  # unknowns of the stages of a solve
@@ -110,21 +110,28 @@ def _tangents_1(node, fraction, numbers, vector, matrix, field):
     for b in range(K):
         for c in range(K):
             sum1 = 0.0
+            for d in range(K):
+                sum1 += matrix[M, b, d]*matrix[d_V1_hat, c, d]
+            matrix[product_1, b, c] = sum1
+    for b in range(K):
+        for c in range(K):
             sum2 = 0.0
             sum3 = 0.0
             sum4 = 0.0
             for a in range(K):
-                sum5 = 0.0
-                sum6 = 0.0
-                for d in range(K):
-                    sum5 += matrix[M, b, d]*matrix[d_V1_hat, a, d]
-                    sum6 += matrix[P, b, d]*matrix[d_V1_hat, a, d]
-                sum1 += sum5*matrix[M, a, c]
-                sum2 += vector[d_T, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum3 += vector[d_T, a]*matrix[S, a, b]*matrix[S, a, c]
-                sum4 += sum6*matrix[P, c, a]
-            matrix[d_M, b, c] = -sum1 + sum2
-            matrix[d_S, b, c] = -sum3 + sum4
+                sum2 += matrix[M, a, c]*matrix[product_1, b, a]
+                sum3 += vector[d_T, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum4 += matrix[P, b, a]*matrix[d_V1_hat, c, a]
+            matrix[d_M, b, c] = -sum2 + sum3
+            matrix[product_2, b, c] = sum4
+    for b in range(K):
+        for c in range(K):
+            sum5 = 0.0
+            sum6 = 0.0
+            for a in range(K):
+                sum5 += vector[d_T, a]*matrix[S, a, b]*matrix[S, a, c]
+                sum6 += matrix[P, c, a]*matrix[product_2, b, a]
+            matrix[d_S, b, c] = -sum5 + sum6
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
         vector[d_residual_T, b] = (beta*(matrix[d_S, b, b] + vector[d_V2_hat, b])*fraction[b]/((ridge + matrix[S, b, b]
             + vector[V2_hat, b])*(ridge + matrix[S, b, b] + vector[V2_hat, b])) + vector[d_T, b])
@@ -236,18 +243,21 @@ def _equations_6(node, fraction, numbers, vector, matrix, field):
             - (vector[zeta_hat, b]*vector[zeta_hat, b])) - sum1 - sum3/beta - vector[Q2_hat, b]/beta)
         for c in range(K):
             sum5 = 0.0
+            for d in range(K):
+                sum5 += matrix[M, b, d]*matrix[Q1_hat, c, d]
+            matrix[product_1, b, c] = sum5
+    for b in range(K):
+        for c in range(K):
             sum6 = 0.0
             sum7 = 0.0
             sum8 = 0.0
+            sum9 = 0.0
             for a in range(K):
-                sum9 = 0.0
-                for d in range(K):
-                    sum9 += matrix[M, c, d]*matrix[Q1_hat, a, d]
-                sum5 += vector[adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum6 += sum9*matrix[M, a, b]
-                sum7 += vector[psi_hat, a]*matrix[M, a, b]
-                sum8 += vector[psi_hat, a]*matrix[M, a, c]
-            matrix[residual_Q1, b, c] = -one*sum7*sum8 - sum5 + matrix[Q1, b, c] - sum6/beta
+                sum6 += vector[adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum7 += matrix[M, a, b]*matrix[product_1, c, a]
+                sum8 += vector[psi_hat, a]*matrix[M, a, b]
+                sum9 += vector[psi_hat, a]*matrix[M, a, c]
+            matrix[residual_Q1, b, c] = -one*sum8*sum9 - sum6 + matrix[Q1, b, c] - sum7/beta
 
 
 @kept(**INNER)
@@ -455,7 +465,7 @@ def solve(rough, node, fraction, parameters, square, negligible, work, field, me
     for p in range(parameters.shape[0]):
         point = work[p]
         vector = point[:vectors].reshape(24, K)
-        matrix = point[vectors:].reshape(15, K, K)
+        matrix = point[vectors:].reshape(17, K, K)
         begun, out[p, 0] = warm, np.nan
         ready[:] = False
         for order in range(0 if rough.shape[1] > 0 else 1, 2):

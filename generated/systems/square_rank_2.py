@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8dc066a500f7b494.
+in X). Generated; do not edit. Signature 8533d2a830f6ef82.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "8dc066a500f7b4949c02a311e6c4d515adac0a0f8323a21e75e2ff2398d063b0"
+SIGNATURE = "8533d2a830f6ef82c4980b67fbad618328f0bcce98073ec88250f6b9b561aae7"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -36,9 +36,9 @@ VECTORS = ('T', 'residual_T', 'd_T', 'd_residual_T', 'm', 'zeta_1', 'zeta_2', 'r
     weight_zeta_1, weight_zeta_2, adjoint, residual_adjoint, weight_adjoint, V2, V2_hat, d_V2, d_V2_hat, zeta_hat_1,
     zeta_hat_2, psi_hat, psi, Q2, Q2_hat, average_m, slope_T) = np.arange(28)
 MATRICES = ('V1', 'residual_V1', 'd_V1', 'd_residual_V1', 'Q1', 'residual_Q1', 'weight_Q1', 'V1_hat', 'P', 'M', 'S',
-    'd_V1_hat', 'd_M', 'd_S', 'Q1_hat')
-(V1, residual_V1, d_V1, d_residual_V1, Q1, residual_Q1, weight_Q1, V1_hat, P, M, S, d_V1_hat, d_M, d_S,
-    Q1_hat) = np.arange(15)
+    'd_V1_hat', 'd_M', 'd_S', 'Q1_hat', 'product_1', 'product_2')
+(V1, residual_V1, d_V1, d_residual_V1, Q1, residual_Q1, weight_Q1, V1_hat, P, M, S, d_V1_hat, d_M, d_S, Q1_hat,
+    product_1, product_2) = np.arange(17)
 FIELDS = ('V', 'weight_1', 'd_V', 'mean', 'part_1', 'part_2', 'weight_2', 'weight_3', 'slope', 'Delta', 'risk')
 (V, weight_1, d_V, mean, part_1, part_2, weight_2, weight_3, slope, Delta, risk) = np.arange(11)
 BLOCKS = (('T', 'V1'), ('m', 'zeta_1', 'zeta_2'), ('adjoint', 'Q1'))  # unknowns of the stages of a solve
@@ -111,21 +111,28 @@ def _tangents_1(node, fraction, numbers, vector, matrix, field):
     for b in range(K):
         for c in range(K):
             sum1 = 0.0
+            for d in range(K):
+                sum1 += matrix[M, b, d]*matrix[d_V1_hat, c, d]
+            matrix[product_1, b, c] = sum1
+    for b in range(K):
+        for c in range(K):
             sum2 = 0.0
             sum3 = 0.0
             sum4 = 0.0
             for a in range(K):
-                sum5 = 0.0
-                sum6 = 0.0
-                for d in range(K):
-                    sum5 += matrix[M, b, d]*matrix[d_V1_hat, a, d]
-                    sum6 += matrix[P, b, d]*matrix[d_V1_hat, a, d]
-                sum1 += sum5*matrix[M, a, c]
-                sum2 += vector[d_T, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum3 += vector[d_T, a]*matrix[S, a, b]*matrix[S, a, c]
-                sum4 += sum6*matrix[P, c, a]
-            matrix[d_M, b, c] = -sum1 + sum2
-            matrix[d_S, b, c] = -sum3 + sum4
+                sum2 += matrix[M, a, c]*matrix[product_1, b, a]
+                sum3 += vector[d_T, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum4 += matrix[P, b, a]*matrix[d_V1_hat, c, a]
+            matrix[d_M, b, c] = -sum2 + sum3
+            matrix[product_2, b, c] = sum4
+    for b in range(K):
+        for c in range(K):
+            sum5 = 0.0
+            sum6 = 0.0
+            for a in range(K):
+                sum5 += vector[d_T, a]*matrix[S, a, b]*matrix[S, a, c]
+                sum6 += matrix[P, c, a]*matrix[product_2, b, a]
+            matrix[d_S, b, c] = -sum5 + sum6
             matrix[d_residual_V1, b, c] = matrix[d_V1, b, c] - matrix[d_M, b, c]/beta
         vector[d_residual_T, b] = (beta*(matrix[d_S, b, b] + vector[d_V2_hat, b])*fraction[b]/((ridge + matrix[S, b, b]
             + vector[V2_hat, b])*(ridge + matrix[S, b, b] + vector[V2_hat, b])) + vector[d_T, b])
@@ -245,18 +252,21 @@ def _equations_6(node, fraction, numbers, vector, matrix, field):
             - sum3/beta - vector[Q2_hat, b]/beta)
         for c in range(K):
             sum5 = 0.0
+            for d in range(K):
+                sum5 += matrix[M, b, d]*matrix[Q1_hat, c, d]
+            matrix[product_1, b, c] = sum5
+    for b in range(K):
+        for c in range(K):
             sum6 = 0.0
             sum7 = 0.0
             sum8 = 0.0
+            sum9 = 0.0
             for a in range(K):
-                sum9 = 0.0
-                for d in range(K):
-                    sum9 += matrix[M, c, d]*matrix[Q1_hat, a, d]
-                sum5 += vector[adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
-                sum6 += sum9*matrix[M, a, b]
-                sum7 += vector[psi_hat, a]*matrix[M, a, b]
-                sum8 += vector[psi_hat, a]*matrix[M, a, c]
-            matrix[residual_Q1, b, c] = -one*sum7*sum8 - sum5 + matrix[Q1, b, c] - sum6/beta
+                sum6 += vector[adjoint, a]*matrix[P, a, b]*matrix[P, a, c]
+                sum7 += matrix[M, a, b]*matrix[product_1, c, a]
+                sum8 += vector[psi_hat, a]*matrix[M, a, b]
+                sum9 += vector[psi_hat, a]*matrix[M, a, c]
+            matrix[residual_Q1, b, c] = -one*sum8*sum9 - sum6 + matrix[Q1, b, c] - sum7/beta
 
 
 @kept(**INNER)
@@ -467,7 +477,7 @@ def solve(rough, node, fraction, parameters, square, negligible, work, field, me
     for p in range(parameters.shape[0]):
         point = work[p]
         vector = point[:vectors].reshape(28, K)
-        matrix = point[vectors:].reshape(15, K, K)
+        matrix = point[vectors:].reshape(17, K, K)
         begun, out[p, 0] = warm, np.nan
         ready[:] = False
         for order in range(0 if rough.shape[1] > 0 else 1, 2):

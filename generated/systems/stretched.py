@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 27465fc0d57fe752.
+Generated; do not edit. Signature 156c8a55f4179ee7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "27465fc0d57fe752700916d8bef49325267c94788ef16bf1cd2ecd85358890eb"
+SIGNATURE = "156c8a55f4179ee78403c6f042707a283ab973c7bb819fac3eff21b4dff40988"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

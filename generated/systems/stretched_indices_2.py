@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7a0798e39859b53e.
+Generated; do not edit. Signature 11d2ae16b6db18d8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7a0798e39859b53eb2f66d39c6b074df774fa1eda47d03e188fdf89f60222789"
+SIGNATURE = "11d2ae16b6db18d86900294fa9f4468b7d204c26041195f10a53abcbf10bdc02"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -20,7 +20,7 @@ from giantstep.law.rest_of_target import rest_of_target
 from giantstep.law.terms import block_terms, link_term, noisy_terms
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import table
-from giantstep.quadrature.shift_derivatives import norm_functions, slope_squares
+from giantstep.quadrature.shift_derivatives import slope_averages
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.matrix import MAX_RANK
@@ -133,7 +133,9 @@ class _Layer:
         loadings = np.array(self.before.loadings)
         shifts = list(loadings @ kappa.T + np.array(self.offsets)[:, None])
         mu0, mu1 = rows[:, 4 + rank :].T.reshape(3, blocks, -1)[:2]
-        along, across, noise, variance = derived.after_step(
+        variance = np.array(self.before.bulk_variance)
+        of_slopes = np.array([slope_averages(term, shift) for term, shift in zip(self.terms, shifts, strict=True)])
+        along, across, noise, after = derived.after_step(
             rows[:, 1],
             kappa.T,
             label.mean,
@@ -141,10 +143,10 @@ class _Layer:
             label.square,
             mu0,
             mu1,
-            2.0 * norm_functions(self.terms, shifts),
-            np.array([slope_squares(term, shift) for term, shift in zip(self.terms, shifts, strict=True)]),
+            variance[:, None] * of_slopes[:, 2],
+            of_slopes[:, 3],
             loadings,
-            np.array(self.before.bulk_variance),
+            variance,
             np.array(readout.values),
             np.array(readout.fractions),
             step.learning_rate / network.width,
@@ -153,7 +155,7 @@ class _Layer:
             self.target.flips,
         )
         triangle = np.asarray(np.linalg.qr((np.sqrt(rows[:, 1]) * noise).T, mode="r"))  # no squares: digits are kept
-        return _Moved(np.column_stack([along, across]), triangle.T, variance)
+        return _Moved(np.column_stack([along, across]), triangle.T, after)
 
     def state(self, moved: _Moved, step: Step) -> LayerState:
         """The rows after the step along as few orthonormal directions as there need be."""

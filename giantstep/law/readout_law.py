@@ -16,7 +16,7 @@ from giantstep.spec.readout_density import density_of
 from giantstep.spec.validate import SMALLEST
 
 #: Numbers of nodes that are tried one after the other, and what a mean feature has to have to count at each.
-RUNGS = (8, 12, 16, 20, 26, 34, 44, 60)
+RUNGS = (12, 16, 20, 24, 30, 38, 48, 60)
 _COARSEST, _FINEST = 1e-8, 1e-13
 
 

@@ -18,7 +18,7 @@ from giantstep.law.residual_given_kappa import residuals_given
 from giantstep.law.rest_of_target import rest_of_target
 from giantstep.law.terms import link_term
 from giantstep.quadrature.mesh import Term
-from giantstep.quadrature.shift_derivatives import shift_derivatives, slope_squares
+from giantstep.quadrature.shift_derivatives import slope_averages
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.model import Network, Step, Target
 
@@ -102,10 +102,9 @@ def _kappa(network: Network, before: LayerState, target: Target, count: int) -> 
 
 def averages_at(network: Network, variances: tuple[float, ...], shifts: Array) -> tuple[Array, Array, Array, Array]:
     """E sigma, E sigma', E sigma'' of every block, and the variance of the rest of sigma': [K, N] at shifts [K, N]."""
-    function, pairs = network.activation, list(zip(variances, shifts, strict=True))
-    found = np.array([shift_derivatives(function, c, at, 2, 1.0) for c, at in pairs])
-    squares = np.array([slope_squares(Term(function, 1.0, network.initial_bias, c), at) for c, at in pairs])
-    output, slope, curvature = found.swapaxes(0, 1)
+    terms = [Term(network.activation, 1.0, network.initial_bias, c) for c in variances]
+    found = np.array([slope_averages(term, at) for term, at in zip(terms, shifts, strict=True)])
+    output, slope, curvature, squares = found.swapaxes(0, 1)
     rest = squares - slope**2 - np.array(variances)[:, None] * curvature**2
     return output, slope, curvature, np.maximum(rest, 0.0)
 

@@ -26,6 +26,13 @@ def interpolated(function: str, variance: float, shift: Array) -> Array:
     return between(partial(_table, function, variance), variance, shift)
 
 
+def interpolated_mean(function: str, variance: float, shift: Array) -> Array:
+    """mu0 alone, [N]."""
+    table = partial(_table, function, variance)
+    found: Array = between(lambda low, high: table(low, high)[:, :1], variance, shift)[0]
+    return found
+
+
 def between(table: Callable[[int, int], Array], variance: float, shift: Array) -> Array:
     """Averages over g at any number of shifts [N], from their ``chebyshev_table`` between two ends: [A, N]."""
     width = _PANEL * math.sqrt(variance)

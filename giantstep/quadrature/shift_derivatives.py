@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -21,33 +21,49 @@ _REACH = 9.0
 _ROUNDING = 1e-13  # of what mu_c has beside other features: 4e-15 is left where it has nothing, by measurement
 _STEP, _STENCIL = 0.03, ((1, 0.8), (2, -0.2), (3, 4.0 / 105.0), (4, -1.0 / 280.0))  # of a first derivative
 _CHUNK, _WINDOW = 256, 6.0  # shifts at a time, and how far they lie apart, in standard deviations
-Integrand = Callable[[Array, Array], Array]
+#: Averages [A, N] and their sizes [A], by values and slopes [M] at places x [M], where s = 0 and sqrt(c) = 1, their
+#: weights [M], and the places of the shifts [N].
+Averages = Callable[[Array, Array, Array, Array, Array], tuple[Array, Array]]
 
 
-def _itself(value: Array, _: Array) -> Array:
-    return value
-
-
-def _slope_square(_: Array, slope: Array) -> Array:
-    return np.asarray(slope * slope)
-
-
-def shift_derivatives(
-    function: str, variance: float, shifts: Array, order: int, typical: float, of: Integrand = _itself
-) -> Array:
+def shift_derivatives(function: str, variance: float, shifts: Array, order: int, typical: float) -> Array:
     """D_k(s) = E[f(s + sqrt(c) g) He_k(g)] / c^(k/2), the k-th derivative of E f in s: [order + 1, N] at shifts [N].
 
-    variance: c; typical: a size of f, beside which what is small far out is rounding; of: what is averaged, by the
-    values and slopes of the function, itself where left out. Raises NotConverged where they do not settle.
+    variance: c; typical: a size of f, beside which what is small far out is rounding. Raises NotConverged where they do
+    not settle.
     """
-    found, places = np.empty((order + 1, len(shifts))), np.argsort(shifts, kind="stable")
+    of, further = partial(_hermite_averages, order), math.sqrt(2.0 * order)
+    found = _near_each_other((function, of), variance, shifts, order + 1, (further, typical))
+    factors = root_factorials(order) / math.sqrt(variance) ** np.arange(order + 1)
+    return np.asarray(found * factors[:, None])
+
+
+def slope_averages(term: Term, shifts: Array) -> Array:
+    """E sigma, E sigma', E sigma'', E sigma'^2 of a continuous term at shifts [N], to 1e-14: [4, N].
+
+    E sigma'' is the derivative of E sigma', also where sigma has kinks. Raises NotConverged.
+    """
+    parity = function_kernel(term.function).PARITY
+    places, of_each = np.unique(shifts if parity == "none" else np.abs(shifts), return_inverse=True)
+    found = _near_each_other((term.function, _slope_averages), term.variance, places, 4, (0.0, 1.0))
+    found[2] /= math.sqrt(term.variance)
+    every = found[:, of_each]
+    for row in {"none": (), "odd": (0, 2), "even": (1,)}[parity]:
+        every[row] *= np.where(shifts < 0.0, -1.0, 1.0)
+    return every
+
+
+def _near_each_other(
+    given: tuple[str, Averages], variance: float, shifts: Array, count: int, asked: tuple[float, float]
+) -> Array:
+    """The averages [count, N] of shifts that lie in the same window, together."""
+    found, places = np.empty((count, len(shifts))), np.argsort(shifts, kind="stable")
     window = np.floor(shifts[places] / (_WINDOW * math.sqrt(variance)))
     for near in np.split(places, np.flatnonzero(np.diff(window)) + 1):
         for first in range(0, len(near), _CHUNK):
             chosen = near[first : first + _CHUNK]
-            found[:, chosen] = _settled((function, of), variance, shifts[chosen], order, typical)
-    factors = root_factorials(order) / math.sqrt(variance) ** np.arange(order + 1)
-    return np.asarray(found * factors[:, None])
+            found[:, chosen] = _settled(given, variance, shifts[chosen], asked)
+    return found
 
 
 def norm_functions(terms: Sequence[Term], shifts: Sequence[Array], accurate: bool = False) -> Array:
@@ -92,14 +108,6 @@ def _averaged(term: Term, shifts: Array) -> Array:
     return np.asarray(0.5 * c * shift_derivatives(term.function, c, shifts, 2, 1.0)[2])
 
 
-def slope_squares(term: Term, shifts: Array) -> Array:
-    """E sigma'^2 of a term at shifts [N], to 1e-14. Raises NotConverged."""
-    even = function_kernel(term.function).PARITY != "none"  # of an odd and of an even function the slope's square is
-    places, of_each = np.unique(np.abs(shifts) if even else shifts, return_inverse=True)
-    found = shift_derivatives(term.function, term.variance, places, 0, 1.0, _slope_square)[0]
-    return np.asarray(found[of_each])
-
-
 def norm_slopes(term: Term, shifts: Array) -> Array:
     """Derivatives of mu_c of a term in the shift and in the variance at shifts [N]: [2, N]."""
     c = term.variance
@@ -112,15 +120,17 @@ def root_factorials(order: int) -> Array:
     return np.sqrt(np.cumprod([1.0, *range(1, order + 1)]))
 
 
-def _settled(given: tuple[str, Integrand], variance: float, shifts: Array, order: int, typical: float) -> Array:
-    """E[f He_k] / sqrt(k!), [order + 1, N], on panels that are halved until two answers agree.
+def _settled(given: tuple[str, Averages], variance: float, shifts: Array, asked: tuple[float, float]) -> Array:
+    """The averages on panels that are halved until two answers agree.
 
-    Relative to f where it counts: far out it may be as small as rounding makes it.
+    asked: how much further out panels go, and a typical size. Relative to what is averaged where it counts: far out it
+    may be as small as rounding makes it.
     """
+    further, typical = asked
     previous: Array | None = None
     for level in range(_LEVELS):
-        found, size = _on_panels(given, variance, shifts, order, 2.0 ** (1 - level))
-        if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * max(size, typical)):
+        found, size = _on_panels(given, variance, shifts, further, 2.0 ** (1 - level))
+        if previous is not None and np.all(np.abs(found - previous) <= _SETTLED * np.maximum(size, typical)[:, None]):
             return found
         previous = found
     raise NotConverged(
@@ -130,23 +140,48 @@ def _settled(given: tuple[str, Integrand], variance: float, shifts: Array, order
 
 
 def _on_panels(
-    given: tuple[str, Integrand], variance: float, shifts: Array, order: int, width: float
-) -> tuple[Array, float]:
-    """(E[f He_k] / sqrt(k!), the largest E |f|) on panels of a width in standard deviations, cut at breakpoints."""
+    given: tuple[str, Averages], variance: float, shifts: Array, further: float, width: float
+) -> tuple[Array, Array]:
+    """Averages and sizes on panels of a width in standard deviations, cut at breakpoints."""
     (function, of), deviation, centre = given, math.sqrt(variance), 0.5 * float(shifts.min() + shifts.max())
-    reach = (float(shifts.max()) - centre) / deviation + _REACH + math.sqrt(2.0 * order)
+    reach = (float(shifts.max()) - centre) / deviation + _REACH + further
     breaks = [(b - centre) / deviation for b in function_kernel(function).BREAKPOINTS]
     edges = evenly_cut(reach, width, breaks)
     points, weights = legendre(_ORDER)
     half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[:-1] + edges[1:])[:, None]
-    x, weight = (middle + half * points).ravel(), (half * weights).ravel()
-    value = of(*numpy_function(function)(centre + deviation * x))
-    g = x - ((shifts - centre) / deviation)[:, None]
-    density = weight * np.exp(-0.5 * g * g) / math.sqrt(2.0 * math.pi)
+    x, weight = (middle + half * points).ravel(), (half * weights).ravel() / math.sqrt(2.0 * math.pi)
+    value, slope = numpy_function(function)(centre + deviation * x)
+    return of(value, slope, x, weight, (shifts - centre) / deviation)
+
+
+def _normal_density(x: Array, places: Array) -> Array:
+    """exp(-g^2/2) of g = x - place, [N, M]."""
+    found: Array = x - places[:, None]
+    np.multiply(found, found, out=found)
+    np.multiply(found, -0.5, out=found)
+    np.exp(found, out=found)
+    return found
+
+
+def _hermite_averages(
+    order: int, value: Array, _: Array, x: Array, weight: Array, places: Array
+) -> tuple[Array, Array]:
+    """E[f He_k] / sqrt(k!), [order + 1, N]; their size is the largest E |f|."""
+    g, density = x - places[:, None], weight * _normal_density(x, places)
     weighted = density * value
     below, here = np.zeros_like(g), np.ones_like(g)
-    found = np.empty((order + 1, len(shifts)))
+    found = np.empty((order + 1, len(places)))
     for k in range(order + 1):
         found[k] = (weighted * here).sum(axis=1)
         here, below = (g * here - math.sqrt(k) * below) / math.sqrt(k + 1.0), here
-    return found, float(np.sqrt((density * value * value).sum(axis=1)).max())
+    size = float(np.sqrt((density * value * value).sum(axis=1)).max())
+    return found, np.full(order + 1, size)
+
+
+def _slope_averages(value: Array, slope: Array, x: Array, weight: Array, places: Array) -> tuple[Array, Array]:
+    """E f, E f', E g f', E f'^2: [4, N]."""
+    columns = np.array([value, slope, x * slope, slope * slope])
+    both = np.concatenate([columns, columns * columns]) * weight
+    found, squares = np.split((_normal_density(x, places) @ both.T).T, 2)
+    found = np.array([found[0], found[1], found[2] - places * found[1], found[3]])
+    return found, np.sqrt(squares.max(axis=1))

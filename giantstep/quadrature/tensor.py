@@ -24,6 +24,7 @@ _WIDEST = 0.45  # of its steps: resolves the Gaussian weight itself
 _STEEP = 0.25  # a label that varies within less is integrated on panels
 _ORDER, _PANEL = 16, 8.0  # of the panels, at fineness 1; their length in steps of the trapezoid: as right as that
 _MOST = 4_000_000  # nodes
+_LITTLE = 1e7  # bytes that are taken without asking whether they are there
 _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 
@@ -128,7 +129,8 @@ def _ball(rules: list[tuple[Array, Array]], reach: float) -> tuple[Array, Array,
     Raises NotConverged where there are too many.
     """
     sizes = [len(points) for points, _ in rules]
-    if math.prod(sizes) > 2 * _MOST or 16.0 * math.prod(sizes) * (len(sizes) + 2) > _available():
+    needed = 16.0 * math.prod(sizes) * (len(sizes) + 2)
+    if math.prod(sizes) > 2 * _MOST or needed > _LITTLE and needed > _available():
         raise NotConverged(
             f"kappa in R^{len(sizes)} needs {' x '.join(map(str, sizes))} nodes",
             "the features vary too sharply along the spike: lower spike.strength or the loadings, raise "

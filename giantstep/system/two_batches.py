@@ -16,8 +16,10 @@ from generated import step as generated_step
 from generated import two_batches as kernel
 from giantstep.law.gradient_step import step_arguments
 from giantstep.quadrature.gauss import normal_nodes
+from giantstep.quadrature.interpolation import interpolated_mean
 from giantstep.spec.errors import BadInput, NotConverged
-from giantstep.spec.kernels import coefficients, function_kernel
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
 from giantstep.system.state import pairs
 from giantstep.system.two_fits import RESIDUAL, ROUGH, Fit, Sharing
@@ -63,11 +65,12 @@ def batch_pair(fit: Fit, sharing: Sharing) -> BatchPair:
     """Two fits whose batches are independent; sharing: the rest. Raises BadInput and NotConverged."""
     require_derived(fit)
     before: float | None = None
-    error, found, residual, whole = math.inf, 0.0, 0.0, float(fit.system.observables()[0])
+    error, found, whole = math.inf, 0.0, float(fit.system.observables()[0])
     for rule in _RULES:
-        found, residual, own = _Search(fit, sharing, rule).run()
+        search = _Search(fit, sharing, rule)
+        overlaps, found = search.run()
         if before is not None:
-            error = max(abs(found - before), abs(own - whole)) / whole
+            error = max(abs(found - before), abs(search.single() - whole)) / whole
             if error <= _SETTLED:
                 break
         before = found
@@ -76,6 +79,7 @@ def batch_pair(fit: Fit, sharing: Sharing) -> BatchPair:
             f"what two fits share changes by {error:.1e} (relative) between rules of quadrature",
             "take a larger batch or a smaller learning rate",
         )
+    residual = search.certificate(overlaps)
     if not residual <= RESIDUAL:
         raise NotConverged(f"the equations of two fits are satisfied to {residual:.1e} only", "raise fit.ridge")
     return BatchPair(whole - found, residual, error)
@@ -89,7 +93,8 @@ class _Search:
         self.blocks = fit.system.blocks
         self.places = pairs(self.blocks)
         if (rule, sharing.layer) not in fit.nodes:  # neither data nor noise move them
-            fit.nodes[rule, sharing.layer] = self._nodes(*rule)
+            nodes = self._nodes(*rule)
+            fit.nodes[rule, sharing.layer] = {**nodes, "hats": self._hats({**fit.known, **nodes})}
         self.known = {**fit.known, **fit.nodes[rule, sharing.layer]}
         self.known["alpha"] = fit.known["alpha"] * sharing.data
         self.known["noise_12"] = fit.model.target.noise * sharing.noise
@@ -99,30 +104,37 @@ class _Search:
     def _gamma(self) -> float:
         return float(self.fit.system.problem.spike.alignment)
 
-    def run(self) -> tuple[float, float, float]:
-        """(shared error, residual of the equations, error of a single fit on the same nodes)."""
+    def run(self) -> tuple[dict[str, Array], float]:
+        """The overlaps, and the shared error."""
         count = self.blocks + len(self.places)
         start = self._residual(np.zeros(count))
         matrix = np.stack([self._residual(unit) - start for unit in np.eye(count)], axis=1)
-        x = -np.linalg.solve(matrix, start)
-        own = self._overlaps(x)
-        shared = float(kernel.shared_error(**{**self.known, **own}))
-        return shared, self._certificate(own), self._single()
+        own = self._overlaps(-np.linalg.solve(matrix, start))
+        return own, float(kernel.shared_error(**{**self.known, **own}))
 
     def _residual(self, x: Array) -> Array:
         own = self._overlaps(x)
-        known = {**self.known, **own}
-        matrix, vector = kernel.conjugates(**known)
-        off, q1 = kernel.overlaps(**{**known, "Q1_hat_12": matrix, "Q2_hat_12": vector})
+        hats = self.sharing.data * np.tensordot([1.0, self.known["noise_12"], *x], self.known["hats"], axes=1)
+        of_pairs, of_blocks = hats[: self.blocks**2].reshape(self.blocks, -1), hats[self.blocks**2 :]
+        off, q1 = kernel.overlaps(**{**self.known, **own, "Q1_hat_12": of_pairs, "Q2_hat_12": of_blocks})
         return np.concatenate([off, [own["Q1_12"][b, c] - 0.5 * (q1[b, c] + q1[c, b]) for b, c in self.places]])
+
+    def _hats(self, known: dict[str, Any]) -> Array:
+        """Conjugates for shared data: at zero, and their rates in the noise and in each unknown (they are affine)."""
+        count = self.blocks + len(self.places)
+        found = []
+        for noise, x in [(0.0, np.zeros(count)), (1.0, np.zeros(count)), *((0.0, unit) for unit in np.eye(count))]:
+            parts = kernel.conjugates(**{**known, **self._overlaps(x), "noise_12": noise})
+            found.append(np.concatenate([part.ravel() for part in parts]))
+        return np.array([found[0], *(each - found[0] for each in found[1:])])
 
     def _overlaps(self, x: Array) -> dict[str, Array]:
         matrix = np.empty((self.blocks, self.blocks))
         for (b, c), value in zip(self.places, x[self.blocks :], strict=True):
             matrix[b, c] = matrix[c, b] = value
-        return {"T_12": x[: self.blocks], "Q1_12": matrix, "Q2_12": x[: self.blocks] / self.known["beta"]}
+        return {"T_12": x[: self.blocks], "Q1_12": matrix, "Q2_12": x[: self.blocks] / self.fit.known["beta"]}
 
-    def _certificate(self, own: dict[str, Array]) -> float:
+    def certificate(self, own: dict[str, Array]) -> float:
         """All equations once more, from their text, where numbers are functions at one node."""
         state: dict[str, Any] = {**self.known, **own}
         matrix, vector = kernel.conjugates(**state)
@@ -132,7 +144,7 @@ class _Search:
         parameters[0] = self.known["alpha"]
         return float(kernel.check(np.zeros((0, 1)), self.known["fraction"], parameters, state))
 
-    def _single(self) -> float:
+    def single(self) -> float:
         """E (y - f)^2 of one fit."""
         known = self.known
         own = known["residual"] ** 2 + known["variance"]
@@ -189,11 +201,18 @@ class _Search:
             root, shift = math.sqrt(overlap[b] * term.variance), term.scale * kappa + term.offset
             apart = term.variance * max(1.0 - overlap[b], 0.0)
             places = shift[None] + root * x[:, None, None]
-            whole = coefficients(term.function, places.ravel(), apart)[0].reshape(places.shape)
+            whole = _means(term.function, places.ravel(), apart).reshape(places.shape)
             mean = np.tensordot(weight, whole, axes=1)
             linear = math.sqrt(overlap[b]) * mu1[b]
             found[:, b] = np.sqrt(weight)[:, None, None] * (whole - mean - linear * x[:, None, None])
         return found
+
+
+def _means(function: str, shifts: Array, variance: float) -> Array:
+    """E f(s + sqrt(c) g) at many shifts [N]."""
+    if variance == 0.0:
+        return numpy_function(function)(shifts)[0]
+    return interpolated_mean(function, variance, shifts)
 
 
 def _normal(count: int) -> tuple[Array, Array]:

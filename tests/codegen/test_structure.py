@@ -15,8 +15,10 @@ from hash_seeds import printed_under_any_seed
 from one_block import at_one_block
 from reference_system import state_of
 
+from codegen.lower.chains import in_pairs, products_of
+from codegen.lower.nests import Assignment
 from codegen.plan import Block, Plan, analyse, dependencies, nodes_of, residual
-from derive.blocks import KAPPA, family_name, index, names_in, rename
+from derive.blocks import KAPPA, BlockSum, family, family_name, index, names_in, rename
 from derive.loss.quadratic import SQUARE
 from derive.saddle import Equation, SaddleSystem, member, saddle_system
 from derive.symbols import SYMMETRIC
@@ -209,3 +211,16 @@ def test_names_are_families_or_functions() -> None:
     body = plan().system.equation("zeta_hat").body
     assert names_in(body) == {"mu1", "mean", "nu0", "V"}
     assert family_name(member("T")) == "T" and family_name(sp.Symbol("x")) is None
+
+
+def test_products_of_three_matrices_are_taken_in_two_steps() -> None:
+    """X Y Z and (X Y) v: the first has K^3 operations for one family more, the second needs none."""
+    a, b, c, d = (index(letter) for letter in "abcd")
+    x, y, z, v = (family(name) for name in ("X", "Y", "Z", "v"))
+    inner = BlockSum(x[c, d] * y[d, a], d)
+    three = Assignment("A", (b, c), BlockSum(inner * z[a, b], a))
+    two = Assignment("B", (b,), BlockSum(inner.xreplace({c: b}) * v[a], a))
+    product, first, second = in_pairs([three, two])
+    assert product == Assignment("product_1", (b, c), BlockSum(x[b, d] * y[d, c], d))
+    assert first.body == BlockSum(family("product_1")[c, a] * z[a, b], a)
+    assert second == two and list(products_of([product, first, second])) == ["product_1"]

@@ -175,7 +175,7 @@ def test_what_a_density_does_not_go_with() -> None:
 
 def test_what_does_not_settle_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(continuous_readout, "RUNGS", continuous_readout.RUNGS[:2])
-    with pytest.raises(NotConverged, match="from 8 to 12 readout values of the density"):
+    with pytest.raises(NotConverged, match="from 12 to 16 readout values of the density"):
         gs.solve(model("gaussian"))
 
 

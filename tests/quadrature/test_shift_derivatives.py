@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from numpy.polynomial.hermite_e import hermeval
 
-from giantstep.quadrature.shift_derivatives import shift_derivatives
+from giantstep.quadrature.mesh import Term
+from giantstep.quadrature.shift_derivatives import shift_derivatives, slope_averages
 
 SHIFTS = np.array([-30.0, -1.2, 0.0, 0.7, 3.0, 200.0])
 
@@ -33,3 +34,21 @@ def test_a_jump(variance: float) -> None:
         wanted = (-1.0) ** (k - 1) * hermeval(x, [0.0] * (k - 1) + [1.0]) * density * variance ** (-0.5 * (k - 1))
         size = math.sqrt(math.factorial(k)) * variance ** (-0.5 * k)
         np.testing.assert_allclose(found[k], wanted, rtol=0.0, atol=1e-14 * size)
+
+
+@pytest.mark.parametrize("variance", [0.3, 4.0])
+@pytest.mark.parametrize(("function", "sign"), [("relu", 0.0), ("abs(z)", 1.0), ("z*abs(z)", 0.0)])
+def test_slopes_of_kinked_activations(function: str, sign: float, variance: float) -> None:
+    """Of relu, abs (even) and z abs(z) (odd): E sigma' is made of the normal density and its distribution function."""
+    x = SHIFTS / math.sqrt(variance)
+    density = np.exp(-0.5 * x * x) / math.sqrt(2.0 * math.pi)
+    below = np.array([0.5 * math.erfc(-at / math.sqrt(2.0)) for at in x])
+    if function == "z*abs(z)":
+        slope = 2.0 * math.sqrt(variance) * (x * (2.0 * below - 1.0) + 2.0 * density)
+        wanted = slope, 2.0 * (2.0 * below - 1.0), 4.0 * variance * (x * x + 1.0)
+    else:
+        below = below if sign == 0.0 else 2.0 * below - 1.0
+        wanted = below, (1.0 + sign) * density / math.sqrt(variance), below if sign == 0.0 else np.ones_like(x)
+    found = slope_averages(Term(function, 1.0, 0.0, variance), SHIFTS)[1:]
+    for got, at in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(got, at, rtol=1e-13, atol=3e-14)
