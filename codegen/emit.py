@@ -12,6 +12,7 @@ bulk.py            equations of a bulk of more than one covariance, as text
 row_norms.py       the rows that a step leaves
 inputs.py          spectral law of inputs of a given covariance
 pairs.py           the covariance of the outputs of two fits
+best_estimator.py  state evolution of what is possible at all
 sensitivity.py     ``tangents``: how a solution moves with the parameters of its model; slopes: of features and step
 certificate.py     ``check``: every equation anew, as text that the runtime evaluates
 runtime/           hand-written numerics, copied once into generated/runtime/
@@ -21,6 +22,8 @@ manifest.py        signatures, atomic writing, what generated/ must hold
 
 from __future__ import annotations
 
+from codegen.best_estimator import PATH as BEST_PATH
+from codegen.best_estimator import emit_best_estimator
 from codegen.blockwise import emit_square
 from codegen.bulk import emit_bulk
 from codegen.coupled import emit_coupled_system
@@ -96,6 +99,7 @@ def expected_texts() -> dict[str, str]:
         NORMS_PATH: emit_norms(),
         INPUTS_PATH: emit_inputs(),
         BATCHES_PATH: emit_batches(),
+        BEST_PATH: emit_best_estimator(),
     }
     return with_manifest(
         {**emit_registered(), **emit_registered_losses(), **emit_runtime(), **emit_systems(), **emit_pairs(), **steps}

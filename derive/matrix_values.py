@@ -9,6 +9,7 @@ import mpmath
 import sympy as sp
 
 SIDE = 2  # of a symbolic dimension
+_CONSTANT = {sp.Identity: lambda n, _: mpmath.eye(n), sp.OneMatrix: mpmath.ones, sp.ZeroMatrix: mpmath.zeros}
 
 
 def matrix_value(expression: Any, number: Callable[[Any], Any], drawn: Callable[..., Any]) -> Any:
@@ -17,9 +18,9 @@ def matrix_value(expression: Any, number: Callable[[Any], Any], drawn: Callable[
     def value(e: Any) -> Any:
         if isinstance(e, sp.MatrixSymbol):
             return _symbol(e, drawn)
-        if isinstance(e, sp.Identity | sp.OneMatrix):
-            rows, columns = map(_side, e.shape)
-            return mpmath.eye(rows) if isinstance(e, sp.Identity) else mpmath.ones(rows, columns)
+        for kind, numbers in _CONSTANT.items():
+            if isinstance(e, kind):
+                return numbers(*map(_side, e.shape))
         if isinstance(e, sp.ImmutableDenseMatrix):
             return mpmath.matrix([[number(entry) for entry in row] for row in e.tolist()])
         if isinstance(e, sp.Transpose):

@@ -43,7 +43,12 @@ _PLAIN = (
     (r"\\to\b\s*", " -> "),
     (r"\\infty", "infinity"),
     (r"\\perp", "perp"),
-    (r"\\int\\prod_rda\^r", "integral over all a^r"),
+    (r"\\int\\prod_rd(\w)\^r", r"integral over all \1^r"),
+    (r"\\int\s*d(\w)", r" integral over \1 of"),
+    (r"\\sim\b\s*", " ~ "),
+    (r"\\neq\b\s*", " != "),
+    (r"\\nabla\b\s*", "grad "),
+    (r"\\(log|lim|sum)\b\s*", r"\1 "),
     (r"\\mathcal\{(\w)\}", r"\1"),
     (r"\\textstyle", ""),
     (r"\\ge\b", ">="),
@@ -74,7 +79,7 @@ class _Printer(LatexPrinter):
 
     def _print_Derivative(self, expr: sympy.Derivative) -> str:  # noqa: N802
         inner = expr.expr
-        if isinstance(inner, AppliedUndef) and set(expr.variables) == set(inner.args):
+        if isinstance(inner, AppliedUndef) and len(inner.args) == 1 and set(expr.variables) == set(inner.args):
             return self._primed(inner, len(expr.variables))
         if isinstance(inner, sympy.Symbol):  # stands for a function of several variables
             return rf"\partial_{{{' '.join(map(self._print, expr.variables))}}} {self._print(inner)}"

@@ -222,7 +222,7 @@ def _record_difference(trace: Recorder) -> sp.Expr:
     """Half of the mean squared difference of the outputs."""
     return trace.derive(
         "half of the mean squared difference",
-        sp.Symbol("E (f_1 - f_2)^2/2"),
+        sp.Function("E")((sp.Symbol("f_1") - sp.Symbol("f_2")) ** 2) / 2,
         computed(
             "average",
             "outputs of two fits have the same mean given $\\kappa$ and $t$",

@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 3e361ee0cf26dc03.
+Generated; do not edit. Signature 440c1718d04c31f2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3e361ee0cf26dc033526b379d0f7db084048120651c23601dea5a41066e58d7e"
+SIGNATURE = "440c1718d04c31f274b3ae918c946d580f515e81ce6f828b533d95a82f1a4aac"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

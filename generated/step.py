@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature c911ad72aa4074cd, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 6412011b37a5ca9c, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "c911ad72aa4074cd34a356f21f7f66fc56f9d0e9f5aba918b9ab8d490bcaa3f8"
+SIGNATURE = "6412011b37a5ca9c08c7e4d4d0081048097e8c290e865667f6abbb6f574b9829"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2af6ef6f8b39aa62, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 7b4fbf63fbc50e0c, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "2af6ef6f8b39aa6202d67c75f9daf5a1a9e95efc87c47b8e3c2935f6e9ece5fb"
+SIGNATURE = "7b4fbf63fbc50e0c47d8660ee6d39ac239e0c15932219aefa3034a73d4f13157"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

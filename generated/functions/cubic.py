@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a9d769159fa8cd5, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 321811b9e75dd849, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "0a9d769159fa8cd53b3b3009c5f0075862cf9fc8b7c7436763c2607522aa0f76"
+SIGNATURE = "321811b9e75dd849305829125c6a1cb36efbba17457e274ad01169eb3c7b731e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

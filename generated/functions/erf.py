@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c26567346e6fdfef, runtime d36daf5d64a98866.
+Generated; do not edit. Signature f3ca76d99e37fdea, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "c26567346e6fdfef7a17b2f49c1bc666d590f849c81e9dfedeb7fcae5c6ee1ef"
+SIGNATURE = "f3ca76d99e37fdea9d9dd9c7a1e01086a97fcddb936f0296fca941a6c3da6c3e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

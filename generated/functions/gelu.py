@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fc020802615e445b, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 4572edb6c93bbcd7, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "fc020802615e445b768152fc680a4c201b67b8785ecd4f43c694ac3ce710c705"
+SIGNATURE = "4572edb6c93bbcd72ffd6f8962e4ced2d81be20bc41ff75d124e95ba1cf1cfc1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

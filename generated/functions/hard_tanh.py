@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3316f6e4871be309, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 670937c365911be0, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "3316f6e4871be30956e538446d6c824ff9e83382ea7040045010106b7b961ffc"
+SIGNATURE = "670937c365911be0bcbba03b278b45c1d38082eea59649c52a209ff55304c420"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 68501e58c9d37eca, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 70a4801d0141e861, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "68501e58c9d37ecaffab32a7d008732f6422e26f5d8349ea2d7c715c080598c2"
+SIGNATURE = "70a4801d0141e861ab0824fe7afe84ef2f1a7e2845308937924b1b82db548bb3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fef8745c22261bc7, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 679570bbc4ae71f3, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "fef8745c22261bc798779549105efc6b40922a6598028daf66e70642772d1e95"
+SIGNATURE = "679570bbc4ae71f3cf5256dd1ffd3152b31263e22d5ff7281c01764c6c0c5bbc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f712954cc427f960, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 09d822d0faafeef9, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "f712954cc427f960fbc6090f6ec1cc837c93b490ea4cab3f65918d618022864c"
+SIGNATURE = "09d822d0faafeef96fb490fda4f5a60037ed33ca6b7dae3b4a2d3193c86d4d6b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

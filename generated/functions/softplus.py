@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature df4d2088d91d5a51, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 29e2af8af283426e, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "df4d2088d91d5a51b3d4b95295baa88f1f95953d5e13f8c945c9e3a1053d4bd5"
+SIGNATURE = "29e2af8af283426ed8cf3b2f83156a02114cda18a55f98e90f17172ba433ce22"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

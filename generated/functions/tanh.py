@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 831a57e16c3e642b, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 7d90d737fde53c07, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "831a57e16c3e642b520d5f8f0e916331278cee00d7b8d1ec45aea9a4a29e553c"
+SIGNATURE = "7d90d737fde53c075d62ec2d330ac3ca6c69aa8d79137a55ce6c71048ee98b09"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 15e47bb9f65eddcf, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 8d9b15d02ac0ec6e, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "15e47bb9f65eddcf2492ca484f98dcbe8f33961339d981941b03e43c10571a1d"
+SIGNATURE = "8d9b15d02ac0ec6ed24d4c8d0193b919d59cc909516c449f4f5ef070d0ec2dd2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 0538e59007023d00, runtime d36daf5d64a98866.
+Generated; do not edit. Signature de2c20be0849de18, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "0538e59007023d00670be02638d9323f30bc63b01ccaafd7d24e098cf7262937"
+SIGNATURE = "de2c20be0849de18ee0016c2dc04fc11219ef0154acb39daf7749a5bad1b47c0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

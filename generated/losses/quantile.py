@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 86926c47b5723f2d, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e73c3ce125c27451, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "86926c47b5723f2d8d6c1cd7a89ed0b44d53ed235299f31c1c2b82dca228cade"
+SIGNATURE = "e73c3ce125c274511d9d014358b8006d44499a4fc39a8241b74f8d01fde85bdd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 1ba54881e0480075.
+Generated; do not edit. Signature 0f85c525425fe447.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1ba54881e048007554ad0b0593ae6b61a8a1ac3f8404da448250c5b749cf0bdd"
+SIGNATURE = "0f85c525425fe4479431232c93cb8e46d9217554bf8e1e835cf4351bdbcb4817"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature d8512f373aedb0a0.
+Generated; do not edit. Signature 432e31d436297892.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d8512f373aedb0a0fa357b3694fa2f0fa0a4204a662a683cd1663a53709899d1"
+SIGNATURE = "432e31d436297892ea1a827ac1c1847513f2bb3fdb29aa4cffb723d27c76459e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

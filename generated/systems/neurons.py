@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature c555d07cfe84df14.
+Generated; do not edit. Signature d1e99da50f337c3f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c555d07cfe84df14221bd73f4482a799a3846084efdf6081447526ae43da646c"
+SIGNATURE = "d1e99da50f337c3f445c6a5a48d797211070d920202fd189987056a6b8260858"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 45449c7ef3abc986, runtime d36daf5d64a98866.
+Generated; do not edit. Signature b5cf791c1078f62d, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "45449c7ef3abc9861f9d1ab768493ee3043dddd1a3347ddc734aa0e43a8b18bf"
+SIGNATURE = "b5cf791c1078f62dde4e2f867645006fab23e3ee86edabb80add355d627375a3"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

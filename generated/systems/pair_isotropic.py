@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b629ee098e9452b9, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 5351f5db8a1de2aa, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b629ee098e9452b9927a177be5bbbe30a5690fc9c6a2ea5747beb4b392eb464a"
+SIGNATURE = "5351f5db8a1de2aa5a0f50d42f1d603e7a0927246fa76e4ca9d9940c8c00ca65"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0290c8c882090d8e, runtime d36daf5d64a98866.
+Generated; do not edit. Signature f630ecd570ead5bf, runtime d36daf5d64a98866.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "0290c8c882090d8edd60cf32f3e017b2240edd4bc6dd46269c27a21586127f4b"
+SIGNATURE = "f630ecd570ead5bfd32f88a8d390058dd6c72d670a69e677b4923eff9a49da59"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

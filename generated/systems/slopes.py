@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 95fbab742cf545d0.
+Generated; do not edit. Signature 350f48e9ad535455.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "95fbab742cf545d017391c044c5b6b762042708ba82e7d974a6873b1541a1b17"
+SIGNATURE = "350f48e9ad535455787d482468b72db7c46b1ca1806c6e778c4b66e4c6844c39"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

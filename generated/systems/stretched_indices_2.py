@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 11d2ae16b6db18d8.
+Generated; do not edit. Signature c6b0f9af3551a3ee.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "11d2ae16b6db18d86900294fa9f4468b7d204c26041195f10a53abcbf10bdc02"
+SIGNATURE = "c6b0f9af3551a3ee55a2a5670db27ff3f7c205ae4bb4c1a984e556c77ca5ecb5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -18,6 +18,12 @@ def add(subparsers: Subparsers) -> None:
     )
     add_model(derive)
     derive.add_argument("--format", choices=("text", "latex", "markdown"), default="text", help="default: text")
+    derive.add_argument(
+        "--of",
+        choices=("solve", "decompose", "optimal"),
+        default="solve",
+        help="the equations of this command (default: solve)",
+    )
     derive.add_argument("--steps", action="store_true", help="print the whole derivation, step by step")
 
 
@@ -25,5 +31,5 @@ def _derive(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
     from giantstep.law.derivation import render  # loads SymPy
 
-    print(render(model, arguments.format, arguments.steps))
+    print(render(model, arguments.format, arguments.steps, arguments.of))
     return 0

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Literal
 
+from derive.best_estimator import best_estimator
 from derive.bulk_covariance import bulk_covariance
 from derive.coefficients import conditional_coefficients
 from derive.continuous_readout import continuous_readout
@@ -26,11 +27,14 @@ from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
 from derive.polynomial_spikes import polynomial_spikes
 from derive.printing import latex_of
+from derive.replica.two_kinds import two_kinds_derivation
 from derive.row_norms import row_norms
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, saddle_system
 from derive.scalar import scalar_function
 from derive.structured_inputs import structured_inputs
 from derive.trace import Derivation, DerivationStep
+from derive.two_batches import two_batches
+from derive.two_readouts import pair_system
 from giantstep.law.kind import bulk_kind, is_closed
 from giantstep.law.spike import by_blocks, rank_of
 from giantstep.spec.errors import BadInput
@@ -42,6 +46,8 @@ from giantstep.spec.shown import text_table
 
 Format = Literal["text", "latex", "markdown"]
 FORMATS: tuple[Format, ...] = ("text", "latex", "markdown")
+Of = Literal["solve", "decompose", "optimal"]
+VERBS: tuple[Of, ...] = ("solve", "decompose", "optimal")
 # derivatives of averages that Newton's method needs and the equations do not
 _SECOND = re.compile(r"davg_(?!M/)")
 _USER = re.compile(r"user_[0-9a-f]{16}")
@@ -112,16 +118,20 @@ def _is_equation(step: DerivationStep) -> bool:
 
 
 @takes_model
-def derive(model: Model) -> ModelDerivation:
+def derive(model: Model, *, of: Of = "solve") -> ModelDerivation:
     """Derive everything that is solved for a model: the coefficients of its activation and link, the map of its
     gradient step, the law of label and output, the proximal map of its loss, the saddle-point equations, and the
     condition of a trained bias.
 
+    of: the verb whose equations are wanted; "decompose" has those of two fits, "optimal" of the best estimator.
     Raises BadInput for a function or a loss that cannot be analysed, or a step that is not defined.
     """
+    if of not in VERBS:
+        raise BadInput(f"of = {of!r} is unknown", f"choose one of {', '.join(VERBS)}")
     _check_budget(model)
+    parts = {"solve": _parts, "decompose": _parts_of_two, "optimal": _parts_of_best}[of]
     try:
-        return ModelDerivation(model, tuple(_titled(model, part) for part in _parts(model)))
+        return ModelDerivation(model, tuple(_titled(model, part) for part in parts(model)))
     except ExpressionError as error:
         raise BadInput(error.message, error.hint) from None
 
@@ -186,6 +196,21 @@ def _parts(model: Model) -> Iterator[Derivation]:
         yield continuous_readout(steps.step("free energy").rhs, steps.step("T").rhs)
 
 
+def _parts_of_two(model: Model) -> Iterator[Derivation]:
+    try:
+        system = pair_system(model.target.indices, rank_of(model), bulk_kind(model))
+    except ValueError as error:
+        raise BadInput(str(error), "choose another step.bulk") from None
+    yield two_kinds_derivation()
+    yield system.derivation
+    if system is pair_system():
+        yield two_batches().derivation
+
+
+def _parts_of_best(_: Model) -> Iterator[Derivation]:
+    yield best_estimator().derivation
+
+
 def _origin(model: Model) -> Origin:
     return "spike" if model.spike is not None else "step" if model.step is not None else "plain"
 
@@ -248,7 +273,7 @@ def coupled_system_of(directions: int, spikes: int, bulk: BulkLaw) -> SaddleSyst
     return coupled_system(directions, spikes, bulk)
 
 
-def render(model: Model, format: Format, steps: bool) -> str:
+def render(model: Model, format: Format, steps: bool, of: Of = "solve") -> str:
     """The text that ``giantstep derive`` prints: all steps, or just definitions and results."""
-    derived = derive(model)
+    derived = derive(model, of=of)
     return (derived if steps else derived.equations()).render(format)

@@ -1,8 +1,7 @@
 """State evolution of the best estimator: the overlap Q of the directions it finds from samples.
 
-Q = Qh (1 + Qh)^-1 and Qh = alpha E[g g^T], g = L^-T E[t|y]; with L L^T = 1 - Q both together are
-1 - Q = L (L^T L + alpha E[E[t|y] E[t|y]^T])^-1 L^T, which stays finite where Q reaches one.
-Source: THEORY section 15; Troiani et al. 2024, arXiv:2405.15480, eq. (9)-(11).
+Its equations are derived in ``derive.best_estimator``; ``giantstep derive --of optimal`` prints them.
+Source: THEORY section 14; Troiani et al. 2024, arXiv:2405.15480, eq. (9)-(11).
 """
 
 from __future__ import annotations
@@ -14,6 +13,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from generated import best_estimator as kernel
 from giantstep.law.directions import rows_of
 from giantstep.observe.optimal.told import Fineness, lower_of, told
 from giantstep.quadrature.gauss import legendre
@@ -98,8 +98,7 @@ def _ahead(known: Array, step: Array, before: Array) -> Array:
 def updated(target: Target, samples: float, known: Array, fineness: Fineness) -> Array:
     """The overlap after one step of state evolution."""
     lower = lower_of(known)
-    left: Array = lower @ np.linalg.solve(lower.T @ lower + samples * _information(target, known, fineness), lower.T)
-    found: Array = np.eye(len(known)) - left
+    found: Array = kernel.overlap(lower, _information(target, known, fineness), samples)
     symmetric: Array = 0.5 * (found + found.T)
     return symmetric
 
@@ -120,7 +119,7 @@ def _roots(target: Target, samples: float, fineness: Fineness) -> list[float]:
     from scipy.optimize import brentq  # not needed to solve
 
     def surplus(q: float) -> float:
-        return samples * float(_information(target, np.array([[q]]), fineness)[0, 0]) - q
+        return float(kernel.surplus(q, _information(target, np.array([[q]]), fineness)[0, 0], samples))
 
     values = [surplus(q) for q in _GRID]
     falls = [i for i in range(len(_GRID) - 1) if values[i] > 0.0 >= values[i + 1]]
@@ -133,17 +132,13 @@ def _between(surplus: Callable[[float], float], low: float, high: float, brentq:
 
 
 def _gain(target: Target, samples: float, first: Array, second: Array, fineness: Fineness) -> float:
-    """How much the free entropy grows from one overlap to another: half the integral of
-    tr[(alpha E[g g^T] - Q (1 - Q)^-1) dQ] along the line between them. Without bound where all is known at its end.
-    """
+    """What the free entropy gains along a line between two overlaps; without bound where all is known at its end."""
     if np.all(np.diag(second) == 1.0):
         return math.inf
     points, weights = legendre(_PATH)
-    step, one, total = second - first, np.eye(len(first)), 0.0
+    step, total = second - first, 0.0
     for x, weight in zip(0.5 * (1.0 + points), 0.5 * weights, strict=True):
         known = first + x * step
-        lower = lower_of(known)
-        inner = np.linalg.solve(lower, step)  # tr(L^-T Psi L^-1 dQ) = tr(Psi L^-1 dQ L^-T)
-        told_there = samples * np.trace(_information(target, known, fineness) @ np.linalg.solve(lower, inner.T))
-        total += 0.5 * weight * float(told_there - np.trace(known @ np.linalg.solve(one - known, step)))
+        slope = kernel.entropy_slope(lower_of(known), known, _information(target, known, fineness), samples)
+        total += weight * float(np.trace(slope @ step))
     return total

@@ -2,7 +2,7 @@
 
 A direction with E[z|y] != 0 is found at any number. Else the smallest number is one over the largest eigenvalue of
 M -> E_y[G M G], G = E[z z^T - 1 | y], and M shows which directions are found; then the same given those.
-Source: THEORY section 15; Troiani et al. 2024, arXiv:2405.15480, Lemma 4.1.
+Source: THEORY section 14; Troiani et al. 2024, arXiv:2405.15480, Lemma 4.1.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from generated import best_estimator as kernel
 from giantstep.observe.optimal.evolution import iterated
 from giantstep.observe.optimal.monomials import told_by_monomial
 from giantstep.observe.optimal.told import Fineness, Told, told, varies_without_noise
@@ -20,7 +21,8 @@ from giantstep.spec.model import Target
 Array = np.ndarray
 _TRIVIAL = 1e-7  # of E[E[t|y]^2], beside which it is zero
 _PART_OF = 1e-6  # of the eigenmatrix: what belongs to its range
-_POWERS, _SAME = 4000, 1e-13
+_SAME = 1e-9  # of two eigenvalues
+_NO_GROWTH = 1e-12
 _FIRST = 1e-2  # overlap that stands for a direction that is found at any number of samples
 _MOST, _PRECISION = 1e3, 1e-4  # samples over d that are tried, and how well a later threshold is known
 
@@ -63,21 +65,16 @@ def _stage(found: Told, rest: Array) -> Threshold:
     square = np.einsum("ai,kij,bj->kab", rest, found.square, rest)
     value, matrix = _largest(found.weight, square)
     sizes, vectors = np.linalg.eigh(matrix)
-    return Threshold(1.0 / value if value > 0.0 else math.inf, vectors[:, sizes > _PART_OF * sizes[-1]].T @ rest)
+    return Threshold(1.0 / value if value > _NO_GROWTH else math.inf, vectors[:, sizes > _PART_OF * sizes[-1]].T @ rest)
 
 
 def _largest(weight: Array, square: Array) -> tuple[float, Array]:
-    """The largest eigenvalue of M -> E[G M G], and its positive eigenmatrix: powers of one."""
-    matrix, value = np.eye(square.shape[1]), 0.0
-    for _ in range(_POWERS):
-        image = np.einsum("k,kab,bc,kcd->ad", weight, square, matrix, square, optimize=True)
-        previous, value = value, float(np.linalg.norm(image) / np.linalg.norm(matrix))
-        if value < 1e-12:
-            return 0.0, matrix
-        matrix = image / np.linalg.norm(image)
-        if abs(value - previous) <= _SAME * value:
-            break
-    return value, matrix
+    """The largest eigenvalue of M -> E[G M G], and a positive eigenmatrix: what is left of one in its eigenspace."""
+    size = square.shape[1]
+    growth = np.transpose(kernel.growth(weight, square), (0, 3, 1, 2)).reshape(size * size, size * size)
+    values, vectors = np.linalg.eigh(growth)
+    space = vectors[:, values >= (1.0 - _SAME) * values[-1]]
+    return float(max(values[-1], 0.0)), (space @ (space.T @ np.eye(size).ravel())).reshape(size, size)
 
 
 def _next(target: Target, before: float, inside: Array, fineness: Fineness) -> Threshold | None:

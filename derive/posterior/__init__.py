@@ -1,0 +1,1 @@
+"""The posterior of the directions of a target, for the best estimator."""
