@@ -1,8 +1,6 @@
 """``python -m giantstep`` is the command ``giantstep``."""
 
-import sys
-
-from giantstep.cli.main import main
+from giantstep.cli.main import program
 
 if __name__ == "__main__":
-    sys.exit(main())
+    program()

@@ -13,6 +13,7 @@ from giantstep.cli.text import Line, aligned, number, numbers
 
 if TYPE_CHECKING:
     from giantstep.law.spike import SpikeParameters
+    from giantstep.spec.metrics import Metrics
 
 _MEANING = {"norm": "readout along the norms of the rows (o)"}  # of order parameters without a name of the field
 
@@ -35,11 +36,10 @@ def add(subparsers: Subparsers) -> None:
 def _solve(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)  # a bad model loads no solver
     from giantstep.observe.gains import gains_over_random_features  # nor does help
-    from giantstep.observe.metrics import metrics_of
 
     result = gs.solve(model, dimension=arguments.dimension, tolerance=arguments.tolerance)
     found = gains_over_random_features(result, arguments.tolerance)
-    measured = None if model.metrics is None else metrics_of(result, model.metrics)
+    measured = None if model.metrics is None else _metrics(result, model.metrics)
     if arguments.json:
         parts = {"gains": found, "metrics": measured}
         more = {name: part.to_dict() for name, part in parts.items() if part is not None}
@@ -48,6 +48,12 @@ def _solve(arguments: argparse.Namespace) -> int:
     lines = [] if measured is None else _measured(measured)
     print(aligned([*_solved(result), *lines, *([] if found is None else _gained(found))]))
     return 0
+
+
+def _metrics(result: gs.Result, wanted: Metrics) -> gs.Measured:
+    from giantstep.observe.metrics import metrics_of  # most models have none
+
+    return metrics_of(result, wanted)
 
 
 def _measured(found: gs.Measured) -> list[Line]:
