@@ -54,7 +54,7 @@ def test_the_metadata(wheel: zipfile.ZipFile) -> None:
     assert found["License-Expression"] == "MIT"
     assert found["Version"] == giantstep.__version__
     assert set(found.get_all("Provides-Extra", [])) == set(PROJECT["optional-dependencies"])
-    assert b"giantstep = giantstep.cli.main:main" in wheel.read(f"{folder}/entry_points.txt")
+    assert b"giantstep = giantstep.cli.main:program" in wheel.read(f"{folder}/entry_points.txt")
     assert f"{folder}/licenses/LICENSE" in wheel.namelist()
 
 
