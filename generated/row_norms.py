@@ -7,14 +7,14 @@ sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gau
 means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
 E sigma''' in the place of E sigma'.
 
-Generated; do not edit. Signature 440c1718d04c31f2.
+Generated; do not edit. Signature b5904589a70f828c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "440c1718d04c31f274b3ae918c946d580f515e81ce6f828b533d95a82f1a4aac"
+SIGNATURE = "b5904589a70f828cff01dd0928118b7f5a3738ee429152d1e2a9fd65efdb3f59"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

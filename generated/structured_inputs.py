@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 002613dcdd48ae8e, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 44715d971e561f83, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "002613dcdd48ae8e7fc798ca70e5c2a2f816078c3f04359124839c82295dd9ea"
+SIGNATURE = "44715d971e561f83e3990a16be8ea986f05b57684b618162222afd46906e728a"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -109,6 +109,17 @@ def _start(context: Any, builder: Any, kind: Any, array: Any) -> Any:
     return context.make_array(kind)(context, builder, array).data
 
 
+def _row(context: Any, builder: Any, kind: Any, array: Any, i: Any) -> Any:
+    """Pointer to the first number of a row of an array without gaps."""
+    found = context.make_array(kind)(context, builder, array)
+    return builder.gep(found.data, [builder.mul(i, builder.extract_value(found.shape, 1))])
+
+
+def _vector(builder: Any, start: Any, n: Any, kind: Any) -> Any:
+    """Pointer to a vector of numbers, from the n-th on."""
+    return builder.bitcast(builder.gep(start, [n]), kind.as_pointer())
+
+
 def _plain(*kinds: Any) -> bool:
     """Whether all are arrays of numbers without gaps."""
     return all(isinstance(kind, types.Array) and kind.dtype == types.float64 and kind.layout == "C" for kind in kinds)
@@ -215,6 +226,57 @@ def edge_at(typing: Any, address: Any, k: Any, y: Any, q: Any) -> Any:
         return _called(builder, ir.DoubleType(), given[0], [given[1], given[2], parameters])
 
     return types.float64(types.intp, types.intp, types.float64, q), lowered
+
+
+@intrinsic
+def sum_of_products(typing: Any, rows: Any, i: Any, others: Any, j: Any, first: Any, last: Any) -> Any:
+    """The sum of rows[i, n] others[j, n] over first <= n < last, whole vectors: eight sums side by side, then these.
+
+    Written as vectors: sums are in an order, which keeps a compiler from making vectors of a loop.
+    """
+    if not (_plain(rows, others) and rows.ndim == 2 and others.ndim == 2):
+        return None
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        eight = ir.VectorType(ir.DoubleType(), 8)
+        starts = [_row(context, builder, signature.args[k], given[k], given[k + 1]) for k in (0, 2)]
+        sums = cgutils.alloca_once_value(builder, ir.Constant(eight, None))
+        step = context.get_constant(types.intp, 8)
+        with cgutils.for_range_slice(builder, given[4], given[5], step, inc=True) as (n, _):
+            product = builder.fmul(*[builder.load(_vector(builder, start, n, eight), align=8) for start in starts])
+            builder.store(builder.fadd(builder.load(sums), product), sums)
+        found = builder.load(sums)
+        part = [builder.extract_element(found, ir.Constant(ir.IntType(32), k)) for k in range(8)]
+        while len(part) > 1:
+            half = len(part) // 2
+            part = [builder.fadd(part[k], part[k + half]) for k in range(half)]
+        return part[0]
+
+    return types.float64(rows, types.intp, others, types.intp, types.intp, types.intp), lowered
+
+
+@intrinsic
+def add_multiple(typing: Any, rows: Any, i: Any, factor: Any, numbers: Any) -> Any:
+    """Add a multiple of numbers[n] to rows[i, n]; whole vectors of four, of arrays that share no memory."""
+    if not (_plain(rows, numbers) and rows.ndim == 2 and numbers.ndim == 1):
+        return None
+
+    def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        four = ir.VectorType(ir.DoubleType(), 4)
+        into = _row(context, builder, signature.args[0], given[0], given[1])
+        start = _start(context, builder, signature.args[3], given[3])
+        array = context.make_array(signature.args[3])(context, builder, given[3])
+        factors = ir.Constant(four, ir.Undefined)
+        for k in range(4):
+            factors = builder.insert_element(factors, given[2], ir.Constant(ir.IntType(32), k))
+        first, step = context.get_constant(types.intp, 0), context.get_constant(types.intp, 4)
+        with cgutils.for_range_slice(builder, first, builder.extract_value(array.shape, 0), step, inc=True) as (n, _):
+            place = _vector(builder, into, n, four)
+            product = builder.fmul(factors, builder.load(_vector(builder, start, n, four), align=8))
+            builder.store(builder.fadd(builder.load(place, align=8), product), place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(rows, types.intp, types.float64, numbers), lowered
 
 
 @intrinsic

@@ -8,7 +8,7 @@ import numpy as np
 from codegen.runtime.compiling import entry, inner, within
 from codegen.runtime.gaussian import NORM
 from codegen.runtime.nodes import OMEGA, REACH, WEIGHT, Output, fill_nodes, span_of
-from codegen.runtime.output_sums import add_sums, rows_of_law
+from codegen.runtime.output_sums import LAW, add_sums
 from codegen.runtime.prox import Turns
 from codegen.runtime.vector import exp, tail
 
@@ -149,7 +149,7 @@ def _fill_law(label, given, output, variances, scratch, count, law):
 @entry
 def intervals(law, rule, labels, fields, scratch, out):
     """Averages where the label is constant on intervals, as `points` otherwise: t and t' in closed form."""
-    rows = np.empty((rows_of_law(1), scratch.shape[1]))
+    rows = np.empty((LAW, scratch.shape[1]))
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -171,4 +171,4 @@ def intervals(law, rule, labels, fields, scratch, out):
                     out[a, node] = math.nan
             label = _Label(labels.weight[j], sign, edges[0], edges[1])
             _fill_law(label, given, output, (rest, along), scratch, count, rows)
-            add_sums(rows, sign, scratch, count, 1, out, node)
+            add_sums(rows, sign, scratch, count, out, node)

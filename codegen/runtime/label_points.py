@@ -5,15 +5,30 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from codegen.runtime.compiling import entry, inner
+from codegen.runtime.compiling import add_multiple, entry, inner, sum_of_products
 from codegen.runtime.gaussian import NORM
-from codegen.runtime.nodes import OMEGA, REACH, VECTOR, WEIGHT, Output, Span, fill_nodes, whole
-from codegen.runtime.output_sums import add_sums, rows_of_law
+from codegen.runtime.nodes import (
+    ENVELOPE,
+    G_G,
+    G_G_H,
+    G_H,
+    LOSS,
+    OMEGA,
+    REACH,
+    VECTOR,
+    WEIGHT,
+    G,
+    H,
+    Output,
+    Span,
+    fill_nodes,
+    whole,
+)
 from codegen.runtime.prox import Turns
 from codegen.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
 from codegen.runtime.vector import exp
 
-_ORDER = 20  # Chebyshev nodes of a panel of centres
+_ORDER = 20  # Chebyshev nodes of a panel of centres: an even number, whole vectors of four
 _HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
 _CROWD = 24  # centres on a panel that are worth its nodes
 _NOWHERE = Turns((math.inf, math.inf), math.inf)
@@ -54,11 +69,11 @@ class _Side(NamedTuple):
 
 
 class _Room(NamedTuple):
-    """Nodes with the loss there, the law of the label there, the density of one centre, and the averages."""
+    """Nodes with the loss there, the density of one centre, its sums, and the averages."""
 
     scratch: Any
-    law: Any  # [rows, n]
-    density: Any  # [2, n], and its derivative
+    density: Any  # [3, n], and its first two derivatives
+    sums: Any  # [10]
     out: Any
 
 
@@ -122,10 +137,23 @@ def _crowded(centers, count, low, half, panel):
 
 
 @inner
+def _fill_polynomials(x, polynomial):
+    """The Chebyshev polynomials at x, even and odd ones each from the two before: neither waits for the other."""
+    twice = 2.0 * (2.0 * x * x - 1.0)
+    even, odd, before_even, before_odd = 1.0, x, 0.5 * twice, x
+    for degree in range(0, _ORDER, 2):
+        polynomial[degree] = even
+        polynomial[degree + 1] = odd
+        before_even, even = even, twice * even - before_even
+        before_odd, odd = odd, twice * odd - before_odd
+
+
+@inner
 def _gathered(centres, count, low, half, panel, moments, polynomial):
     """Replace the centres in crowded panels by Chebyshev nodes, with weights that average polynomials as they do.
 
-    moments[panel, part, degree]: room for those of the Chebyshev polynomials, polynomial[degree] for these at a place.
+    moments[panel and part, degree]: room for those of the Chebyshev polynomials, polynomial[degree] for these at a
+    place.
     Returns how many centres there are now.
     """
     centers, parts = centres.place, centres.part
@@ -139,15 +167,9 @@ def _gathered(centres, count, low, half, panel, moments, polynomial):
                 parts[kept, a] = parts[j, a]
             kept += 1
         else:
-            x = 2.0 * (place - int(place)) - 1.0
-            before, now = x, 1.0  # the polynomials of degrees -1 and 0
-            for degree in range(_ORDER):
-                polynomial[degree] = now
-                before, now = now, 2.0 * x * now - before
+            _fill_polynomials(2.0 * (place - int(place)) - 1.0, polynomial)
             for a in range(parts.shape[1]):
-                w = parts[j, a]
-                for degree in range(_ORDER):
-                    moments[k, a, degree] += w * polynomial[degree]
+                add_multiple(moments, k * parts.shape[1] + a, parts[j, a], polynomial)
     for place in range(panel.shape[0]):
         if panel[place] >= 0:
             for i in range(_ORDER):
@@ -161,12 +183,13 @@ def _gathered(centres, count, low, half, panel, moments, polynomial):
 @inner
 def _stand_in(moments, k, angle, parts, place):
     """The parts at the Chebyshev node of an angle that stand for those of all centres of a panel."""
+    first = k * parts.shape[1]
     for a in range(parts.shape[1]):
-        parts[place, a] = moments[k, a, 0] / _ORDER
+        parts[place, a] = moments[first + a, 0] / _ORDER
     for degree in range(1, _ORDER):
         share = 2.0 * math.cos(degree * angle) / _ORDER
         for a in range(parts.shape[1]):
-            parts[place, a] += share * moments[k, a, degree]
+            parts[place, a] += share * moments[first + a, degree]
 
 
 @inner
@@ -213,50 +236,31 @@ def _first_beyond(scratch, count, omega):
 
 
 @inner
-def _add_density(center, part, spread, count, room):
-    """Add a centre to the law at the nodes within reach: density and derivatives, times 1, t and its products."""
-    scratch, law, density = room.scratch, room.law, room.density
+def _sum_up(center, spread, count, room, sums):
+    """The sums about a centre, in the order of ``_add``, over the nodes within reach of it."""
+    scratch, density = room.scratch, room.density
     reach, inverse = REACH * spread, 1.0 / (spread * spread)
-    parts, slopes = part.shape[0], law.shape[0] - 1 - part.shape[0]
     first = _first_beyond(scratch, count, center - reach)
     last = whole(_first_beyond(scratch, count, center + reach))
     first -= first % VECTOR
-    scale, w = NORM / spread, part[0]
+    scale, narrow = NORM / spread, 1.0 / spread
     for i in range(first, last):
+        z = (scratch[OMEGA, i] - center) * narrow
+        density[0, i] = scale * scratch[WEIGHT, i] * exp(-0.5 * z * z)
+    for i in range(first, last):  # its derivatives in the centre
         x = (scratch[OMEGA, i] - center) * inverse
-        p = scale * scratch[WEIGHT, i] * exp(-0.5 * (x * spread) * (x * spread))
-        density[0, i] = p
-        density[1, i] = p * x
-        law[parts + slopes, i] += w * p * (x * x - inverse)
-    for a in range(parts):
-        w = part[a]
-        for i in range(first, last):
-            law[a, i] += w * density[0, i]
-    for a in range(slopes):
-        w = part[a]
-        for i in range(first, last):
-            law[parts + a, i] += w * density[1, i]
-
-
-@inner
-def _move_t(moves, sign, count, law):
-    """What t does beside its mean: given omega its mean is `carried` times the derivative further, its covariance
-    `rest` less the part that the output carries.
-    """
-    carried, rest = moves.carried, moves.rest
-    directions = carried.shape[0]
-    slope, twice = 1 + directions + directions * (directions + 1) // 2, law.shape[0] - 1
-    pair = 1 + directions
-    for d in range(directions):
-        for e in range(d, directions):
-            for i in range(count):
-                mixed = law[slope + 1 + d, i] * carried[e] + law[slope + 1 + e, i] * carried[d]
-                law[pair, i] += rest[d, e] * law[0, i] + sign * mixed + carried[d] * carried[e] * law[twice, i]
-            pair += 1
-    for d in range(directions):
-        for i in range(count):
-            law[1 + d, i] += sign * carried[d] * law[slope, i]
-            law[slope + 1 + d, i] += sign * carried[d] * law[twice, i]
+        density[1, i] = density[0, i] * x
+        density[2, i] = density[0, i] * (x * x - inverse)
+    sums[0] = sum_of_products(density, 0, scratch, ENVELOPE, first, last)
+    sums[1] = sum_of_products(density, 0, scratch, G, first, last)
+    sums[2] = sum_of_products(density, 0, scratch, H, first, last)
+    sums[3] = sum_of_products(density, 0, scratch, G_G, first, last)
+    sums[4] = sum_of_products(density, 0, scratch, G_H, first, last)
+    sums[5] = sum_of_products(density, 1, scratch, H, first, last)
+    sums[6] = sum_of_products(density, 0, scratch, G_G_H, first, last)
+    sums[7] = sum_of_products(density, 1, scratch, G_H, first, last)
+    sums[8] = sum_of_products(density, 2, scratch, H, first, last)
+    sums[9] = sum_of_products(density, 0, scratch, LOSS, first, last)
 
 
 @inner
@@ -287,13 +291,9 @@ def _add_averages(law, rule, side, centres, order, moves, room, node):
         if count == 0:
             for a in range(room.out.shape[0]):
                 room.out[a, node] = math.nan
-        for a in range(room.law.shape[0]):
-            for i in range(count):
-                room.law[a, i] = 0.0
         for k in range(first, last):
-            _add_density(centres.place[order[k]], centres.part[order[k]], side.spread, count, room)
-        _move_t(moves, side.sign, count, room.law)
-        add_sums(room.law, side.sign, room.scratch, count, moves.carried.shape[0], room.out, node)
+            _sum_up(centres.place[order[k]], side.spread, count, room, room.sums)
+            _add(room.sums, side.sign, centres.part[order[k]], moves, room.out, node)
         first = last
 
 
@@ -328,11 +328,7 @@ def points(law, rule, labels, fields, scratch, out):
     centres = _Centres(np.empty(number), np.empty(number), parts)
     moves = _Moves(labels.rest, np.empty(directions))
     panel, polynomial = np.empty(number, np.int64), np.empty(_ORDER)
-    width = scratch.shape[1]
-    knots, room = (
-        room_for_knots(law),
-        _Room(scratch, np.empty((rows_of_law(directions), width)), np.empty((2, width)), out),
-    )
+    knots, room = room_for_knots(law), _Room(scratch, np.empty((3, scratch.shape[1])), sums, out)
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -346,7 +342,7 @@ def points(law, rule, labels, fields, scratch, out):
             if count > _CROWD and (law.residual or law.margin):
                 panels = _crowded(centres.place, count, low, half, panel)
                 if panels > 0:
-                    moments = np.zeros((panels, parts.shape[1], _ORDER))
+                    moments = np.zeros((panels * parts.shape[1], _ORDER))
                     count = _gathered(centres, count, low, half, panel, moments, polynomial)
                     for j in range(count):
                         centres.label[j] = side.sign

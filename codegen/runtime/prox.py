@@ -73,22 +73,13 @@ def find_cell(law, y):
 
 @inner
 def prox(piece, left, right, w, tolerance):
-    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w."""
+    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w.
+
+    Where a loss is exponential Newton's steps are too short, and grow until they pass the root.
+    """
+    low, high = left, right
     x = min(max(w, left), right)
-    step = tolerance + abs(x - w)
-    # the map is monotone: bracket the root by steps that grow, as Newton's are too short where a loss is exponential
-    excess = omega_at(piece, x) - w
-    side = -1.0 if excess > 0.0 else 1.0
-    other = x
-    while excess * side < 0.0:
-        x = other
-        other = min(max(other + side * step, left), right)
-        excess = omega_at(piece, other) - w
-        step *= 4.0
-        if other in (left, right):
-            break
-    low, high = min(x, other), max(x, other)
-    x = 0.5 * (low + high)
+    before, longer = 0.0, 1.0
     for _ in range(200):
         _, slope, curvature = at(piece, x)
         excess = x + piece.V * slope - w
@@ -98,7 +89,12 @@ def prox(piece, left, right, w, tolerance):
             high = x
         else:
             low = x
-        x -= excess / (1.0 + piece.V * curvature)
+        if excess * before <= 0.0:
+            longer = 1.0
+        elif abs(excess) > 0.25 * abs(before):
+            longer *= 4.0
+        before = excess
+        x -= longer * excess / (1.0 + piece.V * curvature)
         if not low < x < high:
             x = 0.5 * (low + high)
             if x in (low, high):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 77ba346da03c7701, runtime d36daf5d64a98866.
+Generated; do not edit. Signature fbf4992e9cb092a9, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "77ba346da03c770166f4686a35fd368448e3dc93a1bd87f74aa4d6406385128d"
+SIGNATURE = "fbf4992e9cb092a990ab87474ff09498ac8eb9f3c2dae6399206126aad47d85f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

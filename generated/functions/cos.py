@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7b4fbf63fbc50e0c, runtime d36daf5d64a98866.
+Generated; do not edit. Signature f6bb48653e9bd475, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "7b4fbf63fbc50e0c47d8660ee6d39ac239e0c15932219aefa3034a73d4f13157"
+SIGNATURE = "f6bb48653e9bd4752a6f187d7a2ae61ea5fe639b2fca2e3ca9620317912a2cd6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

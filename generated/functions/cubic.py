@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 321811b9e75dd849, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e67ce37f494cf870, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "321811b9e75dd849305829125c6a1cb36efbba17457e274ad01169eb3c7b731e"
+SIGNATURE = "e67ce37f494cf87046e70158c21cd6d48955f579ebe2cd5e61c8f031a709b70a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

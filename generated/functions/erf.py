@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f3ca76d99e37fdea, runtime d36daf5d64a98866.
+Generated; do not edit. Signature a0be04c953e9539d, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "f3ca76d99e37fdea9d9dd9c7a1e01086a97fcddb936f0296fca941a6c3da6c3e"
+SIGNATURE = "a0be04c953e9539d0af02513378de05349ee48e59725d71f2d0c61bf0a161b60"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

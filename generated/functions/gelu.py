@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4572edb6c93bbcd7, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 829f7c030fe54ed8, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "4572edb6c93bbcd72ffd6f8962e4ced2d81be20bc41ff75d124e95ba1cf1cfc1"
+SIGNATURE = "829f7c030fe54ed869468b14aec5b358a703e8eef26cf176ff1d99cf65ad3050"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c824489581cbe95a, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 95af12cf056cb97d, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "c824489581cbe95a1ad5bfcbc0c6ffc6edc9de59bc453cd1df6c46f9a4368ed2"
+SIGNATURE = "95af12cf056cb97da0d9a71a2139f812f7cd8ec80a8b4fa17880e245a60545c5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 70a4801d0141e861, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 3c1ad0c7be5f470c, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "70a4801d0141e861ab0824fe7afe84ef2f1a7e2845308937924b1b82db548bb3"
+SIGNATURE = "3c1ad0c7be5f470cafe93d4fe6926a43ce3a5f45683084e9842af41f46354fc9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

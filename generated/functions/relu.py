@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ce32d40fcb31305e, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 9ea44e94ee511569, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "ce32d40fcb31305e2e731ea8dddd860e43f84f6597c8d74b3ae4d84a53d9c6dc"
+SIGNATURE = "9ea44e94ee5115693e876654596057c0888cdf2abe06f88ae44031c321c15fd7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

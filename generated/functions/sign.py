@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6ae68655ad7951f4, runtime d36daf5d64a98866.
+Generated; do not edit. Signature b6f032a644215179, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "6ae68655ad7951f43c5b038b98203e5e4510b56c7dde14a144d0bfbadfce9f17"
+SIGNATURE = "b6f032a644215179bdca89af69b37611856c8c3507808ccaaa2b734cf3f98d6c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 09d822d0faafeef9, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 12525ef0e7e54570, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "09d822d0faafeef96fb490fda4f5a60037ed33ca6b7dae3b4a2d3193c86d4d6b"
+SIGNATURE = "12525ef0e7e54570aa7f62f61dcb57320ae7adbf513d5e7bb859d9b64f582822"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7d90d737fde53c07, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 9cf67d8f9fac14d3, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "7d90d737fde53c075d62ec2d330ac3ca6c69aa8d79137a55ce6c71048ee98b09"
+SIGNATURE = "9cf67d8f9fac14d35e8f992ae867d76225e5dab73265f974517bd6438a713401"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

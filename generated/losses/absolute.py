@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature bfb52e363e165095, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 87ac4489af92bd66, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "bfb52e363e1650952b3bafc1f7a327d9ab8d31b8356ec37abb4b1b1bcb6f3207"
+SIGNATURE = "87ac4489af92bd660bce073a2dead9ade451c22d4050a216a0ff6ac60804047d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ce3d13d7e9db2b46, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 570a9dc5cebc7d0f, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "ce3d13d7e9db2b46011f6b0472644124eccedebda8299f1fbe5ba83c83660c58"
+SIGNATURE = "570a9dc5cebc7d0fd793e282e6913eb4b89b15d4532fe9fa35c531be974c171f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

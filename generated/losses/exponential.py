@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 92654976a87c0e63, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 28cba5ee80bfffb4, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "92654976a87c0e63ec539cd5c595cc6d8b913253c83c3be85de2f358f35f9082"
+SIGNATURE = "28cba5ee80bfffb4644728520040c133a2ea05c18db9b5b3ddbca4ffc3e21379"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 8d9b15d02ac0ec6e, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 354696bacb7311c9, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "8d9b15d02ac0ec6ed24d4c8d0193b919d59cc909516c449f4f5ef070d0ec2dd2"
+SIGNATURE = "354696bacb7311c91369e97d23ce862fe3153cf425bf56b92ff0da55019ec0a2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

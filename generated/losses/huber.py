@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 78e543720b1e5eca, runtime d36daf5d64a98866.
+Generated; do not edit. Signature a886109740ffb960, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "78e543720b1e5eca6f4678bf932e8a6d854be9fbef330bb4a8baf83f0304b3ff"
+SIGNATURE = "a886109740ffb960ad9bfb6edcadd27cb4fdb8f0a5c83eec098167efdc475c22"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f124efebd3498760, runtime d36daf5d64a98866.
+Generated; do not edit. Signature b1f0ec810724b5fe, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f124efebd3498760f67970bc82996a6420f131892a553f59f6f314af7e762b61"
+SIGNATURE = "b1f0ec810724b5fe59e94cee463b6d414a32c3e493599ffbce0f0689b6479095"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

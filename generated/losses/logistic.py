@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature eeb67119edb65a68, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 79dd25551faea158, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "eeb67119edb65a686c7386690cb52f59bc333439b310d1dcf1a01ddb6a2d755d"
+SIGNATURE = "79dd25551faea1581e98aa9f0a3b7f77191bdfe06aac9adce441a7c5b6b470bd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 5ae6f60194bf9ec6, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 01eb20a4dcbfeeb8, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "5ae6f60194bf9ec6826a2af8ef59e1a3dc28f21b5690820f83f16576f1075b09"
+SIGNATURE = "01eb20a4dcbfeeb829f9a2c8f963c89a607df59ee8143c40d648e7f285112bca"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature dc1a93c1cbecdd13, runtime d36daf5d64a98866.
+Generated; do not edit. Signature c16967abeace9457, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "dc1a93c1cbecdd130c4f7239d7c5193415f2b042beee50c95592b0fad7bb364b"
+SIGNATURE = "c16967abeace94576dbdcdae8c60c42133790048a0afeed2b45f09de336c0193"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

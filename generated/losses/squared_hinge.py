@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 0e1202f17dbe17e3, runtime d36daf5d64a98866.
+Generated; do not edit. Signature 152ee10129439664, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "0e1202f17dbe17e3878daf2d94d4ce7006680598601989bdd4ebb56059100bb6"
+SIGNATURE = "152ee10129439664dbdff8717fcfc16efe4df9c8ccd6eee456354a5f098f2f1d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e5cf9c23b8088e0a, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -246,4 +246,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"
+SIGNATURE = "e5cf9c23b8088e0a2e7a0ac26947ab9cb0e56a627e51b289966fc793ee88b343"

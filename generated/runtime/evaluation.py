@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e5cf9c23b8088e0a, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -244,4 +244,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"
+SIGNATURE = "e5cf9c23b8088e0a2e7a0ac26947ab9cb0e56a627e51b289966fc793ee88b343"

@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e5cf9c23b8088e0a, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from generated.runtime.compiling import entry, inner, within
 from generated.runtime.gaussian import NORM
 from generated.runtime.nodes import OMEGA, REACH, WEIGHT, Output, fill_nodes, span_of
-from generated.runtime.output_sums import add_sums, rows_of_law
+from generated.runtime.output_sums import LAW, add_sums
 from generated.runtime.prox import Turns
 from generated.runtime.vector import exp, tail
 
@@ -156,7 +156,7 @@ def _fill_law(label, given, output, variances, scratch, count, law):
 @entry
 def intervals(law, rule, labels, fields, scratch, out):
     """Averages where the label is constant on intervals, as `points` otherwise: t and t' in closed form."""
-    rows = np.empty((rows_of_law(1), scratch.shape[1]))
+    rows = np.empty((LAW, scratch.shape[1]))
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -178,6 +178,6 @@ def intervals(law, rule, labels, fields, scratch, out):
                     out[a, node] = math.nan
             label = _Label(labels.weight[j], sign, edges[0], edges[1])
             _fill_law(label, given, output, (rest, along), scratch, count, rows)
-            add_sums(rows, sign, scratch, count, 1, out, node)
+            add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"
+SIGNATURE = "e5cf9c23b8088e0a2e7a0ac26947ab9cb0e56a627e51b289966fc793ee88b343"

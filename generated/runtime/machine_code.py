@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e5cf9c23b8088e0a, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -47,4 +47,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"
+SIGNATURE = "e5cf9c23b8088e0a2e7a0ac26947ab9cb0e56a627e51b289966fc793ee88b343"

@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e5cf9c23b8088e0a, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"
+SIGNATURE = "e5cf9c23b8088e0a2e7a0ac26947ab9cb0e56a627e51b289966fc793ee88b343"

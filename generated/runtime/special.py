@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e5cf9c23b8088e0a, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -82,4 +82,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"
+SIGNATURE = "e5cf9c23b8088e0a2e7a0ac26947ab9cb0e56a627e51b289966fc793ee88b343"

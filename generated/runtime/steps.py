@@ -1,7 +1,7 @@
 """A step of Newton's method: its linear equations, and what the law of the output must be at the place it leads to.
 
 Written by hand, in codegen/runtime/steps.py.
-Generated; do not edit. Signature f88bbec66edfb99b, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e5cf9c23b8088e0a, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -83,4 +83,4 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
             field[row, n] = max(field[row, n], least)
     return sound
 
-SIGNATURE = "f88bbec66edfb99bb1e8647bd599e687bfc652dfbc4b3bfb2e27d9fc2cae6f57"
+SIGNATURE = "e5cf9c23b8088e0a2e7a0ac26947ab9cb0e56a627e51b289966fc793ee88b343"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 0f85c525425fe447.
+Generated; do not edit. Signature 9a409bfe6c58bba6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0f85c525425fe4479431232c93cb8e46d9217554bf8e1e835cf4351bdbcb4817"
+SIGNATURE = "9a409bfe6c58bba6b3debd7b0460b95d1a246b7875e8d1f4db68762f9e8ad84d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

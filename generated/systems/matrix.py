@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 432e31d436297892.
+Generated; do not edit. Signature 0f233b4b71c86bf1.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "432e31d436297892ea1a827ac1c1847513f2bb3fdb29aa4cffb723d27c76459e"
+SIGNATURE = "0f233b4b71c86bf1b64c7ba4258c030fa642baebac5155a1466d542a8b62c399"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

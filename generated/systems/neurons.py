@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature d1e99da50f337c3f.
+Generated; do not edit. Signature 4c8ff6c71bb1f8d3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d1e99da50f337c3f445c6a5a48d797211070d920202fd189987056a6b8260858"
+SIGNATURE = "4c8ff6c71bb1f8d390188ad3a6b48d158669bb2978fe50d7e5da81d71a04bd03"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 199f0586d2c27569.
+in X). Generated; do not edit. Signature 55d87eef42796f34.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "199f0586d2c27569718b6b06571c4c19d96c1c644fb76b17610a12a7c78dd11e"
+SIGNATURE = "55d87eef42796f341e0670992512b529b888363c55cfe03b7d4f3e5bfe9bf727"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

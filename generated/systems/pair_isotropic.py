@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5351f5db8a1de2aa, runtime d36daf5d64a98866.
+Generated; do not edit. Signature e802a8ed32111c64, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "5351f5db8a1de2aa5a0f50d42f1d603e7a0927246fa76e4ca9d9940c8c00ca65"
+SIGNATURE = "e802a8ed32111c64cdc85604e90e6131d2d2631a7001de202eed185c67dce7ed"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 350f48e9ad535455.
+Generated; do not edit. Signature b4048ee23b71ea40.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "350f48e9ad535455787d482468b72db7c46b1ca1806c6e778c4b66e4c6844c39"
+SIGNATURE = "b4048ee23b71ea405462bc086c7e83dbde45bc7abf1efde170e86a1fd2ee6b7a"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

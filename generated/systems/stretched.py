@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b7f38012d54c2622.
+Generated; do not edit. Signature f057930d013f0997.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b7f38012d54c2622041f578e0612ddeb6a280c5a6caf211d8d391b84ef5e1e8f"
+SIGNATURE = "f057930d013f0997118d4f1c82255c598a9cf14ddbb3330cba12ba896e45600f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c6b0f9af3551a3ee.
+Generated; do not edit. Signature 31643225c30f7707.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c6b0f9af3551a3ee55a2a5670db27ff3f7c205ae4bb4c1a984e556c77ca5ecb5"
+SIGNATURE = "31643225c30f7707ff52caf3899f23d546206385759383d8f4b3a7df9e4f7e3a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -311,7 +311,7 @@ def survivors(
 QUARTIC = "abs(f-y) + (f-y)**4/50"  # with a kink, and no closed form
 #: What averages are made of, by rule: modules of the runtime and their functions.
 NODES = ("_fill_values", "_fill_kink", "_fill_products")
-SUMS = ("_sum", "add_sums")
+SUMS = ("add_sums",)
 AVERAGES = {
     "intervals": (
         ("nodes", "label_intervals", "output_sums"),
@@ -319,7 +319,7 @@ AVERAGES = {
     ),
     "points": (
         ("nodes", "label_points", "output_sums"),
-        (*NODES, *SUMS, "_add_density", "_move_t", "_find_centres", "_variance"),
+        (*NODES, *SUMS, "_sum_up", "_add", "_find_centres", "_variance"),
     ),
     "quadratic": (
         ("quadratic", "truncated", "label_points"),

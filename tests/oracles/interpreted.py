@@ -103,6 +103,12 @@ def _calls() -> SimpleNamespace:
     def edge_at(address: Any, k: int, y: float, q: Any) -> float:
         return float(address(k, y, q))
 
+    def sum_of_products(rows: Any, i: int, others: Any, j: int, first: int, last: int) -> float:
+        return float(rows[i, first:last] @ others[j, first:last])
+
+    def add_multiple(rows: Any, i: int, factor: float, numbers: Any) -> None:
+        rows[i] += factor * numbers
+
     return SimpleNamespace(
         inner=lambda function: function,
         within=lambda function: function,
@@ -120,4 +126,6 @@ def _calls() -> SimpleNamespace:
         pieces_at=pieces_at,
         piece_at=piece_at,
         edge_at=edge_at,
+        sum_of_products=sum_of_products,
+        add_multiple=add_multiple,
     )
