@@ -1,6 +1,7 @@
 """Solve many random models of the whole domain; count what is solved and what is refused, and look for wrong numbers.
 
-Usage: python benchmarks/robustness.py [--models 10000] [--seed 0] [--workers 1] [--certify 1] [--wide]
+Usage: python benchmarks/robustness.py [--models 10000] [--first 0] [--seed 0] [--workers 1] [--certify 1]
+    [--wide [KIND]]
 
 Every answer has to pass conditions that do not come from the solver (``suspicions``), and the certificate of a second
 implementation of every average (``certify``); a refusal has to be a sentence.
@@ -20,7 +21,7 @@ from typing import Any
 
 import numpy as np
 from certify import DIFFERS, Certified, certificates_report, certified
-from wide_domain import widened
+from wide_domain import ANY, CHANGES, WIDE, widened
 
 from derive.language.catalogue import REGISTERED
 from giantstep.law.moments import link_moments
@@ -145,7 +146,7 @@ def suspicions(result: Result) -> tuple[str, ...]:
     excess = (q["psi"].reshape(len(q["Q1"]), -1) ** 2).sum(axis=1) - np.diag(q["Q1"])
     if excess.max() > 1e-7 * max(np.abs(q["Q1"]).max(), 1e-300):
         wrong.append(f"psi^2 exceeds Q1 by {excess.max():.3g}")
-    if np.any(q["V2"] * fit.ridge > np.array(result.model.network.readout.fractions) * (1 + 1e-9)):
+    if np.any(q["V2"] * fit.ridge > np.array(result.vocabulary.network.readout.fractions) * (1 + 1e-9)):
         wrong.append("V2 exceeds fraction/ridge")
     norm = float(q["Q2"].sum()) * result.model.network.width
     if fit.ridge * norm > 2.0 * result.free_energy * (1.0 + 1e-7) + rounding:
@@ -163,11 +164,11 @@ def label_square(target: Target) -> tuple[float, float]:
     return float(squares.mean()) + target.noise, 8.0 * float(squares.std() / squares.mean()) / math.sqrt(squares.size)
 
 
-def attempt(number: int, seed: int = 0, wide: bool = False, certify: int = 0) -> Outcome:
-    """Draw and solve one model; ``wide``: of the domain's further reaches; certify: every so many answers."""
+def attempt(number: int, seed: int = 0, wide: str = "", certify: int = 0) -> Outcome:
+    """Draw and solve one model; ``wide``: a kind of the domain's further reaches; certify: every so many answers."""
     data, dimension = random_model(number, seed)
     if wide:
-        data = widened(data, number, seed)
+        data = widened(data, number, seed, wide)
     start = time.perf_counter()
 
     def outcome(status: str, reason: str, residual: float = 0.0, wrong: tuple[str, ...] = ()) -> Outcome:
@@ -196,25 +197,28 @@ def _kind(message: str) -> str:
     return " ".join("#" if any(c.isdigit() for c in word) else word for word in message.split())[:90]
 
 
-def attempts(count: int, seed: int, workers: int, wide: bool, certify: int) -> Iterator[Outcome]:
+def attempts(numbers: range, seed: int, workers: int, wide: str, certify: int) -> Iterator[Outcome]:
     """Outcomes in order."""
     if workers == 1:
-        yield from (attempt(number, seed, wide, certify) for number in range(count))
+        yield from (attempt(number, seed, wide, certify) for number in numbers)
         return
+    count = len(numbers)
     with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(attempt, range(count), [seed] * count, [wide] * count, [certify] * count, chunksize=20)
+        yield from pool.map(attempt, numbers, [seed] * count, [wide] * count, [certify] * count, chunksize=20)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--models", type=int, default=10_000)
+    parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--certify", type=int, default=1, help="certify every so many models, 0 for none")
-    parser.add_argument("--wide", action="store_true", help="take one or two things of every model further")
+    parser.add_argument("--wide", nargs="?", const=ANY, default="", choices=(ANY, *CHANGES), help=WIDE)
     options = parser.parse_args()
     outcomes = []
-    for outcome in attempts(options.models, options.seed, options.workers, options.wide, options.certify):
+    numbers = range(options.first, options.first + options.models)
+    for outcome in attempts(numbers, options.seed, options.workers, options.wide, options.certify):
         outcomes.append(outcome)
         if outcome.wrong or options.wide and outcome.status != "solved":
             print(

@@ -1,6 +1,6 @@
 """Solve many random models with every registered loss; count what is solved and refused, and look for wrong numbers.
 
-Usage: python benchmarks/robustness_losses.py [--models 2000] [--seed 0] [--certify 1] [--wide]
+Usage: python benchmarks/robustness_losses.py [--models 2000] [--seed 0] [--certify 1] [--wide [KIND]]
 
 Models are those of ``robustness.py`` with a loss, its parameters and, for losses of the margin, labels +-1 with flips
 and probit noise. Answers get the certificate of a second implementation of every average (``certify``).
@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 from robustness import Outcome, random_model, report, with_certificate
-from wide_domain import widened
+from wide_domain import ANY, CHANGES, WIDE, widened
 
 from derive.language.loss_catalogue import REGISTERED
 from giantstep.spec.errors import GiantstepError
@@ -61,16 +61,16 @@ def suspicions(result: Result) -> tuple[str, ...]:
         lowest = np.linalg.eigvalsh(0.5 * (q[name] + q[name].T)).min()
         if lowest < -1e-7 * np.abs(q[name]).max():
             wrong.append(f"{name} has the eigenvalue {lowest:.3g} beside {np.abs(q[name]).max():.3g}")
-    if np.any(q["V2"] * result.model.fit.ridge > np.array(result.model.network.readout.fractions) * (1 + 1e-9)):
+    if np.any(q["V2"] * result.model.fit.ridge > np.array(result.vocabulary.network.readout.fractions) * (1 + 1e-9)):
         wrong.append("V2 exceeds fraction/ridge")
     return tuple(wrong)
 
 
-def attempt(number: int, seed: int, wide: bool = False, certify: int = 0) -> Outcome:
-    """Draw and solve one model; ``wide``: of the domain's further reaches; certify: every so many answers."""
+def attempt(number: int, seed: int, wide: str = "", certify: int = 0) -> Outcome:
+    """Draw and solve one model; ``wide``: a kind of the domain's further reaches; certify: every so many answers."""
     data, dimension = random_loss_model(number, seed)
     if wide:
-        data = widened(data, number, seed)
+        data = widened(data, number, seed, wide)
     start = time.perf_counter()
 
     def outcome(status: str, reason: str, residual: float = 0.0, wrong: tuple[str, ...] = ()) -> Outcome:
@@ -95,7 +95,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--certify", type=int, default=1, help="certify every so many models, 0 for none")
-    parser.add_argument("--wide", action="store_true", help="take one or two things of every model further")
+    parser.add_argument("--wide", nargs="?", const=ANY, default="", choices=(ANY, *CHANGES), help=WIDE)
     given = parser.parse_args()
     outcomes = []
     for number in range(given.first, given.first + given.models):

@@ -108,6 +108,15 @@ class _Layer:
         """The bias of each block."""
         return self.network.readout.offsets(self.network.initial_bias)
 
+    @property
+    def twins(self) -> tuple[int, ...]:
+        """For each block the first one that is the same."""
+        before = self.before
+        blocks = list(
+            zip(self.network.readout.values, self.offsets, before.loadings, before.bulk_variance, strict=True)
+        )
+        return tuple(blocks.index(block) for block in blocks)
+
     def nodes(self, level: int) -> Array:
         """A table of kappa at a resolution."""
         link = link_term(self.target, self.before.overlaps)
@@ -177,7 +186,8 @@ class _Layer:
         known = np.concatenate([before, rest_of_target(before, gamma.shape[1])])
         places = np.block([[known, np.zeros((len(known), len(own)))], [np.zeros((blocks, known.shape[1])), turn]])
         axes = np.array(found.kept).T @ places
-        return LayerState(loadings, reduced, tuple(moved.variance.tolist()), rows_of(axes), rows_of(own))
+        alike = tuple(loadings[block] for block in self.twins)  # to the last bit: nothing tells these blocks apart
+        return LayerState(alike, reduced, tuple(moved.variance.tolist()), rows_of(axes), rows_of(own))
 
     def _noise(self, moved: _Moved, step: Step, largest: float) -> tuple[Array, Array]:
         """What a sample adds to the orthonormal directions of its batch's noise [r, K], and these directions in the

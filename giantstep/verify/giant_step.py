@@ -146,8 +146,8 @@ class _Read:
 
     def neurons(self, kappa: Array) -> tuple[Array, Array, Array, Array]:
         """mu0, D = E sigma', E sigma'' and E sigma'^2 of every block, each [K, N]."""
-        text, bias = self.network.activation, self.network.initial_bias
-        shifts = self.rows.loadings @ kappa.T + bias
+        text, biases = self.network.activation, self.network.readout.offsets(self.network.initial_bias)
+        shifts = self.rows.loadings @ kappa.T + np.array(biases)[:, None]
         found = [neuron_moments(text, s, float(c)) for s, c in zip(shifts, self.rows.variances, strict=True)]
         mu0, slope, bend, square = np.stack(found, axis=1)
         return mu0, slope, bend, square
@@ -164,6 +164,18 @@ class _Read:
         rows += [*(e * bend), *(ee * (square - slope**2)), *(np.sqrt(ee) * slope)]
         rows += [row for d in slope for row in ee * d * slope]
         return np.array(rows)
+
+    def sizes(self, size: Array) -> Array:
+        """What averages are settled against, [F], by those of absolute values: e D may vanish over the label; a root,
+        which has kinks, is not averaged.
+        """
+        blocks, found = len(self.share), size.copy()
+        pairs = len(size) - blocks**2
+        root = np.sqrt(size[pairs :: blocks + 1])  # of E e^2 D_b^2
+        means = pairs - 2 * blocks
+        found[:means] = np.maximum(found[:means], np.tile(root, means // blocks))
+        found[means + blocks : pairs] = np.inf
+        return found
 
 
 def _after_one(network: Network, rows: Rows, step: Step, target: Target) -> Rows:
@@ -189,10 +201,10 @@ def _nodes_of(read: _Read) -> Nodes:
         kappa = np.zeros((1, 0))
         return Nodes(kappa, np.ones(1), read.averaged(kappa), 0.0)
     if read.rows.rank == 1:
-        return settled_nodes(read.averaged, turns_of_label(read.law), _SETTLED)
+        return settled_nodes(read.averaged, turns_of_label(read.law), _SETTLED, read.sizes)
     found = None
     for step in _GRIDS:
-        found = grid_nodes(read.averaged, read.rows.rank, step, None, turns_of_label(read.law, _WIDE))
+        found = grid_nodes(read.averaged, read.rows.rank, step, read.sizes, turns_of_label(read.law, _WIDE))
         if found.error <= 1e-10:
             return found
     raise NotEvaluable(f"averages of a later step have settled to {found.error if found else math.nan:.0e} only")

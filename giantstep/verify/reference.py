@@ -20,12 +20,13 @@ from giantstep.system.result import Result
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.equations import long, residuals
-from giantstep.verify.first_layer import FirstLayer, first_layer, order_parameters, turned_as_stated
+from giantstep.verify.first_layer import FirstLayer, first_layer
 from giantstep.verify.giant_step import turns_of_label
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import loss_averages, test_errors
 from giantstep.verify.output_law import Output
 from giantstep.verify.quadrature import Nodes, density, grid_nodes, settled_nodes
+from giantstep.verify.stated_directions import completed_as_stated, order_parameters, turned_as_stated
 
 Array = np.ndarray
 _GRIDS = {1: (0.2,), 2: (0.3, 0.15), 3: (0.5, 0.35)}  # steps of the rule where there are several directions or indices
@@ -312,7 +313,7 @@ def reference(result: Result) -> Reference:
     """
     if not result.order_parameters["V2"].any():
         raise NotEvaluable("a kink of the loss holds the output, which neither varies nor responds")
-    layer = first_layer(result.vocabulary, result.bias, result.dimension)
+    layer = completed_as_stated(result, first_layer(result.vocabulary, result.bias, result.dimension))
     if result.vocabulary.bulk == "trained":
         layer = turned_as_stated(result, layer)
     return Reference(result, layer, order_parameters(result, layer))

@@ -122,6 +122,10 @@ def test_blocks_that_are_one_up_to_a_sign() -> None:
     """Equal readout values, and opposite ones with an odd activation, move as one."""
     (*_, single), (*_, equal) = (states_after_steps(model(network=readout(*v))) for v in ((1.0,), (1.0, 1.0)))
     assert equal.rank == 1 and np.allclose(np.array(equal.loadings), single.loadings[0][0], rtol=ROUNDING, atol=0.0)
+    waited = model(link="step", network=readout(1.2253403564761671, 1.2253403564761671))
+    waited = waited.replace({"step.1.learning_rate": 0.0, "step.2.samples": 2.6, "step.2.learning_rate": 0.76})
+    first, second = states_after_steps(waited)[-1].loadings
+    assert first == second  # to the last bit, else the readout uses what rounding makes between them
     opposite = states_after_steps(model(network=readout(1.0, -1.0)))[-1]
     assert opposite.rank == 1 and opposite.loadings[0][0] == pytest.approx(-opposite.loadings[1][0], rel=ROUNDING)
     assert gs.solve(model(network=readout(1.0, -1.0))).test_error == pytest.approx(

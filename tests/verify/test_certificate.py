@@ -43,6 +43,7 @@ STEPPED = Model.from_dict(
     }
 )
 VOCABULARY = {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}
+BIASED = {"values": [1.0, 1.0], "fractions": [0.4, 0.6], "biases": [0.0, 0.7]}
 
 
 def failed(result: Result) -> list[Check]:
@@ -59,9 +60,20 @@ def failed(result: Result) -> list[Check]:
         SPIKED.replace({"fit.loss": "probit"}),
         STEPPED,
         STEPPED.replace({"network.readout": VOCABULARY, "fit.loss": "square"}),
+        STEPPED.replace({"step.bulk": "isotropic", "network.readout": BIASED}),
         STEPPED.replace({"network.activation": "abs(z)", "network.bias": -0.4, "fit.loss": "logistic"}),
     ],
-    ids=["logistic", "vocabulary", "absolute", "gelu", "probit", "trained bulk", "trained vocabulary", "turned spike"],
+    ids=[
+        "logistic",
+        "vocabulary",
+        "absolute",
+        "gelu",
+        "probit",
+        "trained bulk",
+        "trained vocabulary",
+        "biases",
+        "turned spike",
+    ],
 )
 def test_sound_solutions_hold(model: Model) -> None:
     found = list(certificate_checks(reference(solve(model))))
@@ -81,6 +93,27 @@ def test_sound_solutions_hold(model: Model) -> None:
 )
 def test_extreme_solutions_hold(changes: dict[str, object]) -> None:
     found = certificate(solve(SPIKED.replace({"fit.loss": "square", **changes})))
+    assert found.holds and not found.unsettled, found
+
+
+SOFTPLUS = {"network.activation": "softplus", "network.width": 0.2, "target.link": "linear", "fit.ridge": 0.016}
+SILU = {"network.activation": "silu", "network.width": 1.9, "target.link": "tanh(3*z)*z", "fit.samples": 0.2}
+
+
+@pytest.mark.parametrize(
+    ("changes", "steps", "values", "dimension"),
+    [
+        (SOFTPLUS, 2, [0.8566, 0.8566 + 1e-9], 1000),
+        (SILU, 3, [1.0, -1.1], 1000),
+        ({"network.activation": "hard_tanh", "network.bias": 0.5, "target.link": "silu"}, 3, [1.0, -1.0], None),
+    ],
+    ids=["a direction that rounding knows", "no overlap by symmetry", "a residual that vanishes"],
+)
+def test_several_steps_hold(changes: dict[str, object], steps: int, values: list[float], dimension: int | None) -> None:
+    readout = {"values": values, "fractions": [0.4, 0.6]}
+    step = [{"samples": 6.0, "learning_rate": 1.0}] * steps
+    model = STEPPED.replace({"step": step, "target.flips": 0.0, "fit.loss": "square", "network.readout": readout})
+    found = certificate(solve(model.replace(changes), dimension=dimension))
     assert found.holds and not found.unsettled, found
 
 

@@ -1,0 +1,117 @@
+"""A result along the directions of the first layer by definition: it states its own in a basis of its choice."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from giantstep.system.result import Result
+from giantstep.verify.conditional_law import rest_of_target
+from giantstep.verify.first_layer import FirstLayer
+from giantstep.verify.giant_step import Rows, given_spike
+
+Array = np.ndarray
+_WHOLE = 0.5  # a singular value of a map between directions is 0 or 1
+_ROUNDING = 1e-13  # of the longest mean: what is left of a mean beside the directions before
+_WEAK = 1e-6  # of the longest mean: directions that rounding knows to ten digits
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Orthonormal directions that two bases have in common: along ``own`` [r, q'] and ``stated`` [r, q], and what the
+    means have along each, ``sizes`` [r].
+    """
+
+    own: Array
+    stated: Array
+    sizes: Array
+
+    @property
+    def map(self) -> Array:
+        """The orthonormal map [q, q'] with ``stated loadings = own loadings map^T``."""
+        return np.asarray(self.stated.T @ self.own)
+
+
+def order_parameters(result: Result, layer: FirstLayer) -> dict[str, Array]:
+    """Those of a result along the directions of ``layer``: zeta [K, q], psi [K, m]."""
+    found = {name: np.asarray(values) for name, values in result.order_parameters.items()}
+    blocks = len(found["m"])
+    zeta, psi = found["zeta"].reshape(blocks, -1), found["psi"].reshape(blocks, -1)
+    if (
+        layer.polynomials is not None
+        or result.vocabulary.bulk == "matrix"
+        or not result.vocabulary.steps
+        and not result.vocabulary.spike
+    ):
+        return {**found, "zeta": zeta, "psi": psi}
+    loadings, overlaps = _stated(result)
+    into = _shared(layer.rows.loadings, loadings).map
+    inside, sizes, _ = np.linalg.svd(into)
+    beside = inside[:, int((sizes > _WHOLE).sum()) :]  # directions that features do not know
+    dropped = zeta @ beside
+    along = dropped @ (beside.T @ overlaps) + psi @ rest_of_target(overlaps).T
+    lower = rest_of_target(layer.rows.overlaps)
+    psi = along @ np.linalg.pinv(lower, rcond=1e-9).T if beside.size else psi
+    return {**found, "zeta": zeta @ into, "psi": psi, "Q1": found["Q1"] + dropped @ dropped.T}
+
+
+def completed_as_stated(result: Result, layer: FirstLayer) -> FirstLayer:
+    """The layer with the overlaps that the result states along directions in which blocks hardly differ.
+
+    Rounding of the means leaves these directions to chance, of both sides. That means and their products with overlaps
+    agree is for the certificate to say.
+    """
+    loadings, overlaps = _stated(result)
+    shared, rows = _shared(layer.rows.loadings, loadings), layer.rows
+    weak = shared.sizes < _WEAK * shared.sizes.max(initial=0.0)
+    if layer.spectrum is not None or not weak.any():
+        return layer
+    missed = (shared.stated @ overlaps - shared.own @ rows.overlaps)[weak]
+    return replace(layer, rows=replace(rows, overlaps=rows.overlaps + shared.own[weak].T @ missed))
+
+
+def turned_as_stated(result: Result, layer: FirstLayer) -> FirstLayer:
+    """The layer along the directions that a result is stated in: those of a bulk that is taken from the theory."""
+    into = _shared(layer.rows.loadings, _stated(result)[0]).map
+    if not np.allclose(into.T @ into, np.eye(into.shape[1]), atol=_WHOLE):
+        return layer
+    rows = Rows(layer.rows.loadings @ into.T, into @ layer.rows.overlaps, layer.rows.variances)
+    return replace(layer, rows=rows)
+
+
+def _stated(result: Result) -> tuple[Array, Array]:
+    """Loadings [K, q] and overlaps [q, m] of the directions that order parameters are stated in."""
+    model, spike = result.vocabulary, result.spike
+    if model.spike is not None:
+        loadings, overlaps, _ = given_spike(model)
+        return loadings, overlaps
+    if spike.directions is not None:
+        return np.array(spike.directions.loadings), np.array(spike.directions.overlaps)
+    values = np.array(model.network.readout.values)
+    return values[:, None] * spike.strength, np.array(spike.alignments)[None]
+
+
+def _shared(own: Array, stated: Array) -> _Shared:
+    """Of the same means [K, q'] and [K, q] in two bases: one mean after the other, the longest rest first, so that
+    strong directions know nothing of the rounding of weak ones.
+    """
+    left, right = own.astype(float), stated.astype(float)
+    ours, theirs, sizes = np.zeros((0, own.shape[1])), np.zeros((0, stated.shape[1])), np.zeros(0)
+    for _ in range(min(own.shape[1], stated.shape[1])):
+        lengths = np.linalg.norm(left, axis=1)
+        block = int(np.argmax(lengths))
+        if min(lengths[block], np.linalg.norm(right[block])) <= _ROUNDING * sizes.max(initial=0.0):
+            break
+        u, v = _beside(left[block], ours), _beside(right[block], theirs)
+        ours, theirs, sizes = np.vstack([ours, u]), np.vstack([theirs, v]), np.append(sizes, lengths[block])
+        left, right = left - np.outer(left @ u, u), right - np.outer(right @ v, v)
+    return _Shared(ours, theirs, sizes)
+
+
+def _beside(row: Array, before: Array) -> Array:
+    """A unit vector along what a row has beside orthonormal ones [r, q]."""
+    for _ in range(2):  # once more for its rounding
+        row = row / np.linalg.norm(row)
+        row = row - (before @ row) @ before
+    return np.asarray(row / np.linalg.norm(row))
