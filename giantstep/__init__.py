@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from giantstep.observe.learned import Learned, learned
     from giantstep.observe.metrics import Measured, metrics
     from giantstep.observe.optimal.optimal import Optimal, optimal
+    from giantstep.observe.rates import Rates, rates
     from giantstep.observe.simulate import simulate
     from giantstep.observe.spectrum.spectrum import Spectrum, spectrum
     from giantstep.observe.steps import Steps, StepsPoint, steps
@@ -89,6 +90,8 @@ _HOME = {
     "metrics": "observe.metrics",
     "Optimal": "observe.optimal.optimal",
     "optimal": "observe.optimal.optimal",
+    "Rates": "observe.rates",
+    "rates": "observe.rates",
     "Spectrum": "observe.spectrum.spectrum",
     "spectrum": "observe.spectrum.spectrum",
     "Steps": "observe.steps",
@@ -133,6 +136,7 @@ __all__ = [
     "Network",
     "NotConverged",
     "Optimal",
+    "Rates",
     "Readout",
     "Result",
     "Spectrum",
@@ -162,6 +166,7 @@ __all__ = [
     "model",
     "optimal",
     "plot",
+    "rates",
     "report",
     "schema",
     "simulate",

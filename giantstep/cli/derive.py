@@ -20,7 +20,7 @@ def add(subparsers: Subparsers) -> None:
     derive.add_argument("--format", choices=("text", "latex", "markdown"), default="text", help="default: text")
     derive.add_argument(
         "--of",
-        choices=("solve", "decompose", "optimal"),
+        choices=("solve", "decompose", "optimal", "rates"),
         default="solve",
         help="the equations of this command (default: solve)",
     )

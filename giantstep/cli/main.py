@@ -40,6 +40,7 @@ COMMANDS = (
     "learned",
     "spectrum",
     "steps",
+    "rates",
     "decompose",
     "tune",
     "gradient",

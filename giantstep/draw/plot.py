@@ -25,6 +25,7 @@ from giantstep.draw.learnable import draw_overlaps, overlaps_figure
 from giantstep.draw.learned import draw_profile, learned_figure
 from giantstep.draw.look import PLAIN, Look, Picture, written
 from giantstep.draw.map import draw_map, map_figure
+from giantstep.draw.rates import draw_rates, rates_figure
 from giantstep.draw.spectrum import draw_spectrum, spectrum_figure
 from giantstep.draw.steps import draw_steps, steps_figure
 from giantstep.draw.tuned import draw_tuned, tuned_figure
@@ -34,6 +35,7 @@ from giantstep.observe.compare import Comparison
 from giantstep.observe.decompose import Decomposition
 from giantstep.observe.learnable.result import Learnability
 from giantstep.observe.learned import Learned
+from giantstep.observe.rates import Rates
 from giantstep.observe.spectrum.spectrum import Spectrum
 from giantstep.observe.steps import Steps
 from giantstep.observe.tune import Tuned
@@ -56,6 +58,7 @@ _DRAWN: Mapping[type[Pictured], tuple[Callable[[Any], Picture], Callable[[Axes, 
     BoundFunctions: (bound_functions_figure, draw_bound_functions),
     Tuned: (tuned_figure, draw_tuned),
     Steps: (steps_figure, draw_steps),
+    Rates: (rates_figure, draw_rates),
     Decomposition: (decomposition_figure, draw_decomposition),
     Decompositions: (decompositions_figure, draw_decompositions),
 }

@@ -26,6 +26,7 @@ from derive.loss.loss import loss_of_entry
 from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
 from derive.polynomial_spikes import polynomial_spikes
+from derive.power_law_rates import power_law_rates
 from derive.printing import latex_of
 from derive.replica.two_kinds import two_kinds_derivation
 from derive.row_norms import row_norms
@@ -46,8 +47,8 @@ from giantstep.spec.shown import text_table
 
 Format = Literal["text", "latex", "markdown"]
 FORMATS: tuple[Format, ...] = ("text", "latex", "markdown")
-Of = Literal["solve", "decompose", "optimal"]
-VERBS: tuple[Of, ...] = ("solve", "decompose", "optimal")
+Of = Literal["solve", "decompose", "optimal", "rates"]
+VERBS: tuple[Of, ...] = ("solve", "decompose", "optimal", "rates")
 # derivatives of averages that Newton's method needs and the equations do not
 _SECOND = re.compile(r"davg_(?!M/)")
 _USER = re.compile(r"user_[0-9a-f]{16}")
@@ -123,13 +124,14 @@ def derive(model: Model, *, of: Of = "solve") -> ModelDerivation:
     gradient step, the law of label and output, the proximal map of its loss, the saddle-point equations, and the
     condition of a trained bias.
 
-    of: the verb whose equations are wanted; "decompose" has those of two fits, "optimal" of the best estimator.
+    of: the verb whose equations are wanted; "decompose" has those of two fits, "optimal" of the best estimator,
+    "rates" the exponents for power laws.
     Raises BadInput for a function or a loss that cannot be analysed, or a step that is not defined.
     """
     if of not in VERBS:
         raise BadInput(f"of = {of!r} is unknown", f"choose one of {', '.join(VERBS)}")
     _check_budget(model)
-    parts = {"solve": _parts, "decompose": _parts_of_two, "optimal": _parts_of_best}[of]
+    parts = {"solve": _parts, "decompose": _parts_of_two, "optimal": _parts_of_best, "rates": _parts_of_rates}[of]
     try:
         return ModelDerivation(model, tuple(_titled(model, part) for part in parts(model)))
     except ExpressionError as error:
@@ -209,6 +211,10 @@ def _parts_of_two(model: Model) -> Iterator[Derivation]:
 
 def _parts_of_best(_: Model) -> Iterator[Derivation]:
     yield best_estimator().derivation
+
+
+def _parts_of_rates(_: Model) -> Iterator[Derivation]:
+    yield power_law_rates().derivation
 
 
 def _origin(model: Model) -> Origin:

@@ -181,7 +181,9 @@ def test_derive_prints_what_the_engine_renders(run: Run, model: str, form: str) 
     assert code == 0 and out == render(Model.from_toml(model), form, True) + "\n"
 
 
-@pytest.mark.parametrize("of, title", [("decompose", "Two readouts"), ("optimal", "The best estimator")])
+@pytest.mark.parametrize(
+    "of, title", [("decompose", "Two readouts"), ("optimal", "The best estimator"), ("rates", "Rates")]
+)
 def test_derive_prints_what_another_command_solves(run: Run, model: str, of: str, title: str) -> None:
     for form in ("text", "latex", "markdown"):
         code, out, _ = run("derive", model, "--of", of, "--steps", "--format", form)

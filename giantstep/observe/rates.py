@@ -1,0 +1,225 @@
+"""How fast the test error falls with the samples where inputs and target follow power laws.
+
+The exponents are derived in ``derive.power_law_rates``; solved models of growing size are put beside them.
+Source: THEORY section 10; Defilippis, Loureiro, Misiakiewicz 2024, arXiv:2405.15699.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from derive.power_law_rates import CAPACITY, RESOLUTION, RIDGE, SOURCE, WIDTH, power_law_rates
+from giantstep.spec.errors import BadInput
+from giantstep.spec.expressions import is_linear
+from giantstep.spec.given import takes_model
+from giantstep.spec.inputs_table import MAX_MODES, Inputs
+from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Pictured, Row
+from giantstep.system.solve import solve
+
+_NUMBERS = (20, 40, 80, 160, 320)  # samples of the solved models, of MAX_MODES modes each
+_LIMITS = ("ridge", "samples", "width")  # what the resolution is limited by
+_SAME = 1e-12
+_LARGE = 1e3  # an exponent that stands for no limit
+
+
+@dataclass(frozen=True)
+class Exponents:
+    """Of N: bias and variance of the test error fall as N^-bias and N^-variance; modes that are known grow as
+    N^modes, which ``limit`` limits: ridge, samples or width."""
+
+    bias: float
+    variance: float
+    modes: float
+    limit: str
+
+    def error(self, noisy: bool) -> float:
+        """Of the test error, with label noise or without."""
+        return min(self.bias, self.variance) if noisy else self.bias
+
+
+@dataclass(frozen=True, repr=False)
+class Rates(Pictured):
+    """Exponents of the test error in the number N of samples, for N^width neurons and the ridge N^(1 - ridge).
+
+    best: the exponents at best_ridge, where the rate is largest; enough_width: the least width with which that rate is
+    reached. solved: pairs of N and the test error of the solved model. At the first of them it has the ridge of the
+    model and its neurons for a sample. measured: the exponent between the last two; small sizes approach the derived
+    one slowly. At the interpolation peak, as many neurons as samples and a ridge of an exponent above the capacity,
+    the exponents do not hold.
+    Source: THEORY section 10; arXiv:2405.15699, Theorem 4.1.
+    """
+
+    model: Model
+    width: float
+    ridge: float
+    exponents: Exponents
+    best_ridge: float
+    best: Exponents
+    enough_width: float
+    solved: tuple[tuple[int, float], ...]
+
+    @property
+    def rate(self) -> float:
+        """The test error falls as N^-rate."""
+        return self.exponents.error(self.noisy)
+
+    @property
+    def noisy(self) -> bool:
+        """Whether labels have noise."""
+        return self.model.target.noise > 0.0
+
+    @property
+    def measured(self) -> float:
+        """The exponent between the last two solved models."""
+        (few, before), (many, after) = self.solved[-2:]
+        return math.log(before / after) / math.log(many / few)
+
+    def summary(self) -> list[Row]:
+        """Rate, its parts, the best ridge, what was solved, model."""
+        of = self.exponents
+        variance = f", variance N^-{of.variance:.6g}" if self.noisy else ", no label noise"
+        best = self.best.error(self.noisy)
+        last, first = self.solved[-1][0], self.solved[-2][0]
+        neurons = f"N^{self.enough_width:.6g} neurons or more"
+        return [
+            ("test error", f"N^-{self.rate:.6g}: bias N^-{of.bias:.6g}{variance}"),
+            ("modes known", f"N^{of.modes:.6g}, limited by {_WORDS[of.limit]}"),
+            ("best ridge", f"N^{1.0 - self.best_ridge:.6g}: N^-{best:.6g}, with {neurons}"),
+            ("solved", f"N^-{self.measured:.4g} from N = {first} to {last}, {MAX_MODES} modes"),
+            ("model", outline(self.model)),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain numbers, for JSON."""
+        return {
+            "width": self.width,
+            "ridge": self.ridge,
+            "rate": self.rate,
+            "bias": self.exponents.bias,
+            "variance": self.exponents.variance if self.noisy else None,
+            "modes": self.exponents.modes,
+            "limit": self.exponents.limit,
+            "best_ridge": self.best_ridge,
+            "best_rate": self.best.error(self.noisy),
+            "enough_width": self.enough_width,
+            "measured": self.measured,
+            "solved": [list(pair) for pair in self.solved],
+        }
+
+
+_WORDS = {"ridge": "the ridge", "samples": "the samples", "width": "the width"}
+
+
+@takes_model
+def rates(model: Model, *, width: float = 1.0, ridge: float = 1.0) -> Rates:
+    """Exponents of the test error in the number N of samples, for N^width neurons and a ridge that grows as
+    N^(1 - ridge): 1 for a constant one, 0 for one that grows as the samples.
+
+    Raises BadInput where the model has no power laws, an activation or a link that is not linear, or a step.
+    """
+    _check_exponent("width", width, positive=True)
+    _check_exponent("ridge", ridge, positive=False)
+    inputs = _checked(model)
+    laws, noisy = (float(inputs.capacity or 0.0), float(inputs.source or 0.0)), model.target.noise > 0.0
+    best_ridge = _best_ridge(laws, width, noisy)
+    solved = tuple((count, _solved(model, count, width, ridge)) for count in _NUMBERS)
+    return Rates(
+        model,
+        width,
+        ridge,
+        exponents_at(laws, width, ridge),
+        best_ridge,
+        exponents_at(laws, width, best_ridge),
+        _enough_width(laws, width, best_ridge, noisy),
+        solved,
+    )
+
+
+def _check_exponent(name: str, value: float, *, positive: bool) -> None:
+    if not (0.0 < value if positive else 0.0 <= value) or not value <= _LARGE:
+        start = "above" if positive else "from"
+        raise BadInput(f"{name} = {value!r} is no exponent", f"give a number {start} 0 to {_LARGE:g}")
+
+
+def _checked(model: Model) -> Inputs:
+    """The inputs, where a rate is known."""
+    inputs = model.inputs
+    if inputs is None or inputs.capacity is None or inputs.source is None:
+        raise BadInput(
+            "rates need power laws: inputs.capacity for the eigenvalues, inputs.source for the target",
+            "give [inputs] with capacity = 1.5 and source = 1.1",
+        )
+    if inputs.capacity <= 1.0 or inputs.source <= 0.5:
+        raise BadInput(
+            f"inputs.capacity = {inputs.capacity!r} and inputs.source = {inputs.source!r} have no limit of many modes",
+            "give a capacity above 1 and a source above 0.5, so that inputs and target have a finite variance",
+        )
+    if model.steps or model.spike is not None:
+        raise BadInput("rates are known for random features", "leave [step] and [spike] out")
+    if not is_linear(model.network.activation) or model.target.indices > 1 or not is_linear(model.target.link):
+        raise BadInput(
+            "rates are known for a linear activation and a linear link",
+            'give network.activation = "linear" and target.link = "linear"',
+        )
+    if model.fit.loss.name != "square":
+        raise BadInput(
+            f"rates are known for the square loss, not for {model.fit.loss.name!r}", 'give fit.loss = "square"'
+        )
+    return inputs
+
+
+@lru_cache(maxsize=4096)
+def exponents_at(laws: tuple[float, float], width: float, ridge: float) -> Exponents:
+    """The derived exponents for a capacity and a source."""
+    law = power_law_rates()
+    values = dict(zip((CAPACITY, SOURCE, WIDTH, RIDGE), (*laws, width, ridge), strict=True))
+    bounds = [float(bound.subs(values)) for bound in (RIDGE, CAPACITY, CAPACITY * WIDTH)]
+    resolution = float(law.resolution.subs(values))
+    values[RESOLUTION] = resolution
+    limit = next(name for name, bound in zip(_LIMITS, bounds, strict=True) if bound <= resolution + _SAME)
+    bias, variance = float(law.bias.subs(values)), float(law.variance.subs(values))
+    return Exponents(bias, variance, resolution / laws[0], limit)
+
+
+def _best_ridge(laws: tuple[float, float], width: float, noisy: bool) -> float:
+    """The smallest exponent of the ridge with the largest rate: at an end, or where two parts of it cross."""
+    capacity, source = laws
+    most = capacity * min(1.0, width)
+    slope = (2.0 * source - 1.0) / capacity
+    parts = [(2.0, 0.0), (slope, 0.0), (1.0 - 1.0 / capacity, width), (slope - 1.0 / capacity, width)]
+    parts += [(-1.0 / capacity, 1.0)] if noisy else []
+    places = {0.0, most}
+    for number, (one, at) in enumerate(parts):
+        for other, beside in parts[:number]:
+            if one != other and 0.0 < (place := (beside - at) / (one - other)) < most:
+                places.add(place)
+    rate = {place: exponents_at(laws, width, place).error(noisy) for place in places}
+    return min(place for place in places if rate[place] >= max(rate.values()) - _SAME)
+
+
+def _enough_width(laws: tuple[float, float], width: float, ridge: float, noisy: bool) -> float:
+    """The least width with which a rate is reached: it grows with the width."""
+    wanted = exponents_at(laws, width, ridge).error(noisy)
+    low, high = 0.0, width
+    while high - low > 1e-9:
+        middle = 0.5 * (low + high)
+        enough = exponents_at(laws, middle, ridge).error(noisy) >= wanted - 1e-9
+        low, high = (low, middle) if enough else (middle, high)
+    return round(high, 8)
+
+
+def _solved(model: Model, count: int, width: float, ridge: float) -> float:
+    """The test error of the model of a size; at the first size it has the model's ridge and neurons for a sample."""
+    grown = count / _NUMBERS[0]
+    changes = {
+        "inputs.modes": MAX_MODES,
+        "fit.samples": count / MAX_MODES,
+        "network.width": model.network.width / model.fit.samples * _NUMBERS[0] * grown**width / MAX_MODES,
+        "fit.ridge": model.fit.ridge * grown ** (1.0 - ridge),
+    }
+    return float(solve(model.replace(changes)).test_error)

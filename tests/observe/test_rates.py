@@ -1,0 +1,131 @@
+"""Exponents for power laws: against the published ones, and against the deterministic equivalent at growing sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+
+import giantstep as gs
+from derive.check import check_derivation
+from derive.power_law_rates import power_law_rates
+from giantstep.observe.rates import exponents_at
+
+MODEL = gs.Model(
+    network=gs.Network("linear", width=2.0),
+    target=gs.Target("linear", noise=0.1),
+    inputs=gs.Inputs(capacity=1.5, source=1.1),
+    fit=gs.Fit(samples=1.0, ridge=1e-2),
+)
+
+
+def _published(capacity: float, source: float, width: float, ridge: float) -> tuple[float, float]:
+    """Theorem 4.1 of arXiv:2405.15699, in its notation."""
+    r, known = (2.0 * source - 1.0) / (2.0 * capacity), min(ridge / capacity, width, 1.0)
+    bias = min(2.0 * capacity * known * min(r, 1.0), (2.0 * capacity * min(r, 0.5) - 1.0) * known + width)
+    return bias, 1.0 - known
+
+
+def test_exponents_are_the_published_ones() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(40):
+        capacity, source, width, ridge = rng.uniform([1.05, 0.55, 0.1, 0.0], [3.0, 4.0, 2.0, 4.0])
+        found = exponents_at((capacity, source), width, ridge)
+        np.testing.assert_allclose((found.bias, found.variance), _published(capacity, source, width, ridge), atol=1e-12)
+
+
+def test_the_derivation_has_no_step_that_fails() -> None:
+    assert {step.outcome for step in check_derivation(power_law_rates().derivation)} <= {
+        "given",
+        "assumed",
+        "not evaluable",
+    }
+
+
+def _errors(law: tuple[float, float], count: float, width: float, ridge: float) -> tuple[float, float]:
+    """Bias and variance (without the noise) of the deterministic equivalent, THEORY section 10."""
+    ends = np.concatenate([np.arange(0.5, 2000.0), np.geomspace(2000.5, 1e14, 6000)])  # many modes in one, far out
+    modes, held = np.sqrt(ends[1:] * ends[:-1]), np.diff(ends)
+    modes[:1999] = np.arange(1.0, 2000.0)
+    eigenvalue, target = modes ** -law[0], held * modes ** (-2.0 * law[1])
+    p, penalty = 2.0 * count**width, count ** (1.0 - ridge)
+
+    def first(nu2: float) -> float:
+        known = float(np.sum(held * eigenvalue / (eigenvalue + nu2)))
+        return float(nu2 * (1.0 - known / p))
+
+    def surplus(logarithm: float) -> float:
+        nu2 = math.exp(logarithm)
+        known = float(np.sum(held * eigenvalue / (eigenvalue + nu2)))
+        return float(count - penalty / max(nu2 * (1.0 - known / p), 1e-300) - known)
+
+    nu2 = math.exp(brentq(surplus, -60.0, 5.0, xtol=1e-13))
+    nu1, df2 = first(nu2), float(np.sum(held * (eigenvalue / (eigenvalue + nu2)) ** 2))
+    upsilon = p / count * ((1.0 - nu1 / nu2) ** 2 + (nu1 / nu2) ** 2 * df2 / (p - df2))
+    chi = float(np.sum(held * eigenvalue / (eigenvalue + nu2) ** 2)) / (p - df2)
+    far, near = (float(np.sum(target * part / (eigenvalue + nu2) ** 2)) for part in (1.0, eigenvalue))
+    return nu2**2 * (far + chi * near) / (1.0 - upsilon), upsilon / (1.0 - upsilon)
+
+
+@pytest.mark.parametrize(
+    "law, width, ridge",
+    [((1.5, 1.1), 1.0, 1.0), ((2.0, 0.8), 1.0, 1.5), ((1.6, 2.6), 1.3, 1.2), ((1.5, 0.7), 0.6, 2.0)],
+    ids=["ridge", "hard target", "easy target", "few neurons"],
+)
+def test_the_deterministic_equivalent_approaches_the_exponents(
+    law: tuple[float, float], width: float, ridge: float
+) -> None:
+    sizes = (1e5, 1e6, 1e7)
+    found = exponents_at(law, width, ridge)
+    columns = np.log(np.array([_errors(law, size, width, ridge) for size in sizes]))
+    slopes = -np.diff(columns, axis=0) / math.log(10.0)
+    for column, wanted in zip(slopes.T, (found.bias, found.variance), strict=True):
+        before, after = np.abs(column - wanted)
+        # what is left out falls as a power of the size, at least as N^(-0.1) here; 1e-6 is the sum over modes
+        assert after < max(0.8 * before, 1e-6) and after < 0.02
+
+
+def test_solved_models_fall_about_as_fast() -> None:
+    found = gs.rates(MODEL, width=1.0, ridge=1.0)
+    assert [count for count, _ in found.solved] == sorted(count for count, _ in found.solved)
+    assert all(after < before for (_, before), (_, after) in pairwise(found.solved))
+    assert abs(found.measured - found.rate) < 0.1
+    assert found.rate == pytest.approx(1.0 / 3.0) and found.exponents.limit == "ridge"
+    assert found.to_dict()["best_rate"] >= found.rate
+    assert "N^-0.333333" in repr(found)
+
+
+def test_the_best_ridge_is_the_best_of_a_grid() -> None:
+    for noise in (0.0, 0.1):
+        found = gs.rates(MODEL.replace({"target.noise": noise}), width=0.8)
+        grid = [exponents_at((1.5, 1.1), 0.8, ridge).error(noise > 0.0) for ridge in np.linspace(0.0, 2.0, 81)]
+        best = found.best.error(noise > 0.0)
+        assert best >= max(grid) - 1e-12 and best == pytest.approx(max(grid), abs=0.03)
+        fewer = exponents_at((1.5, 1.1), found.enough_width - 1e-3, found.best_ridge)
+        assert fewer.error(noise > 0.0) < best
+
+
+@pytest.mark.parametrize(
+    "changes, word",
+    [
+        ({"inputs.capacity": 0.9}, "capacity"),
+        ({"inputs.source": None}, "source"),
+        ({"network.activation": "tanh", "inputs.capacity": 0.4}, "capacity"),
+        ({"target.link": "tanh"}, "linear"),
+        ({"fit.loss": "huber"}, "square"),
+    ],
+)
+def test_what_has_no_rates_says_why(changes: dict[str, object], word: str) -> None:
+    model = MODEL.replace(changes)
+    with pytest.raises(gs.BadInput, match=word):
+        gs.rates(model)
+
+
+@pytest.mark.parametrize("call", [lambda m: gs.rates(m, width=0.0), lambda m: gs.rates(m, ridge=math.nan)])
+def test_exponents_are_checked(call: Callable[[gs.Model], gs.Rates]) -> None:
+    with pytest.raises(gs.BadInput, match="exponent"):
+        call(MODEL)
