@@ -31,7 +31,7 @@ _BY_NODES = 2  # indices: more are averaged adaptively
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
 _TOGETHER = 256  # kappa of which moments are taken at a time
-_MOST = 5_000_000  # nodes of all kappa together
+_MOST = 8_000_000  # nodes of all kappa together
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,7 @@
-"""Gaussian averages of an expression over several variables: one integral inside the other, each adaptive."""
+"""Gaussian averages of an expression over several variables: one integral inside the other, each adaptive.
+
+Exact where the expression is a polynomial in a variable, and innermost where it is constant between jumps.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +15,8 @@ from numpy.typing import NDArray
 
 from derive.language.grammar import Node, constant_value
 from derive.language.links import variables_of
-from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, polynomial_zeros
-from giantstep.spec.expressions import Array, jet
+from giantstep.quadrature.kinks import bracketed_zeros, degree, jumps_only, kinks, polynomial_zeros
+from giantstep.spec.expressions import Array, jet, special
 
 _TOLERANCE = 1e-13  # of sqrt(E f^2), for one panel of the innermost integral; those outside sum such errors
 _MOST = 30_000_000  # evaluations
@@ -117,12 +120,16 @@ class Average:
     tolerance: float = _TOLERANCE
     batch: int = _BATCH
     evaluations: int = 0
+    highest: int = 1  # degree of the Hermite polynomials that the expression is averaged with
     size: float = field(init=False)
 
     def __post_init__(self) -> None:
         points = np.random.default_rng(3).standard_normal((len(self.names), 4096))
         self.size = float(np.sqrt(np.mean(self._values(points) ** 2))) or 1.0
         self.kinks = tuple(dict.fromkeys(kinks(self.node)))
+        last = self.names[-1]
+        known = all(degree(kink, last) in (0, 1, 2) for kink in self.kinks)
+        self.jumps_only = known and jumps_only(self.node, last)
 
     def level(self, outer: Array) -> Array:
         """Rows E f, E f^2, E g_i f for the names still to be averaged, at outer points [j, M]: shape [..., M]."""
@@ -134,7 +141,8 @@ class Average:
             return np.concatenate(parts, axis=1)
         known = self.degrees[depth]
         if known is None:
-            return self._adaptive(outer)
+            closed = self.jumps_only and depth + 1 == len(self.names)
+            return self._between_jumps(outer) if closed else self._adaptive(outer)
         x, weight = hermegauss(self.nodes(known))
         rows = self._inside(outer, np.arange(count), np.broadcast_to(x, (count, len(x))))
         total: Array = rows @ (weight / weight.sum())
@@ -144,9 +152,12 @@ class Average:
         """The rows of values [M] that are averaged."""
         return np.stack([values, values * values])
 
-    def joined(self, x: Array, inner: Array, depth: int) -> Array:
-        """The rows of a level [c, I, n], from those of the next level inside at x [I, n]."""
-        return np.concatenate([inner[:2], (x * inner[0])[None], inner[2:]])
+    def joined(self, polynomials: list[Array], inner: Array, depth: int) -> Array:
+        """The rows of a level [c, ...], from those of the next level inside and the Hermite polynomials [...] of the
+        variable, or their integrals.
+        """
+        one, x = polynomials
+        return np.concatenate([one * inner[:2], (x * inner[0])[None], one * inner[2:]])
 
     def scales(self, depth: int) -> Array:
         """The size of each row of a level: an error counts in proportion to it."""
@@ -172,7 +183,14 @@ class Average:
         """Rows of the next level at x [I, n], with the row of this variable put in: [c, I, n]."""
         points = np.concatenate([np.repeat(outer[:, owner], x.shape[1], axis=1), x.reshape(1, -1)])
         inner = self.level(points).reshape(-1, *x.shape)
-        return self.joined(x, inner, outer.shape[0])
+        return self.joined(normalised_hermite(x, self.highest), inner, outer.shape[0])
+
+    def _between_jumps(self, outer: Array) -> Array:
+        """The innermost integral of what is constant between jumps, in closed form."""
+        owner, left, right = self._panels(outer)
+        inner = self.level(np.concatenate([outer[:, owner], 0.5 * (left + right)[None]]))
+        parts = self.joined(_integrals_of_hermite(left, right, self.highest), inner, outer.shape[0])
+        return np.stack([np.bincount(owner, row, outer.shape[1]) for row in parts])
 
     def _adaptive(self, outer: Array) -> Array:
         """Panels halved until the rules of 7 and 15 points agree, all outer points at a time."""
@@ -231,3 +249,21 @@ class Average:
 
         found = polynomial_zeros(at) if degree(kink, name) in (1, 2) else bracketed_zeros(at, self.edges)
         return list(found)
+
+
+def normalised_hermite(x: Array, highest: int) -> list[Array]:
+    """He_n(x)/sqrt(n!) for n = 0 to highest."""
+    values = [np.ones_like(x), x]
+    for n in range(1, highest):
+        values.append((x * values[n] - np.sqrt(n) * values[n - 1]) / np.sqrt(n + 1.0))
+    return values[: highest + 1]
+
+
+def _integrals_of_hermite(left: Array, right: Array, highest: int) -> list[Array]:
+    """Integrals of He_n(x)/sqrt(n!) times the normal density from left to right, n = 0 to highest."""
+    # on the side of the smaller tail, where the difference has all its digits
+    mass = np.where(left > 0.0, special.ndtr(-left) - special.ndtr(-right), special.ndtr(right) - special.ndtr(left))
+    low, high = (
+        [np.exp(-0.5 * x * x) / _ROOT_TWO_PI * value for value in normalised_hermite(x, highest)] for x in (left, right)
+    )
+    return [mass, *((low[n - 1] - high[n - 1]) / math.sqrt(n) for n in range(1, highest + 1))]

@@ -58,6 +58,13 @@ def kinks(node: Node) -> Iterator[Node]:
             yield Node("sub", (node.args[0], bound))
 
 
+def jumps_only(node: Node, name: str) -> bool:
+    """Whether an expression knows a variable by signs and steps only, and is constant in it between their jumps."""
+    if name not in variables_of(node) or (node.op == "call" and node.value in ("sign", "step")):
+        return True
+    return node.op != "variable" and all(jumps_only(argument, name) for argument in node.args)
+
+
 def _zeros_of(node: Node) -> Iterator[Node]:
     if node.op in ("mul", "div"):
         for part in node.args:

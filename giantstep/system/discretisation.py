@@ -7,6 +7,8 @@ from functools import lru_cache
 
 import numpy as np
 
+from derive.language.links import link_of
+from derive.language.parity import parity
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
 from giantstep.law.labels import Labels, Points, label_law, with_noise
 from giantstep.law.multi_index_labels import (
@@ -172,9 +174,11 @@ def resolved_on(
         return (_of_square if square else _law)(rows, target, alignments, level)
 
     if target.indices > 1:
+        if symmetric and parity(link_of(target.link).node) == -1:
+            rows = _half(rows, _rank(alignments))
         rows = _with_target(rows, clean_moments(rows, target, alignments, level.labels, level.rough))
     elif symmetric:
-        rows = _folded(rows, label(rows), _rank(alignments))
+        rows = _half(rows, _rank(alignments)) if label(rows).odd else rows
     law = label(rows)
     if square:  # which knows the clean label by the table
         rows.flags.writeable = False
@@ -185,7 +189,8 @@ def resolved_on(
         seldom = rows[:, 1, None] * law.weight <= _NOTHING * np.sum(rows[:, 1])
         law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
-    return Resolved(rows, law, clean_law(rows, target, alignments, level))
+    known = target.flips == target.probit == target.noise == 0.0 and target.indices > 1
+    return Resolved(rows, law, law if known else clean_law(rows, target, alignments, level))
 
 
 def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
@@ -234,13 +239,16 @@ def _law(
     return label_law(target, alignments, kappa, clean, level.labels, level.rough)
 
 
-def _folded(rows: Array, law: Labels, rank: int) -> Array:
-    """Rows at kappa > 0 with twice the weight, where kappa, labels and outputs may change their signs together."""
+def _half(rows: Array, rank: int) -> Array:
+    """Rows at kappa > 0 with twice the weight, of an odd label of a symmetric loss, where the outputs are odd too.
+
+    The columns are those of a target of one index.
+    """
     others = [-1.0] * (rank - 1)  # the other coordinates of kappa
-    parity = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *others, *_parities((rows.shape[1] - 4 - rank) // 3)])
-    mirrored = rows[::-1] * parity
+    signs = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *others, *_parities((rows.shape[1] - 4 - rank) // 3)])
+    mirrored = rows[::-1] * signs
     size = np.max(np.abs(rows), axis=0)
-    if np.any(np.abs(rows - mirrored) > 1e-12 * size) or not law.odd:
+    if np.any(np.abs(rows - mirrored) > 1e-12 * size):
         return rows
     half = rows[rows[:, 0] > 0.0].copy()
     half[:, 1] *= 2.0

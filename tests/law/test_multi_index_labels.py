@@ -13,6 +13,7 @@ from scipy.stats import norm
 
 from derive.labels import index_function
 from derive.language.links import link_of
+from giantstep.law.directions import mixing
 from giantstep.law.multi_index_labels import has_kinks, meetings_along, moments_given_kappa, square_nodes
 from giantstep.observe.simulate import simulate
 from giantstep.quadrature.kinks import kinks
@@ -96,6 +97,30 @@ def test_three_indices() -> None:
     assert np.max(np.abs(found.linear)) < 1e-10
 
 
+def test_three_indices_that_jump() -> None:
+    """E[sign(z1 z2 z3) kappa^3] = 6 gamma_1 gamma_2 gamma_3 E|z|^3, and more moments of what is known given kappa."""
+    gamma, (kappa, weight) = np.array([[0.4, -0.3, 0.2]]), np.polynomial.hermite_e.hermegauss(20)
+    found = moments_given_kappa("sign(z1*z2*z3)", gamma, kappa[:10, None], 0.0, 0, False)
+    weight = 2.0 * weight[:10] / weight.sum()  # of an odd label
+    assert weight @ found.square == pytest.approx(1.0, abs=1e-12)
+    size = math.sqrt(2.0 / math.pi)  # E |z|
+    assert (weight * kappa[:10] ** 3) @ found.mean == pytest.approx(6.0 * gamma.prod() * size**3, rel=1e-9)
+    along = mixing(gamma) @ ((weight * kappa[:10] ** 2) @ found.linear)  # E[y kappa^2 L t], by z = gamma kappa + L t
+    expected = 2.0 * gamma.prod() / gamma[0] * size**3 - 6.0 * gamma.prod() * size**3 * gamma[0]
+    assert along == pytest.approx(expected, rel=1e-9)
+
+
+def test_odd_labels_of_several_indices_are_known_on_half_of_the_nodes() -> None:
+    """Where outputs are odd too, as those of tanh and not those of relu."""
+    changes = {"spike__alignment": [0.6, 0.5], "target__link": "sign(z1)*abs(z2)"}
+    odd, all_nodes = (
+        resolved(problem_of(model("absolute", network__activation=name, **changes)), FINE[0]).table[:, :2].T
+        for name in ("tanh", "relu")
+    )
+    assert odd[0].min() > 0.0 > all_nodes[0].min()
+    assert odd[1].sum() == pytest.approx(1.0, abs=1e-11)
+
+
 def test_nodes_of_the_square_loss_have_the_moments() -> None:
     moments = moments_given_kappa("max(z1, z2)", GAMMA, KAPPA, 0.3, 0, False)
     weight, label, t = square_nodes(moments, 0.2)
@@ -153,6 +178,7 @@ def test_refusals_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "target.noise" in settling_hint(unsettled)
     assert "target.noise" not in settling_hint(problem_of(model("logistic", target__link="sign")))
     monkeypatch.setattr("giantstep.system.solve.compile_first", lambda _: None)  # refused before a kernel is called
+    monkeypatch.setattr("giantstep.quadrature.cubature._MOST", 100_000)
     with pytest.raises(NotConverged, match="evaluations"):
         solve(model("logistic", target__link="sign(z1*z2*z3)", spike__alignment=[0.5, 0.3, 0.2]))
 

@@ -22,7 +22,6 @@ _BATCH = 1 << 11
 class _HermiteAverage(Average):
     """Rows E f He_m/sqrt(m!) of the names still to be averaged, |m| <= highest."""
 
-    highest: int = 0
     table: list[list[tuple[int, ...]]] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -33,8 +32,7 @@ class _HermiteAverage(Average):
     def innermost(self, values: Array) -> Array:
         return values[None]
 
-    def joined(self, x: Array, inner: Array, depth: int) -> Array:
-        polynomials = normalised_hermite(x, self.highest)
+    def joined(self, polynomials: list[Array], inner: Array, depth: int) -> Array:
         place = {m: i for i, m in enumerate(self.table[depth + 1])}
         return np.stack([polynomials[m[0]] * inner[place[m[1:]]] for m in self.table[depth]])
 
@@ -75,11 +73,3 @@ def hermite_by_cubature(node: Node, names: tuple[str, ...], highest: int, norm: 
         values[full] = value * float(np.sqrt(factorials(full)))
     zero = max(100.0 * tolerance, 10.0 * gap)
     return HermiteTable(len(names), highest, False, values, norm, zero, 16).without_zeros()
-
-
-def normalised_hermite(x: Array, highest: int) -> list[Array]:
-    """He_n(x)/sqrt(n!) for n = 0 to highest."""
-    values = [np.ones_like(x), x]
-    for n in range(1, highest):
-        values.append((x * values[n] - np.sqrt(n) * values[n - 1]) / np.sqrt(n + 1.0))
-    return values[: highest + 1]
