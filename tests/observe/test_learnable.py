@@ -287,3 +287,20 @@ def test_without_a_simulation_the_picture_is_the_staircase() -> None:
     assert list(own.values) == pytest.approx([3.0, 2.0, 0.0, 0.0], abs=1e-9)
     assert [text.get_text() for text in axes.texts][:3] == [f"$z_{{{n}}}$ with $d$ samples" for n in (1, 2, 3)]
     assert len(gs.learnable("z1*z2").plot().patches) == 1
+
+
+@pytest.mark.parametrize(
+    "link, samples",
+    [
+        ("z1*z2", 0.593751),  # THEORY section 14
+        ("z**2", 0.5),
+        ("He(3,z)", 0.0),  # labels have no mean along z, and yet tell its sign
+        ("z1 + z1*z2", 0.0),
+        ("abs(z1)*z2**2", None),  # labels that vary without noise and are no product of powers
+    ],
+)
+def test_what_message_passing_finds_stands_beside_the_staircase(link: str, samples: float | None) -> None:
+    found = gs.learnable(link)
+    assert found.possible == (samples if samples is None else pytest.approx(samples, abs=2e-6))
+    assert found.to_dict()["possible"] == found.possible
+    assert ("message passing" in str(found).lower()) == (samples is not None)

@@ -21,8 +21,10 @@ from giantstep.observe.learnable.leap import Stage, by_degree, lowest_degree, re
 from giantstep.observe.learnable.result import Learnability, LearnedStage, Overlap
 from giantstep.observe.learnable.simulated_steps import simulate_steps
 from giantstep.observe.learnable.visible import sight
+from giantstep.observe.optimal.thresholds import first_threshold
+from giantstep.observe.optimal.told import first_fineness
 from giantstep.quadrature.cubature import Unsettled
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.expressions import Array
 from giantstep.spec.given import ModelLike, model_of
 from giantstep.spec.link import LinkKind
@@ -59,6 +61,7 @@ def learnable(
     else:
         target, network = model.target, model.network
     found = _analysed(target, network)
+    found = replace(found, possible=_possible(target, found.information_exponent))
     if dimension is None:
         return found
     if isinstance(model, str):
@@ -68,6 +71,17 @@ def learnable(
         model, found, dimension=dimension, seeds=seeds, steps=steps, samples=samples, rate=rate, seed=seed
     )
     return replace(found, simulation=simulated)
+
+
+@lru_cache(maxsize=64)
+def _possible(target: Target, information_exponent: int | None) -> float | None:
+    """Samples over d from which message passing finds anything; None for a constant target, or where not known."""
+    if information_exponent in (None, 1):  # a direction along which labels have a mean is found at once
+        return None if information_exponent is None else 0.0
+    try:
+        return first_threshold(target, first_fineness(target).more_labels().more_kappa()).samples
+    except NotConverged:
+        return None
 
 
 @lru_cache(maxsize=64)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -102,7 +103,8 @@ class Learnability(Pictured):
 
     ``stages``: of an activation with all Hermite coefficients; ``seen``: of the model's. ``missing``: directions that
     no tensor up to ``degree`` holds. ``kernel``: (degree k, directions that n = Theta(d^k) samples add). ``zero``: what
-    counts as zero, relative to sqrt(E f^2). ``norm_beyond``: the share of E f^2 above ``degree``.
+    counts as zero, relative to sqrt(E f^2). ``norm_beyond``: the share of E f^2 above ``degree``. ``possible``: samples
+    over d from which message passing finds anything, with the noise of the labels; None where that is not known.
     """
 
     link: str
@@ -122,6 +124,7 @@ class Learnability(Pictured):
     seen: tuple[LearnedStage, ...] | None
     missing_seen: tuple[str, ...]
     overlap: tuple[Overlap, ...]
+    possible: float | None = None
     simulation: GiantSteps | None = None
 
     @property
@@ -193,6 +196,7 @@ class Learnability(Pictured):
             "error": self.error,
             "kernel": [{"samples": power(k), "names": list(names)} for k, names in self.kernel],
             "tensor": dict(self.tensor),
+            "possible": self.possible if self.possible is None or math.isfinite(self.possible) else None,
             "network": network,
             "simulation": None if self.simulation is None else self.simulation.to_dict(),
         }
@@ -219,6 +223,8 @@ class Learnability(Pictured):
         if self.kernel:
             parts = "; ".join(f"{power(k)} samples: {', '.join(names)}" for k, names in self.kernel)
             lines += ["", f"Kernels and random features find, with {parts}"]
+        if self.possible is not None:
+            lines += ["", f"Message passing, the best fast algorithm that is known, finds {_from(self.possible)}"]
         if self.seen is not None:
             lines += ["", *self._network()]
         if self.simulation is not None:
@@ -273,6 +279,12 @@ def _not_found(
     if activation is not None:
         return [f"{activation} does not find {names}: its steps see no component that holds it."]
     return [f"No tensor up to degree {degree} holds {names}." if not complete else f"No tensor holds {names}."]
+
+
+def _from(samples: float) -> str:
+    if samples == 0.0:
+        return "something from any number of samples n of order d"
+    return "nothing with n of order d" if math.isinf(samples) else f"something from n > {samples:.6g} d samples"
 
 
 def _or_none(value: int | None) -> str:

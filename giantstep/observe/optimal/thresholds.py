@@ -37,7 +37,8 @@ class Threshold:
 
 def thresholds(target: Target, fineness: Fineness) -> tuple[Threshold, ...]:
     """The thresholds of all directions that labels depend on, first one first."""
-    first, inside = _first(target, fineness)
+    first = first_threshold(target, fineness)
+    inside = first.directions
     stages = [first]
     while len(inside) < target.indices and math.isfinite(stages[-1].samples) and not varies_without_noise(target):
         following = _next(target, stages[-1].samples, inside, fineness)
@@ -48,12 +49,12 @@ def thresholds(target: Target, fineness: Fineness) -> tuple[Threshold, ...]:
     return tuple(stages)
 
 
-def _first(target: Target, fineness: Fineness) -> tuple[Threshold, Array]:
+def first_threshold(target: Target, fineness: Fineness) -> Threshold:
+    """From how many samples on anything is found, and what. Raises NotConverged for labels that are not followed."""
     nothing = np.zeros((target.indices, target.indices))
     found = told_by_monomial(target) if target.indices > 1 else None
     found = told(target, nothing, fineness) if found is None else found
-    stage = _stage(found, np.eye(target.indices))
-    return stage, stage.directions
+    return _stage(found, np.eye(target.indices))
 
 
 def _stage(found: Told, rest: Array) -> Threshold:
