@@ -125,7 +125,8 @@ def _settled(name: str, given: Given) -> Resolution:
 def _unsettled(name: str) -> NotConverged:
     return NotConverged(
         f"the average of metrics.{name} over label and output does not settle to {_TOLERANCE:g}",
-        "soften it, as sign(y*f) to tanh(9*y*f), or take a target of one index or a label with noise",
+        "it may have no mean, as 1/f; else soften it, as sign(y*f) to tanh(9*y*f), or take a target of one index or a "
+        "label with noise",
     )
 
 

@@ -279,7 +279,7 @@ class Model(Table):
             return self._with_numbers(changes)
         data = self.to_dict()
         for key in changes:
-            if not isinstance(key, str) or unnumbered(key) not in allowed:
+            if not isinstance(key, str) or _holds_text(key) is None:
                 names = tuple(allowed)
                 hint = did_you_mean(key, names) if isinstance(key, str) else ""
                 raise BadInput(f"unknown key {shorten(key)}", f"{hint}allowed keys are {', '.join(names)}")
@@ -287,7 +287,7 @@ class Model(Table):
         for key in sorted(changes, key=lambda key: unnumbered(key).count(".")):
             last = key.rpartition(".")[2]
             for table in _tables_with(data, key):
-                table[last] = value_of_text(changes[key], text=allowed[unnumbered(key)])
+                table[last] = value_of_text(changes[key], text=bool(_holds_text(key)))
         try:
             return type(self).from_dict({name: table for name, table in data.items() if table is not None})
         except BadInput as error:
@@ -346,6 +346,11 @@ def _tables_with(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
 def allowed_keys() -> Mapping[str, bool]:
     """Every dotted key of a model file, tables included, in file order; True where it holds text."""
     return keys_of(Model)
+
+
+def _holds_text(key: str) -> bool | None:
+    """Whether a key holds text; None for one that is none. The names of metrics are the user's."""
+    return True if key.startswith("metrics.") else allowed_keys().get(unnumbered(key))
 
 
 @lru_cache(maxsize=1)

@@ -138,3 +138,20 @@ def test_a_model_file_has_them_and_solve_prints_them(tmp_path: Path, capsys: pyt
     for command in (["solve"], ["simulate", "--dimension", "40", "--seeds", "2"]):
         assert main([command[0], str(file), *command[1:]]) == 0
         assert "y*f < 0" in capsys.readouterr().out
+
+
+def test_one_is_set_by_its_name() -> None:
+    model = PLAIN.replace({"metrics.square": "f**2"})
+    assert model == PLAIN.replace(metrics={"square": "f**2"})
+    assert (
+        model.replace({"metrics.wrong": "y*f < 0"}).metrics
+        == model.replace(metrics={"square": "f**2", "wrong": "y*f < 0"}).metrics
+    )
+    with pytest.raises(gs.BadInput, match="no name"):
+        PLAIN.replace({"metrics.a b": "f"})
+
+
+def test_what_has_no_mean_says_so() -> None:
+    with pytest.raises(gs.NotConverged) as refused:
+        gs.metrics(PLAIN, {"mine": "1/f"})
+    assert "no mean" in refused.value.hint
