@@ -3,72 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
 from codegen.bulk import bulk_module
-from codegen.print.numpy_arrays import Array, ArrayPrinter, contracted
+from codegen.print.numpy_arrays import Array, ArrayPrinter
 from codegen.print.printer import Function
-from derive.bulk_covariance import NOISE, OVERLAP, RESIDUAL, STRETCH, bulk_covariance
+from derive.bulk_covariance import OVERLAP, bulk_covariance
 from derive.gaussian.expectation import Expectation
 from derive.network_step import A
-from derive.row_norms import CHANGE, FIRST, MEAN, MOMENTS, OF_CROSS, OF_SQUARE, SECOND, row_norms
+from derive.row_norms import (
+    ADDED,
+    CHANGE,
+    FIRST,
+    GROWTH,
+    MEAN,
+    MOMENTS,
+    OF_CROSS,
+    OF_SQUARE,
+    SECOND,
+    mean,
+    row_norms,
+)
 
 NORMS_PATH = "row_norms.py"
-_INDEX = "d"  # the axis of the target's indices
 _OF_SAMPLE = (OF_CROSS, OF_SQUARE, FIRST, SECOND)
-_STEP = "A, alpha_0, u, a_2, a, radial"
-_ROWS = "e, weight, weight_t"
+_GIVEN = (ADDED, *MOMENTS.values())
+_STEP = "alpha_0, c, chi_0, weight, b, r"
 _COVARIANCE = "A, alpha_0, u, sigma_2, v_sigma"
 
 
-@dataclass
 class NormsPrinter(ArrayPrinter):
-    """Averages are sums over the law of the residual, t averaged in the weights: those with t are vectors over the
-    target's indices, and products of two of them their inner products.
-    """
-
-    shared: bool = True
+    """Averages are sums over the samples of the step; functions of a sample have a value at every node."""
 
     def _average(self, node: Expectation) -> Array:
-        if not _with_target(node):
-            return self.over_nodes("weight", node.integrand)
-        found = self.over_nodes("weight_t", node.integrand / OVERLAP)
-        return Array(found.text, (_INDEX,), found.atom)
+        return self.over_nodes("weight", node.integrand)
 
     def _lowered(self, expr: sp.Expr) -> Array:
-        if isinstance(expr, AppliedUndef):  # of t: given at the nodes
-            return super()._lowered(sp.Symbol("e" if expr == RESIDUAL else str(expr.func)))
-        factors = [part for each in sp.Mul.make_args(expr) for part in _repeated(each)]
-        if sum(isinstance(part, Expectation) and _with_target(part) for part in factors) != 2:
-            return super()._lowered(expr)
-        return contracted([self.lower(part) for part in factors], {_INDEX})
-
-
-def _with_target(node: Expectation) -> bool:
-    """Whether an average is one of t times a function of the residual."""
-    plain = node.integrand.replace(lambda e: isinstance(e, AppliedUndef), lambda _: sp.Dummy())
-    return int(sp.degree(plain, OVERLAP)) == 1
-
-
-def _repeated(factor: sp.Expr) -> list[sp.Expr]:
-    """The square of an average as two factors."""
-    square = factor.is_Pow and factor.exp == 2 and isinstance(factor.base, Expectation)
-    return [factor.base, factor.base] if square else [factor]
+        return super()._lowered(sp.Symbol(str(expr.func)) if isinstance(expr, AppliedUndef) else expr)
 
 
 def _by_moments(expression: sp.Expr, functions: Sequence[sp.Expr]) -> sp.Expr:
     """Averages of sums as sums of averages, what does not depend on the sample in front: few averages make all.
 
-    functions: of the sample, besides its residual.
+    functions: of the sample.
     """
 
     def spread(node: Expectation) -> sp.Expr:
         total = sp.S.Zero
         for term in sp.Add.make_args(sp.expand(node.integrand)):
-            outside, inside = term.as_independent(RESIDUAL, OVERLAP, *functions, as_Add=False)
+            outside, inside = term.as_independent(*functions, as_Add=False)
             total += outside * Expectation(inside, OVERLAP)
         return total
 
@@ -78,10 +63,11 @@ def _by_moments(expression: sp.Expr, functions: Sequence[sp.Expr]) -> sp.Expr:
 def emit_norms() -> str:
     """Text of ``generated/row_norms.py``."""
     derived, covariance = row_norms(), bulk_covariance()
-    before = [(str(MEAN), Expectation(RESIDUAL, OVERLAP))]
-    before += [(str(name.func), _by_moments(body, _OF_SAMPLE)) for name, body in derived.of_sample]
-    after = [("chi", _by_moments(derived.chi, _OF_SAMPLE)), ("tau", _by_moments(derived.noise, _OF_SAMPLE))]
-    moments = ", ".join(str(symbol) for symbol in MOMENTS.values())
+    statements = [(str(MEAN), mean(ADDED)), *((str(name.func), body) for name, body in derived.of_sample)]
+    statements += [(str(GROWTH), derived.growth), ("chi", derived.chi), ("tau", derived.noise)]
+    statements += [("change", derived.change)]
+    statements = [(name, _by_moments(body, (*_OF_SAMPLE, *_GIVEN))) for name, body in statements]
+    moments, moving = (", ".join(f"{prefix}{symbol.func}" for symbol in MOMENTS.values()) for prefix in ("", "d_"))
     functions = [
         Function(
             "covariance",
@@ -97,19 +83,19 @@ def emit_norms() -> str:
         ),
         Function(
             "norms",
-            "(chi, psi_1, tau) of bulk rows of readout u after a step of rate A.",
-            f"{_STEP}, {_ROWS}, r",
-            (*before, *after),
-            "chi, psi_1, tau",
+            "(h_1, chi, psi_1, tau, change) of bulk rows after a step.",
+            _STEP,
+            statements,
+            "h_1, chi, psi_1, tau, change",
             unpacked=moments,
         ),
         Function(
             "norms_rates",
-            "Their rates where A moves by 1, a_2 and a by d_a_2 and d_a.",
-            f"{_STEP}, d_a_2, d_a, {_ROWS}, r",
-            (*before, *_rates((*before, *after))),
-            "d_chi, d_psi_1, d_tau",
-            unpacked=moments,
+            "Their rates where b moves by d_b, and the moments by as many more in r.",
+            "alpha_0, c, chi_0, weight, b, d_b, r",
+            (*statements, *_rates(statements)),
+            "d_h_1, d_chi, d_psi_1, d_tau, d_change",
+            unpacked=f"{moments}, {moving}",
         ),
         Function(
             "spread",
@@ -129,37 +115,40 @@ def emit_norms() -> str:
         [
             sp.srepr(body)
             for _, body in (
-                *before,
-                *after,
+                *statements,
                 ("s_r", derived.spread),
                 ("a_2", covariance.stretch),
                 ("a", covariance.noise),
             )
         ],
         f"MOMENTS = {tuple(MOMENTS)!r}\n\n\n"
-        + "\n\n\n".join(function.text(NormsPrinter(vectors=frozenset({"e", *_arrays()}))) for function in functions),
-        note="chi: d times the variance of their squared norms. d times the covariance of norm and row is\n"
-        "(1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i, M = 1 + a_2 B. r_ij: E[rho^i z^j] of the rest rho of\n"
-        "sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gaussian at initialisation,\n"
-        "0 on the unit sphere; e, weight, weight_t: nodes of the law of the residual of the step, with weights for\n"
-        "means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with\n"
-        "E sigma''' in the place of E sigma'.",
+        + "\n\n\n".join(
+            function.text(NormsPrinter(vectors=frozenset(_arrays()), shared=True)) for function in functions
+        ),
+        note="A step multiplies rows w of squared norm c by M = 1 + (1/n) sum_i b_i x_i x_i^T and adds noise: r_jk is\n"
+        "E[r^j z^k] of r = A u e rho, rho the rest of sigma' beside its parts along 1 and z = w.x/sqrt(c), (j, k)\n"
+        "in MOMENTS; weight: of the samples, at whose nodes b and r are given. h_1: what squared norms change by\n"
+        "with those before; chi: d times their variance without that of w.y + h_1 (the same before), chi_0 before,\n"
+        "y = (1/n) sum_i psi_1 x_i/sqrt(c). tau: d times the covariance of squared norm and noise of a row is\n"
+        "(1/n) sum_i tau x_i, beside that by the norm before; change: a row gains (1/n) sum_i change x_i with a\n"
+        "relative excess of its squared norm; r_3: the strength of the spike with E sigma''' in the place of\n"
+        "E sigma'; radial: 1 for rows Gaussian at initialisation, 0 on the unit sphere.",
     )
 
 
 def _arrays() -> list[str]:
     """What has a value at every node, and its rate."""
-    names = [str(symbol.func) for symbol in _OF_SAMPLE]
+    names = [str(symbol.func) for symbol in (*_OF_SAMPLE, *_GIVEN)]
     return [*names, *(f"d_{name}" for name in names)]
 
 
 def _rates(statements: Sequence[tuple[str, sp.Expr]]) -> list[tuple[str, sp.Expr]]:
-    """Rates of statements in order, by those of A, a_2, a and of the functions of a sample before."""
+    """Rates of statements in order, by those of b and r and of what comes before."""
     small = sp.Dummy()
-    rates = {A: sp.S.One, STRETCH: sp.Symbol("d_a_2"), NOISE: sp.Symbol("d_a")}
-    rates |= dict(zip(_OF_SAMPLE, _rates_of_sample(), strict=True))
+    rates = dict(zip((*_OF_SAMPLE, *_GIVEN), _rates_of_sample(), strict=True))
+    rates |= {symbol: sp.Symbol(f"d_{symbol}") for symbol in (MEAN, GROWTH)}
     moved = {symbol: symbol + small * rate for symbol, rate in rates.items()}
-    return [(f"d_{name}", _slope(body.xreplace(moved), small)) for name, body in statements if name != str(MEAN)]
+    return [(f"d_{name}", _slope(body.xreplace(moved), small)) for name, body in statements]
 
 
 def _slope(body: sp.Expr, small: sp.Symbol) -> sp.Expr:
@@ -171,8 +160,8 @@ def _slope(body: sp.Expr, small: sp.Symbol) -> sp.Expr:
         slope = sp.expand(sp.diff(node.integrand, small).subs(small, 0))
         found += sp.diff(plain, dummy) * Expectation(slope, OVERLAP)
     values = {dummy: Expectation(node.integrand.subs(small, 0), OVERLAP) for node, dummy in nodes.items()}
-    return _by_moments(found.xreplace(values).subs(small, 0), (*_OF_SAMPLE, *_rates_of_sample()))
+    return _by_moments(found.xreplace(values).subs(small, 0), (*_OF_SAMPLE, *_GIVEN, *_rates_of_sample()))
 
 
 def _rates_of_sample() -> list[sp.Expr]:
-    return [sp.Function(f"d_{f.func}", real=True)(OVERLAP) for f in _OF_SAMPLE]
+    return [sp.Function(f"d_{f.func}", real=True)(OVERLAP) for f in (*_OF_SAMPLE, *_GIVEN)]

@@ -1,9 +1,11 @@
-"""How much the squared norms of the rows vary after one gradient step, and how that goes with the rows themselves.
+"""How much the squared norms of the rows vary after a gradient step, and how that goes with the rows themselves.
 
-With sigma' = mu_1 + sigma_2 z + rho(z) the bulk part of a row is ``M w + eta``, ``M = 1 + a_2 B`` and
-``eta = (A u/n0) sum_i e_i rho(z_i) x_i``, z_i = w.x_i. Given the batch its squared norm is a function of the Gaussian
-w. Hermite polynomials of different orders in w are uncorrelated, which makes the variance a sum of parts: linear,
-quadratic, sample by sample, and pairs of samples. Source: THEORY section 5.
+With z = w.x/sqrt(c) given the coordinates of x along the spike, sigma' is a constant, a multiple of z, and a rest rho.
+A step makes a bulk row w of squared norm c to ``M w + eta``, ``M = 1 + (1/n) sum_i b_i x_i x_i^T`` and
+``eta = (1/n) sum_i r_i(z_i) x_i``, b_i the second part of A u e sigma' over sqrt(c), r_i = A u e_i rho. The squared
+norm is a function of w given the batch. Hermite polynomials of different orders in w are uncorrelated, which makes the
+variance a sum of parts: what norms had before, linear, quadratic, sample by sample, and pairs of samples. The first
+step has c = 1, b = a_2 e, and the same rho for all samples. Source: THEORY section 5.
 """
 
 from __future__ import annotations
@@ -14,19 +16,21 @@ from typing import Any
 
 import sympy as sp
 
-from derive.bulk_covariance import NOISE, OVERLAP, RESIDUAL, STRETCH
+from derive.bulk_covariance import OVERLAP
 from derive.gaussian.expectation import Expectation
 from derive.gradient_step import U
-from derive.network_step import RADIAL, A
+from derive.network_step import RADIAL
 from derive.operations import COMPOSED, computed
 from derive.sample_averages import ALPHA0
 from derive.trace import Claim, Derivation, Recorder
 
 REST, Z = sp.symbols("rho z", real=True)
 PLACES = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))  # E[rho^i z^j] that are not zero
-MOMENTS = {place: sp.Symbol(f"r_{place[0]}{place[1]}", real=True) for place in PLACES}
-MEAN = sp.Symbol("e_1", real=True)  # E e
-STEP = A * U
+MOMENTS = {place: sp.Function(f"r_{place[0]}{place[1]}", real=True)(OVERLAP) for place in PLACES}
+ADDED = sp.Function("b", real=True)(OVERLAP)  # of a sample, to the matrix that rows are multiplied by
+MEAN = sp.Symbol("b_1", real=True)  # E b
+BEFORE, VARIED = sp.Symbol("c", positive=True), sp.Symbol("chi_0", nonnegative=True)  # squared norms, d times variance
+GROWTH = sp.Symbol("h_1", real=True)  # what squared norms change by with those before
 CHANGE = sp.Symbol("r_3", real=True)  # the strength A n mu_1 of the spike with E sigma''' in the place of mu_1
 OF_CROSS, OF_SQUARE, FIRST, SECOND = (  # functions of the residual e of a sample
     sp.Function(name, real=True)(OVERLAP) for name in ("p_1", "p_2", "psi_1", "psi_2")
@@ -34,31 +38,37 @@ OF_CROSS, OF_SQUARE, FIRST, SECOND = (  # functions of the residual e of a sampl
 _SOURCE = "THEORY section 5"
 _LARGE = "d, n0 large at fixed ratio, to leading order in 1/d"
 _SOME_REST = (Z**2 - 1) + (Z**3 - 3 * Z) / 3  # a rest without parts along 1 and z, that averages are tested with
-Word = tuple[sp.Expr, ...]  # a product of matrices (1/n0) sum_i f(e_i) x_i x_i^T, by their functions f
+Word = tuple[sp.Expr, ...]  # a product of matrices (1/n0) sum_i f_i x_i x_i^T, by their functions f of a sample
 
 
 @dataclass(frozen=True)
 class RowNorms:
-    """``of_sample``: p_1, p_2, psi_1, psi_2, functions of the residual in order; by these ``chi``: d times the variance
-    of the squared norm of the bulk part of a row; ``noise``: tau of ``(1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i``, d
-    times its covariance with the row; ``spread``: d times the variance of the row along the spike that comes from
-    unequal norms at initialisation.
+    """``of_sample``: p_1, p_2, psi_1, psi_2, functions of a sample in order; by these ``growth`` h_1: what squared
+    norms change by with those before; ``chi``: d times their variance without the linear part, that of
+    ``w.y + h_1 (the same before)``, ``y = (1/n) sum_i psi_1 x_i/sqrt(c)``; ``noise``: tau of
+    ``(1/n) sum_i tau_i x_i``, d times the covariance of norm and noise of a row at one norm before; ``change`` of
+    ``(1/n) sum_i change_i x_i``, what the row gains with a relative excess of its squared norm; ``spread``: d times the
+    variance of the row along the spike that comes from unequal norms at initialisation.
     """
 
     of_sample: tuple[tuple[Any, Any], ...]
+    growth: Any
     chi: Any
     noise: Any
+    change: Any
     spread: Any
     derivation: Derivation
 
 
 def row_norms() -> RowNorms:
-    """Derive the fluctuations of the squared norms of the rows, for a target of one index."""
+    """Derive the fluctuations of the squared norms of the rows."""
     trace = Recorder("Norms of the rows")
     cross, square = _per_sample(trace)
     first, second = (_hermite(trace, order) for order in (1, 2))
     of_sample = ((OF_CROSS, cross), (OF_SQUARE, square), (FIRST, first), (SECOND, second))
-    return RowNorms(of_sample, _variance(trace), _with_noise(trace), _spread(trace), trace.finish())
+    growth, chi, noise = _growth(trace), _variance(trace), _with_noise(trace)
+    change = _change(trace)
+    return RowNorms(of_sample, growth, chi, noise, change, _spread(trace), trace.finish())
 
 
 def _per_sample(trace: Recorder) -> tuple[Any, Any]:
@@ -66,8 +76,8 @@ def _per_sample(trace: Recorder) -> tuple[Any, Any]:
     trace.assume(
         "sample on the row",
         sp.Symbol("x.Mw"),
-        Z * (1 + STRETCH * (MEAN + RESIDUAL / ALPHA0)),
-        "$x_i\\cdot Mw$ of the stretched row, $M=1+a_2B$: what $B$ adds along $z_i=w\\cdot x_i$ is its trace without "
+        sp.sqrt(BEFORE) * Z * (1 + MEAN + ADDED / ALPHA0),
+        "$x_i\\cdot Mw$ of the stretched row: what $M-1$ adds along $w\\cdot x_i=\\sqrt{c}z_i$ is its trace without "
         "the sample and the sample itself; the rest of it is independent of $z_i$",
         source=_SOURCE,
         assumption=_LARGE,
@@ -78,10 +88,10 @@ def _per_sample(trace: Recorder) -> tuple[Any, Any]:
         computed(
             "expand the square",
             "$|Mw+\\eta|^2=w\\cdot M^2w+\\frac{1}{n_0}\\sum_i\\psi_i(z_i)+(\\text{pairs})$, "
-            "$\\eta=\\frac{Au}{n_0}\\sum_ie_i\\rho(z_i)x_i$: the cross term with the sample's own part of $Mw$, and "
-            "the diagonal of the square, $|x_i|^2=d$",
+            "$\\eta=\\frac{1}{n_0}\\sum_i\\rho_i(z_i)x_i$, $\\rho_i$ with its factor $Aue_i$: the cross term with the "
+            "sample's own part of $Mw$, and the diagonal of the square, $|x_i|^2=d$",
             "sample on the row",
-            by=lambda along: 2 * STEP * RESIDUAL * REST * along + STEP**2 * RESIDUAL**2 / ALPHA0 * REST**2,
+            by=lambda along: 2 * REST * along + REST**2 / ALPHA0,
             test=COMPOSED,
         ),
         _SOURCE,
@@ -92,7 +102,7 @@ def _per_sample(trace: Recorder) -> tuple[Any, Any]:
             name,
             computed(
                 "read off",
-                "a function of the residual of the sample",
+                "a function of the sample",
                 "squared norm, per sample",
                 by=lambda psi, power=power: sp.factor(sp.Poly(psi, REST, Z).coeff_monomial(power)),
                 test=Claim(lambda found, psi, power=power: (_coefficient(psi, power), found)),
@@ -116,7 +126,7 @@ def _per_sample_named() -> Any:
 
 
 def _hermite(trace: Recorder, order: int) -> Any:
-    """E[psi He_k]: a function of e."""
+    """E[psi He_k]: a function of the sample."""
     words, name = {1: ("linear", FIRST), 2: ("quadratic", SECOND)}[order]
     return trace.derive(
         f"squared norm, per sample, {words} part",
@@ -159,7 +169,7 @@ def _of_some_rest(found: Any) -> Any:
 
 
 def mean(function: Any) -> Any:
-    """Over the residual of a sample."""
+    """Over the samples of the step."""
     return Expectation(function, OVERLAP)
 
 
@@ -167,7 +177,7 @@ def mean(function: Any) -> Any:
 
 
 def trace_of(word: Word) -> Any:
-    """(1/d) tr of a product of matrices (1/n0) sum_i f(e_i) x_i x_i^T: the sum over partitions without crossings.
+    """(1/d) tr of a product of matrices (1/n0) sum_i f_i x_i x_i^T: the sum over partitions without crossings.
 
     Source: free cumulants of a compound Poisson law, E[f_1...f_k]/alpha0^(k-1).
     """
@@ -204,45 +214,52 @@ def _between(ends: Sequence[int], first: int, found: list[tuple[int, ...]]) -> I
 
 def _quadratic_form() -> list[tuple[Any, Word]]:
     """H - 1 of the quadratic part w.Hw, as a sum of products of sample matrices."""
-    e = RESIDUAL
-    return [(2 * STRETCH, (e,)), (STRETCH**2, (e, e)), (sp.S.One, (SECOND / 2,))]
+    return [(sp.Integer(2), (ADDED,)), (sp.S.One, (ADDED, ADDED)), (sp.S.One, (SECOND / (2 * BEFORE),))]
 
 
 # --- the variance ---------------------------------------------------------------------------------------------------
 
 
+def _growth(trace: Recorder) -> Any:
+    """h_1: the trace of H."""
+    form = sp.Add(*(factor * trace_of(word) for factor, word in _quadratic_form()))
+    trace.assume(
+        "growth of the squared norm",
+        GROWTH,
+        1 + form,
+        "$\\mathrm{tr}H/d$ of $w\\cdot Hw$, $H=M^2+\\frac{1}{2cn_0}\\sum_i\\psi_2x_ix_i^T$: what an excess of the "
+        "squared norm before becomes, $H$ being independent of $w$",
+        source=_SOURCE,
+        assumption=_LARGE,
+    )
+    return 1 + form
+
+
 def _variance(trace: Recorder) -> Any:
     """chi, part by part."""
-    squares = mean(RESIDUAL**2) ** 2
-    _assume_variance(
-        trace,
-        "linear",
-        mean(OVERLAP * FIRST) ** 2 + mean(FIRST**2) / ALPHA0,
-        "$|\\frac{1}{n_0}\\sum_i\\psi_1(e_i)x_i|^2$; of several indices $E[t\\psi_1]$ is a vector, and its square the "
-        "squared length",
-    )
+    noise, added = mean(MOMENTS[2, 0]), mean(ADDED**2)
+    _assume_variance(trace, "before", GROWTH**2 * VARIED, "what the norms had before, without the linear part")
     _assume_variance(
         trace,
         "quadratic",
-        _of_quadratic_form(),
-        "$2\\,\\mathrm{tr}H^2/d$ of $w\\cdot Hw$, $H=M^2+\\frac{1}{2n_0}\\sum_i\\psi_2(e_i)x_ix_i^T$; on the "
-        "sphere without the part along $|w|^2$, the square of its trace",
+        BEFORE**2 * _of_quadratic_form(),
+        "$2c^2\\mathrm{tr}H^2/d$ of $w\\cdot Hw$ without the part along $|w|^2$, the square of its trace",
     )
     _beyond(trace)
     _assume_variance(
         trace,
         "pairs",
-        2 * NOISE**2 * squares + 4 * NOISE * STRETCH**2 * squares / ALPHA0,
+        2 * (noise / ALPHA0) ** 2 + 4 * BEFORE * noise * added / ALPHA0**2,
         "pairs of samples to count where both have noise, $\\rho_i\\rho_jx_i\\cdot x_j$, and where the noise of one "
         "meets what the other adds to $Mw$ across $x_i$",
     )
     return trace.derive(
-        "variance of the squared norm",
+        "variance of the squared norm, without the linear part",
         sp.Symbol("chi"),
         computed(
             "add",
             "the parts are uncorrelated",
-            *(f"variance, {part}" for part in ("linear", "quadratic", "sample by sample", "pairs")),
+            *(f"variance, {part}" for part in ("before", "quadratic", "sample by sample", "pairs")),
             by=lambda *parts: sp.Add(*parts),
             test=COMPOSED,
         ),
@@ -297,22 +314,20 @@ def _of_quadratic_form() -> Any:
     form = _quadratic_form()
     square = sp.Add(*(a * b * trace_of(left + right) for a, left in form for b, right in form))
     trace = sp.Add(*(a * trace_of(word) for a, word in form))
-    return 2 * (square - trace**2) + 2 * RADIAL * (1 + trace) ** 2
+    return 2 * (square - trace**2)
 
 
 # --- covariance with the row ----------------------------------------------------------------------------------------
 
 
 def _with_noise(trace: Recorder) -> Any:
-    """tau: of all parts but the linear one with the noise of the row."""
-    own = STRETCH * 2 * RESIDUAL / ALPHA0 + STRETCH**2 * (2 * MEAN * RESIDUAL / ALPHA0 + RESIDUAL**2 / ALPHA0**2)
-    whole = 1 + sp.Add(*(factor * trace_of(word) for factor, word in _quadratic_form()))
+    """tau: of all parts but the linear one with the noise of the row, at one norm before."""
+    own = 2 * (1 + MEAN) * ADDED / ALPHA0 + ADDED**2 / ALPHA0**2
     trace.assume(
         "quadratic part on a sample",
-        sp.Symbol("x.Hx/d"),
-        own + SECOND / (2 * ALPHA0) + RADIAL * whole,
-        "$x_i\\cdot Hx_i/d$ to be what the sample itself adds to $H$; of Gaussian rows at initialisation the trace of "
-        "$H$ counts as well",
+        sp.Symbol("x.Hx"),
+        BEFORE * own + SECOND / (2 * ALPHA0),
+        "$c\\,x_i\\cdot Hx_i/d$ without its trace to be what the sample itself adds to $H$",
         source=_SOURCE,
         assumption=_LARGE,
     )
@@ -328,8 +343,8 @@ def _with_noise(trace: Recorder) -> Any:
             by=lambda on_sample, _: _covariance(over_z, SECOND, on_sample),
             test=Claim(
                 lambda found, on_sample, second: (
-                    _covariance(_averaged, second, on_sample).subs(RADIAL, 0).xreplace({SECOND: second}),
-                    _of_some_rest(found.subs(RADIAL, 0).xreplace({SECOND: second})),
+                    _covariance(_averaged, second, on_sample).xreplace({SECOND: second}),
+                    _of_some_rest(found.xreplace({SECOND: second})),
                 )
             ),
         ),
@@ -341,7 +356,23 @@ def _covariance(average: Callable[[Any], Any], second: Any, on_sample: Any) -> A
     """By an average over z; second: that of psi He_2."""
     two = average(REST * hermite(2))
     beyond = (average(_per_sample_named() * REST) - second * two / 2) / ALPHA0
-    return STEP * RESIDUAL * (beyond + two * on_sample)
+    return beyond + two * on_sample
+
+
+def _change(trace: Recorder) -> Any:
+    """What the mean of sigma' changes by with the squared norm of the row."""
+    return trace.derive(
+        "mean slope and squared norm",
+        sp.Symbol("c*dD/dc"),
+        computed(
+            "differentiate",
+            "the mean of $Aue\\,\\sigma'(\\lambda z)$ in $\\lambda^2$ at one; a row of another norm goes further by it",
+            "squared norm, per sample",
+            by=lambda _: over_z(REST * hermite(2)) / 2,
+            test=Claim(lambda found, _: (_slope_in_squared_norm(), _of_some_rest(found))),
+        ),
+        _SOURCE,
+    )
 
 
 # --- variance along the spike ---------------------------------------------------------------------------------------
@@ -349,18 +380,6 @@ def _covariance(average: Callable[[Any], Any], second: Any, on_sample: Any) -> A
 
 def _spread(trace: Recorder) -> Any:
     """d times the variance of how far a row goes along the spike, ``u A n E sigma'(|w| z)``."""
-    trace.derive(
-        "mean slope and squared norm",
-        sp.Symbol("dmu_1/d|w|^2"),
-        computed(
-            "differentiate",
-            "the mean of $\\sigma'(|w|z)$ in $|w|^2$, at one: half of $E\\sigma'''=E\\rho z^2$",
-            "squared norm, per sample",
-            by=lambda _: over_z(REST * hermite(2)) / 2,
-            test=Claim(lambda found, _: (_slope_in_squared_norm(), _of_some_rest(found))),
-        ),
-        _SOURCE,
-    )
     return trace.derive(
         "variance along the spike",
         sp.Symbol("s_r"),

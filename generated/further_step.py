@@ -5,14 +5,14 @@ y_1, y_2 [N], y_t [m, N]: E y, E y^2, E y t of the clean label there; mu0, h_1, 
 blocks, D_2 [K, N]: E sigma'^2. L [K, q], c [K]: loadings and bulk variances before the step; u, pi [K]: values of the
 readout and their fractions. Two blocks have in common what has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature 47afd30d554fb9e4, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature eb38d39880fef761, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "47afd30d554fb9e4083811bfec42956b03091911c245a6a05528edd9a7222a43"
+SIGNATURE = "eb38d39880fef76158c4be82e58077eb2eb823e755effc3b7f0c612c7f077c1a"
 
 
 def after_step(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, L, c, u, pi, A, alpha_0, noise, flips):

@@ -1,20 +1,22 @@
 """The covariance and the norms of the rows after a gradient step [THEORY section 5].
 
-chi: d times the variance of their squared norms. d times the covariance of norm and row is
-(1/n0) sum_i (psi_1(e_i) M + tau(e_i)) x_i, M = 1 + a_2 B. r_ij: E[rho^i z^j] of the rest rho of
-sigma' beside its parts along 1 and z, (i, j) in MOMENTS; radial: 1 for rows Gaussian at initialisation,
-0 on the unit sphere; e, weight, weight_t: nodes of the law of the residual of the step, with weights for
-means of functions of e [N], and of those times t = theta.x [m, N]; r_3: the strength of the spike with
-E sigma''' in the place of E sigma'.
+A step multiplies rows w of squared norm c by M = 1 + (1/n) sum_i b_i x_i x_i^T and adds noise: r_jk is
+E[r^j z^k] of r = A u e rho, rho the rest of sigma' beside its parts along 1 and z = w.x/sqrt(c), (j, k)
+in MOMENTS; weight: of the samples, at whose nodes b and r are given. h_1: what squared norms change by
+with those before; chi: d times their variance without that of w.y + h_1 (the same before), chi_0 before,
+y = (1/n) sum_i psi_1 x_i/sqrt(c). tau: d times the covariance of squared norm and noise of a row is
+(1/n) sum_i tau x_i, beside that by the norm before; change: a row gains (1/n) sum_i change x_i with a
+relative excess of its squared norm; r_3: the strength of the spike with E sigma''' in the place of
+E sigma'; radial: 1 for rows Gaussian at initialisation, 0 on the unit sphere.
 
-Generated; do not edit. Signature b5904589a70f828c.
+Generated; do not edit. Signature 3a5e7b6ed49d680a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b5904589a70f828cff01dd0928118b7f5a3738ee429152d1e2a9fd65efdb3f59"
+SIGNATURE = "3a5e7b6ed49d680a419903a1ced9f4b818762b1aced78a01d76e25cfac7a8056"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))
@@ -34,92 +36,125 @@ def covariance_rates(A, alpha_0, u, sigma_2, v_sigma):
     return d_a_2, d_a
 
 
-def norms(A, alpha_0, u, a_2, a, radial, e, weight, weight_t, r):
-    """(chi, psi_1, tau) of bulk rows of readout u after a step of rate A."""
+def norms(alpha_0, c, chi_0, weight, b, r):
+    """(h_1, chi, psi_1, tau, change) of bulk rows after a step."""
     r_12, r_13, r_20, r_21, r_22, r_30, r_31, r_40 = r
-    x0 = np.dot(weight, e)
-    e_1 = x0
-    p_1 = 2.0*A*u/alpha_0*(alpha_0 + a_2*e + a_2*e_1*alpha_0)*e
-    p_2 = (A**2)*(u**2)/alpha_0*(e**2)
-    psi_1 = r_12*p_1 + r_21*p_2
-    psi_2 = r_13*p_1 + r_22*p_2 - r_20*p_2
-    x1 = np.dot(weight_t, psi_1)
+    x0 = np.dot(weight, b)
+    b_1 = x0
+    p_1 = 2.0*(c**0.5)/alpha_0*(alpha_0 + b_1*alpha_0 + b)
+    p_2 = 1.0/alpha_0
+    psi_1 = p_1*r_12 + p_2*r_21
+    psi_2 = p_1*r_13 + p_2*r_22 - p_2*r_20
+    x1 = np.dot(weight, (b**2))
     x2 = np.dot(weight, psi_2)
-    x3 = np.dot(weight, (p_1**2))
-    x4 = np.dot(weight, (p_2**2))
-    x5 = np.dot(weight, p_1*p_2)
+    h_1 = 1.0 + x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c
+    x3 = np.dot(weight, p_1*p_2*r_31)
+    x4 = np.dot(weight, (p_1**2)*r_22)
+    x5 = np.dot(weight, (p_2**2)*r_40)
     x6 = np.dot(weight, (psi_1**2))
-    x7 = np.dot(weight, (psi_2**2))
-    x8 = np.dot(weight, (e**2))
-    x9 = np.dot(weight, (e**4))
-    x10 = np.dot(weight, (e**3))
-    x11 = np.dot(weight, (e**2)*psi_2)
-    x12 = np.dot(weight, psi_2*e)
+    x7 = np.dot(weight, (p_2**2)*(r_20**2))
+    x8 = np.dot(weight, (psi_2**2))
+    x9 = np.dot(weight, (b**4))
+    x10 = np.dot(weight, (b**3))
+    x11 = np.dot(weight, (b**2)*psi_2)
+    x12 = np.dot(weight, b*psi_2)
+    x13 = np.dot(weight, r_20)
     chi = (
-        np.einsum('d,d->', x1, x1) + 0.5*(x2**2) + (r_22*x3 + r_40*x4 + 2.0*r_31*x5 - x6 - 0.5*x7 -
-        (r_20**2)*x4)/alpha_0 + x6/alpha_0 + 0.5*x7/alpha_0 + 2.0*radial*((1.0 + 0.5*x2 + (a_2**2)*(x0**2 + x8/alpha_0)
-        + 2.0*a_2*x0)**2) + 2.0*(a_2**4)*(x0**4 + x9/alpha_0**3 + 2.0*(x8**2)/alpha_0**2 + 4.0*x10*x0/alpha_0**2 +
-        6.0*(x0**2)*x8/alpha_0) + 2.0*(a**2)*(x8**2) + 4.0*(a_2**2)*(0.5*x11/alpha_0**2 + 0.5*(x0**2)*x2 +
-        x12*x0/alpha_0 + 0.5*x8*x2/alpha_0) + 8.0*a_2*(0.5*x12/alpha_0 + 0.5*x2*x0) + 8.0*(a_2**2)*(x0**2 + x8/alpha_0)
-        + 8.0*(a_2**3)*(x0**3 + x10/alpha_0**2 + 3.0*x8*x0/alpha_0) + 4.0*a*(a_2**2)*(x8**2)/alpha_0 - 2.0*((0.5*x2 +
-        (a_2**2)*(x0**2 + x8/alpha_0) + 2.0*a_2*x0)**2)
+        chi_0*(h_1**2) + (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + (c**2)*(2.0*(x0**4) + 8.0*(x0**2) + 8.0*(x0**3)
+        + 0.5*(x2**2)/c**2 + 2.0*x9/alpha_0**3 + 4.0*(x1**2)/alpha_0**2 + 8.0*x1/alpha_0 + 8.0*x10/alpha_0**2 +
+        0.5*x8/alpha_0/c**2 + 2.0*x11/alpha_0**2/c + 2.0*(x0**2)*x2/c + 4.0*x12/alpha_0/c + 4.0*x0*x2/c +
+        8.0*x10*x0/alpha_0**2 + 12.0*(x0**2)*x1/alpha_0 + 24.0*x1*x0/alpha_0 + 2.0*x1*x2/alpha_0/c +
+        4.0*x12*x0/alpha_0/c - 2.0*((x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)**2)) + 2.0*(x13**2)/alpha_0**2 +
+        4.0*c*x1*x13/alpha_0**2
     )
     tau = (
-        A*u*(r_12*(radial*(1.0 + 0.5*x2 + (a_2**2)*(x0**2 + x8/alpha_0) + 2.0*a_2*x0) + (a_2**2)*(1.0/alpha_0**2*(e**2)
-        + 2.0*e_1/alpha_0*e) + 0.5/alpha_0*psi_2 + 2.0*a_2/alpha_0*e) + 1.0/alpha_0*(r_21*p_1 + r_30*p_2 -
-        0.5*r_12*psi_2))*e
+        1.0/alpha_0*(p_1*r_21 + p_2*r_30 - 0.5*psi_2*r_12) + (c*(1.0/alpha_0**2*(b**2) + (2.0 + 2.0*b_1)/alpha_0*b) +
+        0.5/alpha_0*psi_2)*r_12
     )
-    return chi, psi_1, tau
+    change = 0.5*r_12
+    return h_1, chi, psi_1, tau, change
 
 
-def norms_rates(A, alpha_0, u, a_2, a, radial, d_a_2, d_a, e, weight, weight_t, r):
-    """Their rates where A moves by 1, a_2 and a by d_a_2 and d_a."""
-    r_12, r_13, r_20, r_21, r_22, r_30, r_31, r_40 = r
-    x0 = np.dot(weight, e)
-    e_1 = x0
-    p_1 = 2.0*A*u/alpha_0*(alpha_0 + a_2*e + a_2*e_1*alpha_0)*e
-    p_2 = (A**2)*(u**2)/alpha_0*(e**2)
-    psi_1 = r_12*p_1 + r_21*p_2
-    psi_2 = r_13*p_1 + r_22*p_2 - r_20*p_2
-    d_p_1 = 2.0*u/alpha_0*(alpha_0 + a_2*e + a_2*e_1*alpha_0)*e + 2.0*A*u/alpha_0*(d_a_2*e + d_a_2*e_1*alpha_0)*e
-    d_p_2 = 2.0*A*(u**2)/alpha_0*(e**2)
-    d_psi_1 = r_12*d_p_1 + r_21*d_p_2
-    d_psi_2 = r_13*d_p_1 + r_22*d_p_2 - r_20*d_p_2
-    x1 = np.dot(weight, d_psi_2*e)
+def norms_rates(alpha_0, c, chi_0, weight, b, d_b, r):
+    """Their rates where b moves by d_b, and the moments by as many more in r."""
+    r_12, r_13, r_20, r_21, r_22, r_30, r_31, r_40, d_r_12, d_r_13, d_r_20, d_r_21, d_r_22, d_r_30, d_r_31, d_r_40 = r
+    x0 = np.dot(weight, b)
+    b_1 = x0
+    p_1 = 2.0*(c**0.5)/alpha_0*(alpha_0 + b_1*alpha_0 + b)
+    p_2 = 1.0/alpha_0
+    psi_1 = p_1*r_12 + p_2*r_21
+    psi_2 = p_1*r_13 + p_2*r_22 - p_2*r_20
+    x1 = np.dot(weight, (b**2))
     x2 = np.dot(weight, psi_2)
-    x3 = np.dot(weight, (e**2))
-    x4 = np.dot(weight, d_psi_2)
-    x5 = np.dot(weight_t, d_psi_1)
-    x6 = np.dot(weight_t, psi_1)
-    x7 = np.dot(weight, psi_2*e)
-    x8 = np.dot(weight, d_p_1*p_1)
-    x9 = np.dot(weight, d_p_1*p_2)
-    x10 = np.dot(weight, d_p_2*p_1)
-    x11 = np.dot(weight, (e**2)*d_psi_2)
-    x12 = np.dot(weight, d_p_2*p_2)
-    x13 = np.dot(weight, (e**2)*psi_2)
-    x14 = np.dot(weight, (e**4))
-    x15 = np.dot(weight, (e**3))
+    h_1 = 1.0 + x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c
+    x3 = np.dot(weight, p_1*p_2*r_31)
+    x4 = np.dot(weight, (p_1**2)*r_22)
+    x5 = np.dot(weight, (p_2**2)*r_40)
+    x6 = np.dot(weight, (psi_1**2))
+    x7 = np.dot(weight, (p_2**2)*(r_20**2))
+    x8 = np.dot(weight, (psi_2**2))
+    x9 = np.dot(weight, (b**4))
+    x10 = np.dot(weight, (b**3))
+    x11 = np.dot(weight, (b**2)*psi_2)
+    x12 = np.dot(weight, b*psi_2)
+    x13 = np.dot(weight, r_20)
+    chi = (
+        chi_0*(h_1**2) + (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + (c**2)*(2.0*(x0**4) + 8.0*(x0**2) + 8.0*(x0**3)
+        + 0.5*(x2**2)/c**2 + 2.0*x9/alpha_0**3 + 4.0*(x1**2)/alpha_0**2 + 8.0*x1/alpha_0 + 8.0*x10/alpha_0**2 +
+        0.5*x8/alpha_0/c**2 + 2.0*x11/alpha_0**2/c + 2.0*(x0**2)*x2/c + 4.0*x12/alpha_0/c + 4.0*x0*x2/c +
+        8.0*x10*x0/alpha_0**2 + 12.0*(x0**2)*x1/alpha_0 + 24.0*x1*x0/alpha_0 + 2.0*x1*x2/alpha_0/c +
+        4.0*x12*x0/alpha_0/c - 2.0*((x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)**2)) + 2.0*(x13**2)/alpha_0**2 +
+        4.0*c*x1*x13/alpha_0**2
+    )
+    tau = (
+        1.0/alpha_0*(p_1*r_21 + p_2*r_30 - 0.5*psi_2*r_12) + (c*(1.0/alpha_0**2*(b**2) + (2.0 + 2.0*b_1)/alpha_0*b) +
+        0.5/alpha_0*psi_2)*r_12
+    )
+    change = 0.5*r_12
+    x14 = np.dot(weight, d_b)
+    d_b_1 = x14
+    d_p_1 = 2.0*(c**0.5)/alpha_0*(d_b_1*alpha_0 + d_b)
+    d_p_2 = 0.0
+    d_psi_1 = d_p_1*r_12 + d_p_2*r_21 + d_r_12*p_1 + d_r_21*p_2
+    d_psi_2 = d_p_1*r_13 + d_p_2*r_22 + d_r_13*p_1 + d_r_22*p_2 - d_p_2*r_20 - d_r_20*p_2
+    x15 = np.dot(weight, d_psi_2)
+    x16 = np.dot(weight, b*d_b)
+    d_h_1 = (2.0 + 2.0*x0)*x14 + 0.5*x15/c + 2.0*x16/alpha_0
+    x17 = np.dot(weight, d_p_1*p_1*r_22)
+    x18 = np.dot(weight, (p_1**2)*d_r_22)
+    x19 = np.dot(weight, d_p_2*p_2*r_40)
+    x20 = np.dot(weight, (p_2**2)*d_r_40)
+    x21 = np.dot(weight, d_r_20)
+    x22 = np.dot(weight, d_p_1*p_2*r_31)
+    x23 = np.dot(weight, d_p_2*p_1*r_31)
+    x24 = np.dot(weight, d_r_31*p_1*p_2)
+    x25 = np.dot(weight, b*d_psi_2)
+    x26 = np.dot(weight, d_b*psi_2)
+    x27 = np.dot(weight, b*d_b*psi_2)
+    x28 = np.dot(weight, (b**2)*d_psi_2)
+    x29 = np.dot(weight, (b**2)*d_b)
+    x30 = np.dot(weight, (b**3)*d_b)
+    x31 = np.dot(weight, (p_2**2)*d_r_20*r_20)
+    x32 = np.dot(weight, (r_20**2)*d_p_2*p_2)
+    x33 = np.dot(weight, d_psi_1*psi_1)
     d_chi = (
-        (4.0*a_2/alpha_0 + 4.0*(a_2**2)*x0/alpha_0)*x1 + (2.0*radial*(1.0 + 0.5*x2 + (a_2**2)*(x0**2 + x3/alpha_0) +
-        2.0*a_2*x0) + 4.0*(a_2**2)*(0.5*(x0**2) + 0.5*x3/alpha_0) - 2.0*(a_2**2)*(x0**2 + x3/alpha_0))*x4 +
-        2.0*np.einsum('d,d->', x5, x6) + 8.0*d_a_2*(0.5*x7/alpha_0 + 0.5*x2*x0) + 2.0*r_22*x8/alpha_0 + 2.0*r_31*(x9 +
-        x10)/alpha_0 + 2.0*radial*(4.0*d_a_2*x0 + 4.0*d_a_2*a_2*(x0**2 + x3/alpha_0))*(1.0 + 0.5*x2 + (a_2**2)*(x0**2 +
-        x3/alpha_0) + 2.0*a_2*x0) + 2.0*(a_2**2)*x11/alpha_0**2 + 2.0*(r_40 - r_20**2)*x12/alpha_0 + 4.0*d_a*a*(x3**2) +
-        8.0*d_a_2*a_2*(0.5*x13/alpha_0**2 + 0.5*(x0**2)*x2 + x7*x0/alpha_0 + 0.5*x3*x2/alpha_0) +
-        8.0*d_a_2*(a_2**3)*(x0**4 + x14/alpha_0**3 + 2.0*(x3**2)/alpha_0**2 + 4.0*x15*x0/alpha_0**2 +
-        6.0*(x0**2)*x3/alpha_0) + 16.0*d_a_2*a_2*(x0**2 + x3/alpha_0) + 24.0*d_a_2*(a_2**2)*(x0**3 + x15/alpha_0**2 +
-        3.0*x3*x0/alpha_0) + 4.0*d_a*(a_2**2)*(x3**2)/alpha_0 + 8.0*d_a_2*a_2*a*(x3**2)/alpha_0 - 2.0*(4.0*d_a_2*x0 +
-        4.0*d_a_2*a_2*(x0**2 + x3/alpha_0))*(0.5*x2 + (a_2**2)*(x0**2 + x3/alpha_0) + 2.0*a_2*x0)
+        (2.0*x17 + x18)/alpha_0 + (2.0*x19 + x20)/alpha_0 + (4.0*x13/alpha_0**2 + 4.0*c*x1/alpha_0**2)*x21 + 2.0*(x22 +
+        x23 + x24)/alpha_0 + 2.0*((c**2)*(8.0/alpha_0 + 8.0*x1/alpha_0**2 + 12.0*(x0**2)/alpha_0 + 24.0*x0/alpha_0 +
+        2.0*x2/alpha_0/c - 4.0*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)/alpha_0) + 4.0*c*x13/alpha_0**2)*x16 +
+        (c**2)*(4.0/alpha_0/c + 4.0*x0/alpha_0/c)*(x25 + x26) + (c**2)*(x2/c**2 + 2.0*(x0**2)/c + 4.0*x0/c +
+        2.0*x1/alpha_0/c - 2.0*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)/c)*x15 + (c**2)*(8.0*(x0**3) + 16.0*x0 +
+        24.0*(x0**2) + 4.0*x2/c + 8.0*x10/alpha_0**2 + 24.0*x1/alpha_0 + 4.0*x12/alpha_0/c + 4.0*x0*x2/c +
+        24.0*x1*x0/alpha_0 - 2.0*(4.0 + 4.0*x0)*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c))*x14 + 2.0*d_h_1*h_1*chi_0 +
+        2.0*c*(2.0*x27 + x28)/alpha_0**2 + 3.0*(c**2)*(8.0/alpha_0**2 + 8.0*x0/alpha_0**2)*x29 +
+        8.0*(c**2)*x30/alpha_0**3 - (2.0*x31 + 2.0*x32)/alpha_0 - 2.0*x33/alpha_0
     )
     d_tau = (
-        u*(r_12*(radial*(1.0 + 0.5*x2 + (a_2**2)*(x0**2 + x3/alpha_0) + 2.0*a_2*x0) + (a_2**2)*(1.0/alpha_0**2*(e**2) +
-        2.0*e_1/alpha_0*e) + 0.5/alpha_0*psi_2 + 2.0*a_2/alpha_0*e) + 1.0/alpha_0*(r_21*p_1 + r_30*p_2 -
-        0.5*r_12*psi_2))*e + A*u*(r_12*(radial*(2.0*d_a_2*x0 + 2.0*d_a_2*a_2*(x0**2 + x3/alpha_0)) + 0.5/alpha_0*d_psi_2
-        + 2.0*d_a_2*a_2*(1.0/alpha_0**2*(e**2) + 2.0*e_1/alpha_0*e) + 2.0*d_a_2/alpha_0*e) + 1.0/alpha_0*(r_21*d_p_1 +
-        r_30*d_p_2 - 0.5*r_12*d_psi_2))*e + 0.5*A*r_12*u*radial*x4*e
+        1.0/alpha_0*(d_p_1*r_21 + d_p_2*r_30 + d_r_21*p_1 + d_r_30*p_2 - 0.5*d_psi_2*r_12 - 0.5*d_r_12*psi_2) +
+        (c*(1.0/alpha_0**2*(b**2) + (2.0 + 2.0*b_1)/alpha_0*b) + 0.5/alpha_0*psi_2)*d_r_12 + (c*((2.0 +
+        2.0*b_1)/alpha_0*d_b + 2.0*d_b_1/alpha_0*b + 2.0/alpha_0**2*b*d_b) + 0.5/alpha_0*d_psi_2)*r_12
     )
-    return d_chi, d_psi_1, d_tau
+    d_change = 0.5*d_r_12
+    return d_h_1, d_chi, d_psi_1, d_tau, d_change
 
 
 def spread(u, r_3, radial):

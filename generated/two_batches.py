@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 1ea8b3c5c8d0738f, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature a997baa1921220a3, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "1ea8b3c5c8d0738fad69cf5af62c9cb7b7daef7e32868f77145991ebbeb8ea17"
+SIGNATURE = "a997baa1921220a383d397484af48cc7cca239e255dde5a351db0faf12c23d8a"
 
 
 def directions(*, gamma, **_):

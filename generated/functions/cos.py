@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f6bb48653e9bd475, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature c2bea6f7373c347b, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "f6bb48653e9bd4752a6f187d7a2ae61ea5fe639b2fca2e3ca9620317912a2cd6"
+SIGNATURE = "c2bea6f7373c347b13bb59a26cb45ff61ebb53e8fae5e534bbc2175870abd40b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e67ce37f494cf870, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature cafc658ebf5f69ec, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "e67ce37f494cf87046e70158c21cd6d48955f579ebe2cd5e61c8f031a709b70a"
+SIGNATURE = "cafc658ebf5f69ec364b54a14ea98d59245bb4b93db156c0170ebd608c61bcda"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

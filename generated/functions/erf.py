@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a0be04c953e9539d, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 4a7867c1027d3b62, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "a0be04c953e9539d0af02513378de05349ee48e59725d71f2d0c61bf0a161b60"
+SIGNATURE = "4a7867c1027d3b621e41172103a7d615a5a282f4c673662c1917632ea4ba2117"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

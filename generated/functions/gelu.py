@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 829f7c030fe54ed8, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 02871ef6bce7adef, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "829f7c030fe54ed869468b14aec5b358a703e8eef26cf176ff1d99cf65ad3050"
+SIGNATURE = "02871ef6bce7adef2b76f008e58041b03f9c396db6b810085ae9498ab86ec6d9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3c1ad0c7be5f470c, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature a58718570c791544, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "3c1ad0c7be5f470cafe93d4fe6926a43ce3a5f45683084e9842af41f46354fc9"
+SIGNATURE = "a58718570c7915449faef85fe2c2e1fcbec9072d88fc51c1ae9be34a75740ffa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

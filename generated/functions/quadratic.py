@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c95279ec38a18fa9, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature a0ba2a7f2d15f5c4, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "c95279ec38a18fa9ab99c324ff2c4c6b1e3dedd72a614bd4b7f1523f268e0c7a"
+SIGNATURE = "a0ba2a7f2d15f5c474f6185ece49a4c32c022f12e881fe11243be910fe88fb56"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

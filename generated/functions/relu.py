@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9ea44e94ee511569, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature c03633f9fe26d2bb, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "9ea44e94ee5115693e876654596057c0888cdf2abe06f88ae44031c321c15fd7"
+SIGNATURE = "c03633f9fe26d2bbe2a683bb850e2c6a0e0a981befc19944d03ec4c88b102537"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

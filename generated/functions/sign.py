@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b6f032a644215179, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature c1cd0113a845a805, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b6f032a644215179bdca89af69b37611856c8c3507808ccaaa2b734cf3f98d6c"
+SIGNATURE = "c1cd0113a845a80501100e114f643b77937b7ea9d8e8abb2ea26862c10fff6ed"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 90b010a2ca23360f, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 3d60296aefd2d829, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "90b010a2ca23360f8e1d8955408f9546d3dcf129ea6cab9387092fc9d97a4123"
+SIGNATURE = "3d60296aefd2d8298da87598a3abb0a40acb88378236056efd7d23c97d08b879"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 12525ef0e7e54570, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 43be4415a0aab8d7, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "12525ef0e7e54570aa7f62f61dcb57320ae7adbf513d5e7bb859d9b64f582822"
+SIGNATURE = "43be4415a0aab8d7caa10d087b087b999d463de405067e0b880b09c86594d1ec"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7f9b3ca4649cb9c0, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature f2a50ad24bb91629, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "7f9b3ca4649cb9c09a28514f9c321d8da4b10efdd2d1e7ffcaf88bf1c04408ff"
+SIGNATURE = "f2a50ad24bb916294110add87105be9f96558aba755336500ed6ddcdbedbc2a9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9cf67d8f9fac14d3, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature e359a36234890fc2, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "9cf67d8f9fac14d35e8f992ae867d76225e5dab73265f974517bd6438a713401"
+SIGNATURE = "e359a36234890fc29733581fe1d7dd4ff845f4d79682d40c31d29719da35e54b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

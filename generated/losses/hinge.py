@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 354696bacb7311c9, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 19d644655146dafd, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "354696bacb7311c91369e97d23ce862fe3153cf425bf56b92ff0da55019ec0a2"
+SIGNATURE = "19d644655146dafd1159a7aa592b7b24be8c9f5203c2f90ca94302afd216234e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

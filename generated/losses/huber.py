@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature a886109740ffb960, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature cb7d5a29873e536e, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "a886109740ffb960ad9bfb6edcadd27cb4fdb8f0a5c83eec098167efdc475c22"
+SIGNATURE = "cb7d5a29873e536ef5dd085410f8373f9920850bd84c0d9e648cc43bb52d1c0f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b1f0ec810724b5fe, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 99651f3051a256cd, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "b1f0ec810724b5fe59e94cee463b6d414a32c3e493599ffbce0f0689b6479095"
+SIGNATURE = "99651f3051a256cd4e74b69056a329229fcc478e1fed4e1fc55badf9875ece70"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 9a409bfe6c58bba6.
+Generated; do not edit. Signature 428e12f4d0845f36.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9a409bfe6c58bba6b3debd7b0460b95d1a246b7875e8d1f4db68762f9e8ad84d"
+SIGNATURE = "428e12f4d0845f360eb46fff065a18f00c76fa41128ae20a512e6c08487d84f7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

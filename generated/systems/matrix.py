@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 0f233b4b71c86bf1.
+Generated; do not edit. Signature fd34dbd00a80ab8c.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0f233b4b71c86bf1b64c7ba4258c030fa642baebac5155a1466d542a8b62c399"
+SIGNATURE = "fd34dbd00a80ab8c56158de34162f3b96c2fe366f5f1623da2ee20e12d04eb84"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

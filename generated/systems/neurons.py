@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 4c8ff6c71bb1f8d3.
+Generated; do not edit. Signature c68a35a028ad1d2b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4c8ff6c71bb1f8d390188ad3a6b48d158669bb2978fe50d7e5da81d71a04bd03"
+SIGNATURE = "c68a35a028ad1d2bc4fae8c9d1fdcc191d033750b63ad963c9cb136db9aaec91"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ddc657d2b0f73334.
+in X). Generated; do not edit. Signature b1fbbee1b8b8bdcd.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ddc657d2b0f73334f14252b84a2f102f4d8fb03c9417ea477304d2eb8061c81a"
+SIGNATURE = "b1fbbee1b8b8bdcd913f14623ca92fa7235ce88f8f6595c02dd27173dc40ae14"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 37a5c2f723fe6854, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 002308524ad0486f, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "37a5c2f723fe6854231697c9850d5aff4b6ec39d420ba10443b71c4a927da70f"
+SIGNATURE = "002308524ad0486f7db003bacc8d7dc6821ccb75d5541171493c3a32f663e106"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

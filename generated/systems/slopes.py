@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature b4048ee23b71ea40.
+Generated; do not edit. Signature f68efe022b29c2ef.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b4048ee23b71ea405462bc086c7e83dbde45bc7abf1efde170e86a1fd2ee6b7a"
+SIGNATURE = "f68efe022b29c2efdd6401d61ca3d47bcb3d53248440b005c5ea4873afef0180"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

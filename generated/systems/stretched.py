@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature f057930d013f0997.
+Generated; do not edit. Signature bfbdae89ed152a9a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f057930d013f0997118d4f1c82255c598a9cf14ddbb3330cba12ba896e45600f"
+SIGNATURE = "bfbdae89ed152a9a75925ce983dd99dbda727d1d55161ae021fb1177f6387d34"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 31643225c30f7707.
+Generated; do not edit. Signature ff2782001813fb07.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "31643225c30f7707ff52caf3899f23d546206385759383d8f4b3a7df9e4f7e3a"
+SIGNATURE = "ff2782001813fb0763864fec75e27c92e88d6bcc1854348ecf18fb1fe6d76d87"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -17,10 +17,11 @@ from giantstep.law.covariance import Covariance
 from giantstep.law.gradient_step import step_arguments
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.residual_nodes import residual_nodes
-from giantstep.law.row_norms import RowNorms
+from giantstep.law.row_norms import RowNorms, norms_after
 from giantstep.law.rows_after_step import (
     covariance_of_rows,
     initial_output,
+    moments_of_rest,
     norms_of_rows,
     spike_sign,
 )
@@ -79,10 +80,11 @@ class RowsOfBlocks:
         """The samples of every step, by blocks. Raises BadInput where those of merged blocks differ."""
         model, states = self.model, states_after_steps(self.model)
         one = replace(model, step=model.steps[0], earlier_steps=())
-        rows = [covariance_of_rows(one, u) for u in model.network.readout.values]
+        values = np.array(model.network.readout.values)
+        rows = [covariance_of_rows(one, u) for u in values]
         stretch, noise = (np.array([getattr(each, name) for each in rows]) for name in ("stretch", "noise"))
-        law, sign = residual_nodes(model.target, initial_output(one), nodes), spike_sign(one)
-        found = [first_samples(step_arguments(one).samples, law, sign, stretch, noise)]
+        law, of, sign = residual_nodes(model.target, initial_output(one), nodes), step_arguments(one), spike_sign(one)
+        found = [first_samples(of.samples, law, sign, (stretch, noise, of.rate * values), moments_of_rest(one))]
         for pair, step in zip(itertools.pairwise(states), model.steps[1:], strict=True):
             found.append(later_samples(model.network, pair, step, model.target, nodes))
         return [self._by_block(of) for of in found]
@@ -100,7 +102,7 @@ class RowsOfBlocks:
                         'use step.bulk = "isotropic", or values of one sign',
                     )
             parts[name] = values[[same[0] for same in self.members]]
-        return replace(of, **parts)
+        return replace(of, **parts, rest=of.rest[:, [same[0] for same in self.members]])
 
 
 @lru_cache(maxsize=32)
@@ -111,24 +113,22 @@ def _samples(rows: RowsOfBlocks, nodes: int) -> Mapping[str, Array]:
         **selections(blocks, len(steps)),
         **samples_of(steps, variance),
         **spike_and_rest(axes, model.target.indices),
-        **weights_of(steps, model.target.indices, blocks),
-        **_norms(rows, steps, nodes),
+        **(weights := weights_of(steps, model.target.indices, blocks)),
+        **_norms(rows, steps, weights),
     }
     for values in found.values():
         values.flags.writeable = False
     return MappingProxyType(found)
 
 
-def _norms(rows: RowsOfBlocks, steps: list[StepSamples], nodes: int) -> dict[str, Array]:
-    """How the norms vary, and rows along the spike with them; after several steps that is left out."""
-    blocks = len(rows.members)
-    if len(steps) > 1:
-        if rows.model.network.radial:
-            raise BadInput(
-                'network.initialisation = "gaussian": how norms and rows go together is known after one step',
-                'use initialisation = "sphere", or step.bulk = "isotropic"',
-            )
-        along = np.zeros((blocks, 2 * len(steps) * blocks, sum(len(of.weight) for of in steps)))
-        return {"along": along, "chi": np.zeros(blocks), "spread": np.zeros(blocks)}
-    spread = np.sqrt(np.array([each.spread for each in rows.covariances]) / rows.variance)
-    return {**norms_of_samples(rows.norms.of_blocks(rows.residual(nodes)), rows.variance), "spread": spread}
+def _norms(rows: RowsOfBlocks, steps: list[StepSamples], weights: Mapping[str, Array]) -> dict[str, Array]:
+    """How the norms vary, and rows along the spike with them."""
+    radial = rows.model.network.radial
+    if len(steps) > 1 and radial:
+        raise BadInput(
+            'network.initialisation = "gaussian": how norms and rows go together is known after one step',
+            'use initialisation = "sphere", or step.bulk = "isotropic"',
+        )
+    norms = [norms_after(steps, block, radial) for block in range(len(rows.members))]
+    spread = np.sqrt(np.array([each.spread for each in rows.covariances]) / rows.variance) if len(steps) == 1 else 0.0
+    return {**norms_of_samples(norms, weights, rows.variance), "spread": spread * np.ones(len(norms))}

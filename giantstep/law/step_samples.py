@@ -7,24 +7,27 @@ given kappa: it multiplies rows by a matrix, the same for a block, and adds nois
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
+from generated import row_norms
 from giantstep.law.layer_state import LayerState
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.residual_given_kappa import residuals_given
 from giantstep.law.rest_of_target import rest_of_target
 from giantstep.law.terms import link_term
 from giantstep.quadrature.mesh import Term
-from giantstep.quadrature.shift_derivatives import slope_averages
+from giantstep.quadrature.shift_derivatives import rest_averages, slope_averages
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.model import Network, Step, Target
 
 Array = np.ndarray
 
 
+POWERS = row_norms.MOMENTS
 _NOTHING = 1e-16  # of the largest weight
 _FEW = 32  # nodes of a law of residuals, for which kappa has those that its rule takes by itself
 
@@ -36,7 +39,8 @@ class StepSamples:
     weight [N]; along [D, N]: with t = u.x, and between [D + r, D + r, N]: with t t^T - 1, for the D directions u that
     it knows, those of the target and the noise of batches before, and with what it has added itself to the r directions
     of the noise of its own batch, ``own`` [r, N]. stretch, noise [K, N]: given kappa the rows of a block gain
-    ``(1/n) sum_i stretch_i x_i x_i.w``, and their covariance the matrix ``(1/n) sum_i noise_i x_i x_i^T``.
+    ``(1/n) sum_i stretch_i x_i x_i.w``, and their covariance the matrix ``(1/n) sum_i noise_i x_i x_i^T``; rest
+    [8, K, N]: moments of that noise and z = x_i.w/sqrt(c), ``POWERS`` of each.
     """
 
     samples: float
@@ -46,16 +50,27 @@ class StepSamples:
     own: Array
     stretch: Array
     noise: Array
+    rest: Array
 
 
-def first_samples(samples: float, law: ResidualLaw, sign: float, stretch: Array, noise: Array) -> StepSamples:
-    """Those of the first step; sign: of the spike along the batch's mean of e x; stretch, noise [K]: over e and e^2."""
+def first_samples(
+    samples: float, law: ResidualLaw, sign: float, parts: tuple[Array, Array, Array], moments: Sequence[float]
+) -> StepSamples:
+    """Those of the first step; sign: of the spike along the batch's mean of e x; parts [K]: stretch and noise over e
+    and e^2, and the step of a neuron over e sigma'; moments: of the rest of sigma', ``POWERS``.
+    """
+    stretch, noise, size = parts
     own = sign * law.e / np.sqrt(law.square * samples)
     beyond = law.weight_tt - np.multiply.outer(np.eye(len(law.weight_t)), law.weight)
-    parts = np.multiply.outer(stretch, law.e), np.multiply.outer(noise, law.e**2)
-    return StepSamples(
-        samples, law.weight, law.weight_t, _between(law.weight, law.weight_t, beyond, own[None]), own[None], *parts
-    )
+    added = np.multiply.outer(stretch, law.e), np.multiply.outer(noise, law.e**2)
+    rest = first_rest(np.multiply.outer(size, law.e), moments)
+    between = _between(law.weight, law.weight_t, beyond, own[None])
+    return StepSamples(samples, law.weight, law.weight_t, between, own[None], *added, rest)
+
+
+def first_rest(step: Array, moments: Sequence[float]) -> Array:
+    """Moments [8, ...] of the noise of samples of a first step, which moves a neuron by step [...] times sigma'."""
+    return np.array([step**i * each for (i, _), each in zip(POWERS, moments, strict=True)])
 
 
 def _between(weight: Array, along: Array, beyond: Array, own: Array) -> Array:
@@ -84,16 +99,22 @@ def later_samples(
     rows = np.concatenate([w * law.rows for w, law in zip(weight, laws, strict=True)], axis=1)
     plain, along, beyond = _seen(rows, kappa[of].T, before.places, target.indices)
     own = np.array(after.own).reshape(-1, len(values)) @ (e * slope[:, of])
-    stretch, noise = size * values[:, None] * e * curvature[:, of], (size * values[:, None] * e) ** 2 * rest[:, of]
-    return StepSamples(
-        step.samples, plain, along, _between(plain, along, beyond, own), own, stretch, noise / step.samples
-    )
+    moved = size * values[:, None] * e
+    stretch, noise = moved * curvature[:, of], moved**2 * rest[:, of]
+    terms = _terms(network, before.bulk_variance)
+    moments = np.array([rest_averages(term, at, POWERS)[:, of] for term, at in zip(terms, shifts, strict=True)])
+    noises = np.array([moved**i * moments[:, place] for place, (i, _) in enumerate(POWERS)])
+    between = _between(plain, along, beyond, own)
+    return StepSamples(step.samples, plain, along, between, own, stretch, noise / step.samples, noises)
+
+
+def _terms(network: Network, variances: tuple[float, ...]) -> tuple[Term, ...]:
+    return tuple(Term(network.activation, 1.0, network.initial_bias, c) for c in variances)
 
 
 def _kappa(network: Network, before: LayerState, target: Target, count: int) -> tuple[Array, Array]:
     """Points [N, q] and weights [N] along the spike before the step."""
-    terms = tuple(Term(network.activation, 1.0, network.initial_bias, c) for c in before.bulk_variance)
-    shape = Shape(terms, before.loadings, link_term(target, before.overlaps))
+    shape = Shape(_terms(network, before.bulk_variance), before.loadings, link_term(target, before.overlaps))
     rows = tensor_table(shape, (count / _FEW,) * before.rank)
     weight = rows[:, 1]
     kept = weight > _NOTHING * weight.max()
@@ -102,8 +123,8 @@ def _kappa(network: Network, before: LayerState, target: Target, count: int) -> 
 
 def averages_at(network: Network, variances: tuple[float, ...], shifts: Array) -> tuple[Array, Array, Array, Array]:
     """E sigma, E sigma', E sigma'' of every block, and the variance of the rest of sigma': [K, N] at shifts [K, N]."""
-    terms = [Term(network.activation, 1.0, network.initial_bias, c) for c in variances]
-    found = np.array([slope_averages(term, at) for term, at in zip(terms, shifts, strict=True)])
+    terms = zip(_terms(network, variances), shifts, strict=True)
+    found = np.array([slope_averages(term, at) for term, at in terms])
     output, slope, curvature, squares = found.swapaxes(0, 1)
     rest = squares - slope**2 - np.array(variances)[:, None] * curvature**2
     return output, slope, curvature, np.maximum(rest, 0.0)

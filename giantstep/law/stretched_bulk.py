@@ -7,7 +7,7 @@ averages over the laws of the samples of every step, here at a few nodes. Source
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from derive.directions import directions_of
 from giantstep.law.covariance import Covariance
 from giantstep.law.moments import ActivationMoments, activation_moments
 from giantstep.law.rest_of_target import rest_of_target
+from giantstep.law.row_norms import Norms
 from giantstep.law.step_samples import StepSamples
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
@@ -99,21 +100,36 @@ def _added(of: StepSamples, rows: Array) -> Array:
     return found.reshape(size * blocks, size * blocks, -1)
 
 
-def norms_of_samples(norms: Pair, variance: Array) -> dict[str, Array]:
-    """Fluctuations of the norms relative to their means: their variances ``chi`` [K], and coefficients ``along``
-    [K, 2K, N] of the sums over samples that they go with.
+def norms_of_samples(norms: Sequence[Norms], weights: Mapping[str, Array], variance: Array) -> dict[str, Array]:
+    """Fluctuations of the norms relative to their means: their variances ``chi`` [K] and coefficients ``along``
+    [K, R, N] of the sums over samples that they go with; weights: ``weights_of``.
 
-    norms: (chi, coefficients [K, 2, N]) of ``law.row_norms``.
+    Eliminating the rows below that of a block leaves the squared length of sums there over, which the equations take
+    off. With it in ``chi`` what is left is the variance of all that is linear in rows before a step.
     """
-    chi, coefficients = norms
-    return {"along": _in_rows(coefficients, variance), "chi": chi / variance**2}
+    blocks, steps = len(norms), len(norms[0].coefficients)
+    rows = [_rows_of(step, steps, variance) for step in range(steps)]
+    by_rows = np.zeros((blocks, 2 * steps, blocks, len(weights["law_tr"])))
+    for b, of in enumerate(norms):
+        parts = [
+            (-1.0) ** (steps - 1 - step) * np.einsum("rc,rn->cn", rows[step][:, b], each)
+            for step, each in enumerate(of.coefficients)
+        ]
+        by_rows[b, :, b] = np.concatenate(parts, axis=1) / variance[b]
+    along = by_rows.reshape(blocks, 2 * steps * blocks, -1)
+    below = along[:, blocks:]
+    known = np.einsum("vn,brn->bvr", weights["law_known"], below)
+    over = np.einsum("n,brn->b", weights["law_own"], below**2) + (known**2).sum(axis=(1, 2))
+    return {"along": along, "chi": np.array([each.rest for each in norms]) / variance**2 + over}
 
 
 def rates_of_norms(norms: Pair, rates: Pair, changes: Pair) -> dict[str, Array]:
-    """Rates of the same by those of ``norms``; changes: the variances c_b [K] and how they grow, relative to c_b."""
+    """Rates of the same after one step, by those of (chi, coefficients [K, 2, N]) of ``RowNorms``; changes: the
+    variances c_b [K] and how they grow, relative to c_b.
+    """
     (chi, coefficients), (d_chi, moving), (variance, growth) = norms, rates, changes
     grown = coefficients * np.array([1.5, 1.0])[:, None] * growth[:, None, None]
-    return norms_of_samples((d_chi - 2.0 * growth * chi, moving - grown), variance)
+    return {"along": _in_rows(moving - grown, variance), "chi": (d_chi - 2.0 * growth * chi) / variance**2}
 
 
 def _in_rows(coefficients: Array, variance: Array) -> Array:

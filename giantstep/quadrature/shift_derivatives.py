@@ -20,6 +20,7 @@ _ORDER, _LEVELS, _SETTLED = 20, 8, 1e-14
 _REACH = 9.0
 _ROUNDING = 1e-13  # of what mu_c has beside other features: 4e-15 is left where it has nothing, by measurement
 _STEP, _STENCIL = 0.03, ((1, 0.8), (2, -0.2), (3, 4.0 / 105.0), (4, -1.0 / 280.0))  # of a first derivative
+_MOST_ROUNDED = 10.0  # of what is averaged, beside its size: fourth powers, and z^4
 _CHUNK, _WINDOW = 256, 6.0  # shifts at a time, and how far they lie apart, in standard deviations
 #: Averages [A, N] and their sizes [A], by values and slopes [M] at places x [M], where s = 0 and sqrt(c) = 1, their
 #: weights [M], and the places of the shifts [N].
@@ -51,6 +52,16 @@ def slope_averages(term: Term, shifts: Array) -> Array:
     for row in {"none": (), "odd": (0, 2), "even": (1,)}[parity]:
         every[row] *= np.where(shifts < 0.0, -1.0, 1.0)
     return every
+
+
+def rest_averages(term: Term, shifts: Array, powers: Sequence[tuple[int, int]]) -> Array:
+    """E rho^i z^j of what sigma' has beside its parts along 1 and z, for pairs (i, j) at shifts [N]: [P, N].
+
+    Raises NotConverged.
+    """
+    places, of_each = np.unique(shifts, return_inverse=True)
+    of = partial(_rest_averages, tuple(powers))
+    return _near_each_other((term.function, of), term.variance, places, len(powers), (0.0, 1.0))[:, of_each]
 
 
 def _near_each_other(
@@ -185,3 +196,15 @@ def _slope_averages(value: Array, slope: Array, x: Array, weight: Array, places:
     found, squares = np.split((_normal_density(x, places) @ both.T).T, 2)
     found = np.array([found[0], found[1], found[2] - places * found[1], found[3]])
     return found, np.sqrt(squares.max(axis=1))
+
+
+def _rest_averages(
+    powers: tuple[tuple[int, int], ...], _: Array, slope: Array, x: Array, weight: Array, places: Array
+) -> tuple[Array, Array]:
+    """E rho^i z^j, [P, N]; as large as powers of sigma', and rounded accordingly."""
+    z, density = x - places[:, None], weight * _normal_density(x, places)
+    mean, linear = (density * slope).sum(axis=1), (density * slope * z).sum(axis=1)
+    rho = slope - mean[:, None] - linear[:, None] * z
+    found = np.array([(density * rho**i * z**j).sum(axis=1) for i, j in powers])
+    size = math.sqrt(float((density * slope * slope).sum(axis=1).max()))
+    return found, np.array([_MOST_ROUNDED * max(1.0, size) ** i for i, _ in powers])

@@ -9,13 +9,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from derive.directions import directions_of
+from generated import row_norms
 from giantstep.law.covariance import Covariance
 from giantstep.law.gradient_step import step_arguments
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.rest_of_target import rest_of_target
 from giantstep.law.rows_after_step import initial_output, spike_sign
 from giantstep.law.spike import states_after_steps
-from giantstep.law.step_samples import averages_at
+from giantstep.law.step_samples import POWERS, averages_at
+from giantstep.quadrature.mesh import Term
+from giantstep.quadrature.shift_derivatives import rest_averages
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 from giantstep.system.bulk_system import rows_of_blocks
@@ -145,24 +148,53 @@ def _overlaps(problem: Problem) -> tuple[str, ...]:
 
 
 def rows_of_batches(problem: Problem, d: int) -> SampledRows:
-    """Those of several steps, each on a batch of its own; without the norms."""
+    """Those of several steps, each on a batch of its own."""
     model, states, source = problem.model, states_after_steps(problem.model), np.random.default_rng(5)
     network, target, rows = model.network, model.target, rows_of_blocks(problem)
     values, shares = np.array(network.readout.values), np.array(network.readout.fractions)
     means, variances = np.zeros((len(values), d)), (1.0,) * len(values)
-    covariance = np.repeat(np.eye(d)[None], len(values), axis=0)
+    bulks = [_BulkRows(np.eye(d), np.zeros(d), 0.0, 0.0)] * len(values)
     for step, after in zip(model.steps, states, strict=True):
         x, label = sampled_inputs(target, max(1, round(step.samples * d)), d, source)
         shifts = means @ x.T + network.initial_bias
         output, slope, curvature, rest = averages_at(network, variances, shifts)
         batch = Batch(x, label - (values * shares) @ output)
         for b, size in enumerate(step.learning_rate / network.width * values):
-            stretched = np.eye(d) + size * batch.mean(batch.e * curvature[b])
-            noise = size**2 / step.samples * batch.mean(batch.e**2 * rest[b])
-            covariance[b] = stretched @ covariance[b] @ stretched + noise
+            term = Term(network.activation, 1.0, network.initial_bias, variances[b])
+            moments = rest_averages(term, shifts[b], POWERS)
+            noise = np.array([(size * batch.e) ** i * each for (i, _), each in zip(POWERS, moments, strict=True)])
+            added = size * batch.e * curvature[b], (size * batch.e) ** 2 * rest[b] / step.samples, noise
+            bulks[b] = bulks[b].after(batch, step.samples, variances[b], added)
             means[b] += size * (batch.e * slope[b]) @ x / len(x)
         variances = after.bulk_variance
     left, _, right = np.linalg.svd(np.linalg.pinv(np.array(states[-1].loadings)) @ means, full_matrices=False)
-    spike, first = rows.sign * left @ right, [same[0] for same in rows.members]
-    none = np.zeros(len(first))
-    return SampledRows(covariance[first], spike, rest_of_target(spike, target.indices), none, np.zeros((len(first), d)))
+    spike, first = rows.sign * left @ right, [bulks[same[0]] for same in rows.members]
+    covariances, norms = np.array([each.covariance for each in first]), np.array([each.norm for each in first])
+    chi = np.array([each.rest + each.linear for each in first])
+    return SampledRows(covariances, spike, rest_of_target(spike, target.indices), chi, norms)
+
+
+@dataclass(frozen=True)
+class _BulkRows:
+    """Bulk rows of a block: covariance [d, d], d times that of squared norm and row [d], d times the variance of the
+    squared norm but for what is linear in rows before a step, and that.
+    """
+
+    covariance: Array
+    norm: Array
+    rest: float
+    linear: float
+
+    def after(self, batch: Batch, samples: float, c: float, added: tuple[Array, Array, Array]) -> _BulkRows:
+        """After a step on a batch; c: mean squared norm before; added: b, noise and its moments of every sample."""
+        b, noise, moments = added
+        weight = np.full(len(b), 1.0 / len(b))
+        growth, rest, linear, tau, change = row_norms.norms(samples, c, self.rest, weight, b, moments)
+        source = (weight * linear) @ batch.x / math.sqrt(c)
+        with_norm = growth * (self.rest + self.linear) + self.norm @ source
+        stretched = np.eye(len(source)) + batch.mean(b)
+        norm = stretched @ (self.covariance @ source + growth * self.norm)
+        norm = norm + (weight * (tau + with_norm / c * change)) @ batch.x
+        size = growth**2 * self.linear + 2.0 * growth * self.norm @ source + source @ self.covariance @ source
+        covariance = stretched @ self.covariance @ stretched + batch.mean(noise)
+        return _BulkRows(covariance, norm, float(rest), float(size))

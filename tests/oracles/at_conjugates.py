@@ -23,7 +23,7 @@ def at_conjugates(problem: Problem, hats: Mapping[str, Any], known: Mapping[str,
     equations, given = bulk_equations(problem), bulk_arrays(problem, nodes)
     of, blocks = equations.tangents.contractions, len(problem.blocks)
     shapes = {name: (blocks,) * (1 + (name in _MATRICES)) for name in equations.UNKNOWNS}
-    shapes |= dict.fromkeys(equations.INNER, (2 * blocks, 2 * blocks))
+    shapes |= dict.fromkeys(equations.INNER, given["base"].shape if equations.INNER else ())
     shapes |= {name: (1,) for name in of.families if name not in (*shapes, *given)}
     shapes |= {name: values.shape for name, values in given.items()}
     node = np.zeros((len(equations.COLUMNS) + len(of.features) * blocks, 1))

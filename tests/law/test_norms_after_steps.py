@@ -1,0 +1,77 @@
+"""The norms of the rows after several steps, and the directions that they go with, against sampled layers."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from at_conjugates import at_conjugates
+
+from giantstep.law.spike import states_after_steps
+from giantstep.spec.expressions import numpy_function
+from giantstep.spec.link import link_values
+from giantstep.spec.model import Model
+from giantstep.system.problem import problem_of
+
+Array = np.ndarray
+RATES = [(2.0, 1.5), (2.0, 1.5)]
+CASES = {
+    "gelu": ("gelu", "z + He(2,z)/2", [(4.0, 1.0), (4.0, 1.0)]),
+    "tanh": ("tanh", "tanh(2*z)", RATES),
+    "three": ("relu", "tanh(2*z) + z**2/4", [(3.0, 1.0), (2.0, 1.0), (2.0, 1.0)]),
+}
+
+
+def model(name: str) -> Model:
+    activation, link, steps = CASES[name]
+    tables = [{"samples": samples, "learning_rate": rate, "bulk": "trained"} for samples, rate in steps]
+    return Model.from_dict(
+        {
+            "network": {"activation": activation, "width": 1.0},
+            "step": tables,
+            "target": {"link": link},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+
+
+def predicted(given: Model) -> Array:
+    """d times the variance of the squared norms, and their covariances with the row along theta and v."""
+    problem = problem_of(given)
+    gamma, variance = problem.spike.alignment, problem.spike.bulk_variance[0]
+    one, zero = np.ones(1), np.zeros(1)
+    hats = {"V1_hat": np.zeros((1, 1)), "Q1_hat": np.zeros((1, 1)), "V2_hat": zero, "Q2_hat": zero, "psi_hat": zero}
+    found = at_conjugates(problem, {**hats, "norm_hat": one, "zeta_hat": zero}, {"T": one})
+    along, across = (found[name].item() * variance**1.5 for name in ("zeta", "psi"))
+    return np.array([found["norm"].item() * variance**2, gamma * along + math.sqrt(1.0 - gamma**2) * across, along])
+
+
+def sampled(given: Model, d: int, seed: int) -> Array:
+    """The same of one layer of 2000 neurons, each step on a batch."""
+    source, network = np.random.default_rng(seed), given.network
+    rows = source.normal(size=(2000, d))
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    for step in given.steps:
+        x = source.normal(size=(round(step.samples * d), d))
+        value, slope = numpy_function(network.activation)(rows @ x.T)
+        e = link_values(given.target.link)(x[:, :1].T) - value.mean(axis=0)
+        rows += step.learning_rate / network.width * (slope * e) @ x / len(x)
+    mean = rows.mean(axis=0)
+    bulk = rows - mean
+    norms = (bulk**2).sum(axis=1)
+    change, v = norms - norms.mean(), mean / np.linalg.norm(mean)
+    return d * np.array([np.mean(change**2), np.mean(change * bulk[:, 0]), np.mean(change * (bulk @ v))])
+
+
+@pytest.mark.parametrize("name", ["gelu", "tanh", pytest.param("three", marks=pytest.mark.slow)])
+def test_against_sampled_layers(name: str) -> None:
+    """Within 4 standard errors of 10 layers at d = 200; 5/d of their size is allowed for finite dimension."""
+    given = model(name)
+    theory, rows = predicted(given), np.array([sampled(given, 200, seed) for seed in range(10)])
+    size = np.array([theory[0], *[math.sqrt(theory[0])] * 2])
+    error = np.hypot(rows.std(axis=0, ddof=1) / math.sqrt(len(rows)), 5.0 / 200 * size)
+    score = (rows.mean(axis=0) - theory) / error
+    assert np.max(np.abs(score)) < 4.0, score
+    first = states_after_steps(given)[0]
+    assert abs(predicted(given.replace({"step.2.learning_rate": 0.0}))[0] - theory[0]) > 4.0 * error[0], first
