@@ -13,6 +13,7 @@ import numpy as np
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
+from giantstep.system.evidence import conditions
 from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.loss_at_zero import constant_hint, remark, saturated_hint
@@ -20,7 +21,7 @@ from giantstep.system.newton import Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, Times, apart, is_affordable, next_times, pair
 from giantstep.system.result import Result
-from giantstep.system.saturated_outputs import remaining, rests_on_floor, without_floor
+from giantstep.system.saturated_outputs import on_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import LARGE_RIDGE, RESIDUAL, square_overlaps
 from giantstep.system.system_of_problem import coupled_at
@@ -47,7 +48,12 @@ Found = tuple[CoupledSystem, Array, int, float, Array]
 
 def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None) -> Solution:
     """Solve, then refine the quadrature until the test error has settled. Raises NotConverged."""
-    return solution_of(*coupled_solution(problem, tolerance, start))
+    system, x, evaluations, error, observables = coupled_solution(problem, tolerance, start)
+    found = solution_of(system, x, evaluations, error, observables)
+    if conditions(problem, found, problem.parameters, tolerance)["energy"]:
+        return found
+    lower = on_lower_floor(system, x)
+    return found if lower is None else solution_of(*lower, evaluations, error, lower[0].answer())
 
 
 def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:

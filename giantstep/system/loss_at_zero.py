@@ -40,13 +40,30 @@ def saturated_hint(problem: Problem) -> str:
     """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
     if problem.loadings is not None or not has_jumps(problem.model.fit.loss):
         return ""
-    varying = np.sum([term.coefficients(_ACROSS)[1:] ** [[2], [1]] for term in problem.blocks], axis=(0, 1))
-    if varying.min() > _SATURATED * varying.max():
+    if not _saturates(problem):
         return ""
     return (
         "the features saturate along the spike, and their outputs may lie on a kink of the loss: lower the learning "
         "rate or the spike's strength, or smooth the loss (smoothed_hinge, huber)"
     )
+
+
+def vanishing_hint(problem: Problem) -> str:
+    """What to try where signs of outputs that all but vanish may be lost: those of features that saturate, whose ratios
+    no digits are left of. Empty elsewhere.
+    """
+    if problem.loadings is not None or problem.model.fit.loss.form != "margin" or not _saturates(problem):
+        return ""
+    return (
+        "the features saturate along the spike, where rounding hides the sign of an output: lower the learning rate or "
+        "the spike's strength, or raise the alignment"
+    )
+
+
+def _saturates(problem: Problem) -> bool:
+    """Whether the features have next to no variance beside kappa at some kappa."""
+    varying = np.sum([term.coefficients(_ACROSS)[1:] ** [[2], [1]] for term in problem.blocks], axis=(0, 1))
+    return bool(varying.min() <= _SATURATED * varying.max())
 
 
 @lru_cache(maxsize=256)

@@ -4,6 +4,7 @@ vanishes.
 Variances below rounding are raised to a floor, and labels on a kink feel the root of it: 1e-14 of a variance moves
 errors by 1e-8. Here the outputs are given a spread that rounding resolves, several times, and what is found there is
 extrapolated to none. The overlaps keep the floor, and so do the other errors where the test error does not feel it.
+Smooth losses feel the floor only: where some responses are 1e14 times others, so do energies; a lower one serves.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ Array = np.ndarray
 _BITS = 1e-6  # of a residual, what last bits of unknowns may make
 _FELT = 1e-10  # probability of nodes whose variance is raised
 _NEXT = 1e-13  # ten times the floor
+_LOWEST = 1e-24  # a floor that no energy feels, where variances are sums of what is positive
 _RATIO, _SPREADS = 4.0, 4  # of two spreads, and how many
 _LAST = 2.5e-7  # the least spread, in units of the output
 _CUTS, _ALMOST = 2, 1e-13  # how often panels are cut; relative Newton step
@@ -68,6 +70,17 @@ def rests_on_floor(system: CoupledSystem) -> bool:
         return False
     raised = system.view("Delta") > 2.0 * np.maximum(system.variance, 0.0)
     return float(system.table[:, 1] @ raised) > _FELT
+
+
+def on_lower_floor(system: CoupledSystem, x: Array) -> tuple[CoupledSystem, Array] | None:
+    """A solution near x of the same equations of a smooth loss with next to no floor; None where there is none."""
+    problem = system.problem
+    if has_jumps(problem.model.fit.loss) or settles(problem):
+        return None
+    lower = coupled_at(problem._replace(floor=_LOWEST), system.level)
+    lower.takes(system)
+    outcome = newton(lower, x, settled=_ALMOST)
+    return (lower, outcome.x) if outcome.converged else None
 
 
 def without_floor(system: CoupledSystem, x: Array, observables: Array) -> Sharp:

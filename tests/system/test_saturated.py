@@ -17,6 +17,7 @@ from scipy.special import ndtr
 
 from giantstep.quadrature.mesh import meshes, nodes
 from giantstep.quadrature.panels import rows_at
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
@@ -103,3 +104,24 @@ def test_outputs_that_feel_no_loss_are_certified() -> None:
     result = solve(found, dimension=1000)
     assert result.residual < 1e-12
     assert result.training_loss == pytest.approx(result.free_energy, rel=1e-10)
+
+
+def test_energies_do_not_feel_the_floor() -> None:
+    """Responses of silu span 24 orders: with a floor of 1e-14 of their mean the energies were 4e-7 apart."""
+    result = solve(
+        model(
+            "probit",
+            network__activation="silu",
+            network__width=0.8,
+            spike={"strength": 42.0, "alignment": 1.0, "bulk_variance": 2.5},
+            fit={"samples": 0.075, "ridge": 1e-8, "loss": "probit"},
+        )
+    )
+    assert result.free_energy == pytest.approx(result.training_loss, rel=1e-12)
+
+
+def test_signs_that_rounding_hides() -> None:
+    """Outputs of mean zero on tanh at a strength of 30: mu1 has no digits from a shift of 20 on, and signs go by it."""
+    with pytest.raises(NotConverged, match="the test error changes") as caught:
+        solve(model("exponential", spike={"strength": 30.0, "alignment": 0.0, "bulk_variance": 1.4}, fit__samples=0.07))
+    assert "rounding hides the sign" in caught.value.hint and "fit.ridge" not in caught.value.hint
