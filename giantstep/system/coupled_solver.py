@@ -17,13 +17,14 @@ from giantstep.system.evidence import conditions
 from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.loss_at_zero import constant_hint, remark, saturated_hint
-from giantstep.system.newton import Outcome, continued, extrapolated, newton
+from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, Times, apart, is_affordable, next_times, pair
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import on_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
-from giantstep.system.square_loss import LARGE_RIDGE, RESIDUAL, square_overlaps
+from giantstep.system.square_loss import LARGE_RIDGE, RESIDUAL
+from giantstep.system.square_start import unknowns_of_like_square_loss, unknowns_of_square_loss
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -125,11 +126,8 @@ def _first_solution(
     """
     system = coupled_at(problem, _leading(problem, COARSE))
     total = 0
-    first = chain([] if near is None else [_moved(system, *near)], starts(problem, system, start))
-    if near is not None:
-        system.takes(near[0])
-    for x in first:
-        outcome = newton(system, x, most=25, settled=_CLOSE, blind=True)
+    for x, shortest in _first_starts(problem, system, start, near):
+        outcome = newton(system, x, most=25, settled=_CLOSE, blind=True, shortest=shortest)
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total), system
@@ -164,6 +162,22 @@ def _first_solution(
         if outcome.converged:
             return replace(outcome, evaluations=total + outcome.evaluations), system
     raise NotConverged(_stalled(problem), _hint(problem))
+
+
+def _first_starts(
+    problem: Problem, system: CoupledSystem, start: Result | None, near: tuple[CoupledSystem, Array] | None
+) -> Iterator[tuple[Array, float]]:
+    """Unknowns to start from, with the shortest step that is worth its cost: what is close comes first."""
+    if near is not None:
+        system.takes(near[0])
+        yield _moved(system, *near), SHORTEST
+    elif start is None:
+        with suppress(NotConverged):
+            like = unknowns_of_like_square_loss(problem, system)
+            if like is not None:
+                yield like, SHORT
+    for x in starts(problem, system, start):
+        yield x, SHORTEST
 
 
 def _leading(problem: Problem, level: Level) -> Level:
@@ -269,7 +283,7 @@ def starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Ite
     if order is not None and order["psi"].shape == (len(problem.fraction), system.indices):
         yield system.unknowns(order)
     with suppress(NotConverged):
-        yield system.unknowns(order_of_square_loss(problem, system.feature_table))
+        yield unknowns_of_square_loss(problem, system)
     yield _without_data(problem, system)
 
 
@@ -320,26 +334,6 @@ def order_of(problem: Problem, result: Result) -> Mapping[str, Array]:
     order = reduced_order(problem, result.order_parameters)
     assert order is not None
     return order
-
-
-def order_of_square_loss(problem: Problem, rows: Array) -> Mapping[str, Array]:
-    """Order parameters of the square loss; one direction of the target after the other, the rest taken as noise."""
-    directions = problem.model.target.indices
-    found = []
-    for d in range(directions):
-        along = rows[:, 3 : 3 + directions]
-        rest = rows[:, 3 + directions] + (along**2).sum(axis=1) - along[:, d] ** 2
-        single = np.column_stack([rows[:, :3], along[:, d], rest, rows[:, 4 + directions :]])
-        found.append(square_overlaps(problem, np.ascontiguousarray(single)))
-    psi = np.concatenate([order["psi"] for order in found], axis=-1)
-    order = {**found[0], "psi": psi, "Q1": np.mean([order["Q1"] for order in found], axis=0)}
-    return {name: _without_last_bits(values) for name, values in order.items()}
-
-
-def _without_last_bits(values: Array) -> Array:
-    """Values to 30 bits: compiled kernels and plain Python, which round apart, then give the same start."""
-    fraction, exponent = np.frexp(values)
-    return np.asarray(np.ldexp(np.round(np.ldexp(fraction, 30)), exponent - 30))
 
 
 def _without_data(problem: Problem, system: CoupledSystem) -> Array:

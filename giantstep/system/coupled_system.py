@@ -92,11 +92,12 @@ class CoupledSystem:
         # Delta as it is, and the terms that V and Delta are differences of, without their signs
         self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
         self.rows = variance_rows(self.kernel)
+        self.certified: tuple[Array, float] | None = None  # the last unknowns that were, and their residual
         self.plain = False  # whether its own nodes resolve the sign of the output, of the last answer
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
-        self.parameters = self.problem.parameters._replace(ridge=ridge).array()
+        self.parameters, self.certified = self.problem.parameters._replace(ridge=ridge).array(), None
         return self
 
     def easier(self) -> Callable[[float], CoupledSystem] | None:
@@ -206,10 +207,12 @@ class CoupledSystem:
         return {name: self.view(name).copy() for name in self.room if not name.startswith(("d_", "residual_"))}
 
     def certificate(self, x: Array) -> float:
-        """Worst relative residual of all equations at x, evaluated apart from the solver's own code."""
-        if not np.array_equal(self.work[self.first], x):
-            self.residual(x)
-        return float(self.kernel.check(self.node, self.problem.fraction, self.parameters, self.room))
+        """Worst relative residual of all equations at x, evaluated apart from the solver's own code; remembered."""
+        if self.certified is None or self.certified[0] is not x:
+            if not np.array_equal(self.work[self.first], x):
+                self.residual(x)
+            self.certified = x, float(self.kernel.check(self.node, self.problem.fraction, self.parameters, self.room))
+        return self.certified[1]
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x, on the nodes of the table."""

@@ -14,7 +14,7 @@ from generated.runtime.steps import solve_step
 
 Array = np.ndarray
 _MOST = 60
-_SHORTEST, _SHORT = 1e-6, 1e-2  # a step this short makes no progress; none worth its cost on a path
+SHORTEST, SHORT = 1e-6, 1e-2  # a step this short makes no progress; none worth its cost on a path
 _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next one is about its square
 _SOLVED = 1e-6  # of the residual, what a step may leave of the linear equations
 _NOISE = 1e-12  # a residual this small, relative to its unknown, may be rounding
@@ -52,7 +52,7 @@ def newton(
     most: int = _MOST,
     settled: float = _SETTLED,
     blind: bool = False,
-    shortest: float = _SHORTEST,
+    shortest: float = SHORTEST,
 ) -> Outcome:
     """Solve ``residual = 0`` from x: full steps, shortened to stay feasible and to reduce the residual or the distance.
 
@@ -201,7 +201,7 @@ def continued(
             step = math.log(last) - here
         goal = here + step
         guess = x if before is None else extrapolated(x, before[1], step / (here - before[0]))
-        outcome = newton(at(math.exp(goal)), guess, most=12, settled=settled, shortest=_SHORT)
+        outcome = newton(at(math.exp(goal)), guess, most=12, settled=settled, shortest=SHORT)
         total += outcome.evaluations
         if outcome.converged:
             before, here, x = (here, x), goal, outcome.x

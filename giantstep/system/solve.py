@@ -7,8 +7,8 @@ solve_direct (square_loss)  the square loss, isotropic rows: nodes of kappa, the
 solve_coupled (coupled_solver)       everything else
     coupled_at (system_of_problem)   the equations at one resolution, with the rows that the model asks for
         resolved (discretisation)    their nodes of kappa, and the law of the label there
-    newton (newton)                  from the solution of the square loss, or by continuation from an easier system,
-                                     then at two finer resolutions, until these agree on the test error
+    newton (newton)                  from the square loss that it is like (square_start), or by continuation from an
+                                     easier system, then at two finer resolutions, until these agree on the test error
         without_floor (saturated_outputs)    where a kink of the loss holds outputs of saturated features
 solve_with_bias (trained_bias)       around it: the bias at which the free energy is stationary
 zero_readout (zero_readout)          in its place: a loss that no label feels at zero output

@@ -8,11 +8,11 @@ from contextlib import suppress
 import numpy as np
 
 from giantstep.spec.errors import NotConverged
-from giantstep.system.coupled_solver import order_of_square_loss
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
+from giantstep.system.square_start import order_of_square_loss
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -36,6 +36,6 @@ def starts_near(system: CoupledSystem, order: Mapping[str, Array]) -> Iterator[A
     yield system.unknowns(order)
     if system.span is not None and system.span.cancels:
         with suppress(NotConverged):
-            square = order_of_square_loss(system.problem, system.feature_table)
+            square = order_of_square_loss(system)
             yield system.unknowns({**order, "coordinates": square["coordinates"]})
             yield system.unknowns(square)

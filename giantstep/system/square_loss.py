@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
@@ -115,17 +115,17 @@ def direct_points(
 
 def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
     """The same for kappa in R^q: each axis is refined as long as the test error changes where it is coarser."""
-    kernel = _kernel(problem)
+    kernel = square_kernel(problem)
     fineness, error = [1.0] * problem.rank, math.inf
     for _ in range(2 * _HALVINGS):
         previous = error
-        fine = _run_on(kernel, problem, tensor_table(shape_of(problem), tuple(fineness)))
+        fine = _run_on(kernel, problem, _nodes_of_axes(problem, fineness))
         signal = _signal(fine.node) + problem.parameters.noise
         size = max(abs(fine.test_error), ROUNDING / tolerance * signal) or 1.0
         errors = []
         for axis in range(problem.rank):
             coarse = [f * _COARSER if i == axis else f for i, f in enumerate(fineness)]
-            run = _run_on(kernel, problem, tensor_table(shape_of(problem), tuple(coarse)))
+            run = _run_on(kernel, problem, _nodes_of_axes(problem, coarse))
             errors.append(abs(fine.test_error - run.test_error) / size)
         error = sum(errors)
         if error <= tolerance or error > 0.7 * previous:  # settled, or held up by rounding
@@ -133,6 +133,10 @@ def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
         wanted = 0.5 * tolerance / problem.rank
         fineness = [f * _FINER if e > wanted else f for f, e in zip(fineness, errors, strict=True)]
     return _solution(kernel, problem, fine, error, signal)
+
+
+def _nodes_of_axes(problem: Problem, fineness: list[float]) -> np.ndarray:
+    return solver_nodes(tensor_table(shape_of(problem), tuple(fineness)), span_of(problem))
 
 
 def shape_of(problem: Problem) -> Shape:
@@ -156,18 +160,23 @@ def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float, si
     )
 
 
-def _kernel(problem: Problem) -> ModuleType:
+def square_kernel(problem: Problem) -> ModuleType:
+    """The generated solver of the square loss."""
     return system_kernel("square", rank=problem.rank)
 
 
-def square_overlaps(problem: Problem, rows: np.ndarray) -> Mapping[str, np.ndarray]:
-    """Order parameters of the square loss on one table, with the columns of a target of one index.
+def square_solution(problem: Problem, node: np.ndarray) -> np.ndarray:
+    """All families of the square loss on ``solver_nodes``, with the columns of a target of one index.
 
     The solver takes longer to compile than to run once or twice without. Raises NotConverged.
     """
-    kernel = _kernel(problem)
-    small = len(rows) * len(problem.blocks) ** 2 < _SMALL
-    return _unknowns(_run_on(kernel, problem, rows, solve=sparing(kernel.solve) if small else None), problem)
+    kernel = square_kernel(problem)
+    small = node.shape[1] * len(problem.blocks) ** 2 < _SMALL
+    solve, parameters = sparing(kernel.solve) if small else None, problem.parameters.array()[None]
+    found = run_points(kernel, (node[:, :0], node), problem.fraction, parameters, solve=solve)
+    _require_solved(problem, int(found.status[0]))
+    families: np.ndarray = found.work[0]
+    return families
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,23 +226,24 @@ def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:
     return np.array((rows if span is None else span.columns(rows)).T, order="C")
 
 
-def _run_on(kernel: ModuleType, problem: Problem, rows: np.ndarray, solve: Callable[..., Any] | None = None) -> _Run:
-    """solve: that of the kernel, compiled or not."""
-    node = solver_nodes(rows, span_of(problem))
-    solved = run_solver(kernel, node, problem.fraction, problem.parameters.array(), solve=solve)
-    if solved.status < 0:
-        raise NotConverged(_stalled(problem, -solved.status), rounding_hint(problem))
+def _run_on(kernel: ModuleType, problem: Problem, node: np.ndarray) -> _Run:
+    solved = run_solver(kernel, node, problem.fraction, problem.parameters.array())
+    _require_solved(problem, solved.status)
     test, train, energy = solved.out.tolist()
     return _Run(solved.status, test, train, energy, solved.state, node)
 
 
+def _require_solved(problem: Problem, status: int) -> None:
+    if status < 0:
+        raise NotConverged(_stalled(problem, -status), rounding_hint(problem))
+
+
 def _unknowns(run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
-    """The order parameters, with the axes of a ``Solution``; what m are in a span, exactly."""
+    """The order parameters, with the axes of a ``Solution``."""
     values = {name: run.state[name].copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
     for name, count in (("zeta", problem.rank), ("psi", 1)):
         values[name] = np.stack([run.state[part] for part in directions_of(name, count)], axis=-1)
     if (span := span_of(problem)) is not None:
-        values["coordinates"] = values["m"]
         values["m"] = span.outward(values["m"], values["V2"])
     return values
 

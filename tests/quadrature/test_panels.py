@@ -9,7 +9,9 @@ from giantstep.quadrature.mesh import WIDE, Term
 from giantstep.quadrature.panels import table, wide_columns
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
-from giantstep.system.square_loss import solve_direct, square_overlaps
+from giantstep.system.span import span_of
+from giantstep.system.square_loss import solve_direct, solver_nodes, square_kernel, square_solution
+from giantstep.system.state import slices_by_name
 
 HALVED = [("tanh", "sign"), ("erf", "z**3/5+z"), ("abs", "quadratic"), ("cos", "abs")]
 WHOLE = [("relu", "sign"), ("tanh", "quadratic"), ("abs", "sign"), ("tanh", "sign(z-0.1)"), ("cos", "tanh")]
@@ -38,7 +40,10 @@ def test_half_of_the_nodes_is_enough(activation: str, link: str) -> None:
     assert problem.link is not None
     found, whole = solve_direct(problem, 1e-10), table(problem.blocks, problem.link, 16)
     assert found.nodes < len(whole) // 3  # of other panels, which are narrower
-    for name, values in square_overlaps(problem, whole).items():
+    families = square_solution(problem, solver_nodes(whole, span_of(problem)))
+    for name in ("zeta", "psi", "Q1", "Q2", "V1", "V2"):
+        place, _ = slices_by_name(square_kernel(problem), 1)[name]
+        values = families[place].reshape(found.order_parameters[name].shape)
         scale = 1e-13 * np.abs(values).max() + 1e-14
         np.testing.assert_allclose(found.order_parameters[name], values, rtol=0.0, atol=scale, err_msg=name)
 

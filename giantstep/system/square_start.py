@@ -1,0 +1,171 @@
+"""Where the solver of any loss starts: order parameters of square losses that are like it.
+
+The square loss ``c (f - a y)^2/2`` has the solution of ``(f - y)^2/2`` at the ridge ``ridge/c``, with labels ``a y``.
+Which c and a are like a loss follows from its averages over all outputs together, taken as one Gaussian: the slope of
+its envelope is there ``c/(1 + V c) (omega - a y)`` on the average (statistical linearisation).
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from types import ModuleType
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from generated.runtime.label_intervals import LabelIntervals
+from generated.runtime.label_points import LabelNodes
+from generated.runtime.nodes import Fields
+from giantstep.law.labels import Intervals
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.problem import Problem
+from giantstep.system.span import span_of
+from giantstep.system.square_loss import solver_nodes, square_kernel, square_solution
+from giantstep.system.state import pairs, start_of
+
+Array = np.ndarray
+_ROUNDS, _NEAR, _FAR = 3, 0.1, 2.3  # how often, and changes of log(c): one that is nothing, one that is not trusted
+_BITS = 30
+
+
+class Likeness(NamedTuple):
+    """The square loss c (f - a y)^2/2."""
+
+    c: float
+    a: float
+
+
+PLAIN = Likeness(1.0, 1.0)
+
+
+def unknowns_of_square_loss(problem: Problem, system: CoupledSystem) -> Array:
+    """The unknowns of the square loss. Raises NotConverged."""
+    return _unknowns(problem, system, _tables(problem, system.feature_table), PLAIN)
+
+
+def unknowns_of_like_square_loss(problem: Problem, system: CoupledSystem) -> Array | None:
+    """Those of a square loss that is like the loss of a problem; None where none is found. Raises NotConverged."""
+    tables = _tables(problem, system.feature_table)
+    like, x, found = PLAIN, _unknowns(problem, system, tables, PLAIN), None
+    for _ in range(_ROUNDS):
+        closer = _likeness(system, x)
+        if closer is None or abs(math.log(closer.c / like.c)) > _FAR:
+            break
+        change, like = abs(math.log(closer.c / like.c)), closer
+        x = found = _unknowns(problem, system, tables, like)
+        if change < _NEAR:
+            break
+    return found
+
+
+def order_of_square_loss(system: CoupledSystem) -> dict[str, Array]:
+    """Order parameters of the square loss, with the coordinates of m in the span."""
+    system.fields(unknowns_of_square_loss(system.problem, system))
+    return {**system.order_parameters(), "coordinates": system.view("m").copy()}
+
+
+def _tables(problem: Problem, rows: Array) -> list[Array]:
+    """The nodes for one direction of the target after the other, the rest of the label taken as noise, and what flips
+    take of it.
+    """
+    directions, span = problem.model.target.indices, span_of(problem)
+    kept, found = _kept(problem) * rows[:, 2 : 3 + directions], []
+    square = (rows[:, 2 : 3 + directions] ** 2).sum(axis=1) + rows[:, 3 + directions]
+    for d in range(directions):
+        rest = square - kept[:, 0] ** 2 - kept[:, 1 + d] ** 2
+        single = np.column_stack([rows[:, :2], kept[:, 0], kept[:, 1 + d], rest, rows[:, 4 + directions :]])
+        found.append(solver_nodes(single, span))
+    return found
+
+
+def _kept(problem: Problem) -> float:
+    """The share of the mean label that flips leave."""
+    return 1.0 - 2.0 * problem.model.target.flips
+
+
+def _unknowns(problem: Problem, system: CoupledSystem, tables: list[Array], like: Likeness) -> Array:
+    """The unknowns of a square loss, to 30 bits: compiled kernels and plain Python, which round apart, then give the
+    same start.
+    """
+    square = problem.with_parameters(ridge=problem.parameters.ridge / like.c)
+    works = np.array([square_solution(square, node) for node in tables])
+    functions = system.blocks if system.span is None else system.span.rank
+    source = _source(system.kernel, square_kernel(problem), system.blocks, functions)
+    powers = np.array([1.0, like.a, like.a * like.a, 1.0 / like.c, problem.parameters.width / like.c, 0.0])
+    found = works[source.direction, source.place]
+    found[source.averaged] = works[:, source.place[source.averaged]].mean(axis=0)
+    fraction, exponent = np.frexp(found * powers[source.power])
+    return np.asarray(np.ldexp(np.round(np.ldexp(fraction, _BITS)), exponent - _BITS))
+
+
+class _Source(NamedTuple):
+    """Where the unknowns [n] of a system lie among the numbers of the solver of the square loss, for which direction of
+    the target or averaged over all, and which power they go with.
+    """
+
+    place: NDArray[np.intp]
+    direction: NDArray[np.intp]
+    averaged: NDArray[np.bool_]
+    power: NDArray[np.intp]
+
+
+@lru_cache(maxsize=64)
+def _source(kernel: ModuleType, square: ModuleType, blocks: int, functions: int) -> _Source:
+    names = {"adjoint": ("Q2", 2), "Q1": ("Q1", 2), "V1": ("V1", 3), "T": ("V2", 4), "norm": ("Q2", 5)}
+    rows: list[tuple[int, int, bool, int]] = []
+    for name in kernel.UNKNOWNS:
+        plain, _, number = name.partition("_") if name.startswith("psi") else (name, "", "")
+        known, power = names.get(plain, (plain, 1))
+        first = start_of(square, known, blocks)
+        if name in kernel.MATRICES:
+            inside = [b * blocks + c for b, c in pairs(blocks)]
+        else:
+            inside = list(range(functions if name == "m" else blocks))
+        rows += [(first + place, int(number or 1) - 1, name == "Q1", power) for place in inside]
+    place, direction, averaged, power = (np.array(column) for column in zip(*rows, strict=True))
+    return _Source(place, direction, averaged, power)
+
+
+def _likeness(system: CoupledSystem, x: Array) -> Likeness | None:
+    """The square loss that is like the loss of a system about the outputs at x; None where none is told.
+
+    A loss of label and output that is neither of the residual nor of the margin has no averages without its labels.
+    """
+    form = system.loss.FORM
+    if form not in ("margin", "residual") or not system.fields(x):
+        return None
+    weight, nu, mean = system.table[:, 1], system.table[:, 2 : 3 + system.indices].T, system.view("mean")
+    square = float(weight @ (mean**2 + (system.slopes**2).sum(axis=0) + system.view("Delta")))
+    with_label = _kept(system.problem) * float(weight @ (nu[0] * mean + (nu[1:] * system.slopes).sum(axis=0)))
+    response, centre, variance, label = float(weight @ system.view("V")), 0.0, square - with_label**2, 1.0
+    if form == "residual":
+        variance, label = square - 2.0 * with_label + system.signal(), 0.0
+    else:
+        centre = with_label
+    if not variance > 0.0:
+        return None
+    g, h = _averages(system, label, centre, variance, response)
+    if not 0.0 < response * h < 1.0:
+        return None
+    like = Likeness(h / (1.0 - response * h), 1.0 if form == "residual" else centre + g / h)
+    return like if 0.0 < like.c < math.inf and 0.0 < like.a < math.inf else None
+
+
+def _averages(
+    system: CoupledSystem, label: float, centre: float, variance: float, response: float
+) -> tuple[float, float]:
+    """E g and E h of a loss at one label, over a Gaussian output."""
+    one, many = np.ones(1), system.indices
+    fields = Fields(np.array([response]), np.array([centre]), np.zeros((many, 1)), np.array([variance]))
+    rule, out = system.rule._replace(noise=0.0), np.empty((len(system.averages), 1))
+    if isinstance(system.labels, Intervals):
+        channel = np.array([0.0, 1.0, 1.0])
+        everywhere = LabelIntervals(np.zeros(1), -np.inf * one, np.inf * one, one, label * one, channel)
+        system.loss.intervals(rule, everywhere, fields, system.scratch, out)
+    else:
+        nodes = LabelNodes(np.ones((1, 1)), np.zeros((1, 1, many)), np.full((1, 1), label), np.zeros((many, many)))
+        system.loss.points(rule, nodes, fields, system.scratch, out)
+    names = system.kernel.AVERAGES
+    return float(out[names.index("avg_g"), 0]), float(out[names.index("avg_h"), 0])
