@@ -25,7 +25,7 @@ from derive.symbols import ALPHA
 from derive.trace import Claim, Derivation, Recorder
 
 #: Overlap and information of a single index.
-ONE_INDEX = (_Q, _I) = sp.symbols("Q I", positive=True)
+ONE_INDEX = (_Q, _I) = sp.symbols("Q F", positive=True)
 B, C, D, E, Y = (index(name) for name in "bcdey")
 WEIGHT, SQUARE, START, GROWTH = (family(name) for name in ("weight", "G", "M", "H"))
 _OUTPUT, _LABEL, _T = sp.Symbol("f", real=True), sp.Function("sigma_star"), sp.Symbol("t", real=True)
@@ -34,7 +34,7 @@ _SOURCE = "THEORY section 14"
 
 @dataclass(frozen=True)
 class BestEstimator:
-    """overlap: Q by S (S S^T = 1 - Q), what labels tell, I, and the samples; surplus: vanishes at Q of one index;
+    """overlap: Q by S (S S^T = 1 - Q), what labels tell, F, and the samples; surplus: vanishes at Q of one index;
     entropy_slope: the matrix whose trace with dQ is what the free entropy grows by; growth: of a small overlap in one
     step over alpha; risk: of the best prediction given what is known.
     """
@@ -126,12 +126,13 @@ def _record_slope(trace: Recorder) -> sp.MatrixExpr:
 def _record_growth(trace: Recorder) -> sp.Expr:
     """One step of state evolution to first order in the overlap."""
     record_second(trace)
-    trace.define(
-        "labels that tell no mean",
-        SQUARE[Y, B, C],
-        SQUARE[Y, B, C],
-        "where $Q=0$ and no label tells a mean, $E[t|y]=0$, what it tells is $G=E[tt^T-1|y]=\\nabla\\nabla^TZ/Z$",
-    )
+    with trace.between():
+        trace.define(
+            "labels that tell no mean",
+            SQUARE[Y, B, C],
+            SQUARE[Y, B, C],
+            "where $Q=0$ and no label tells a mean, $E[t|y]=0$, what it tells is $G=E[tt^T-1|y]=\\nabla\\nabla^TZ/Z$",
+        )
     trace.derive(
         "gradient at a small overlap",
         sp.Symbol("G_12"),
@@ -150,7 +151,8 @@ def _record_growth(trace: Recorder) -> sp.Expr:
         GROWTH[B, C, D, E],
         computed(
             "average",
-            "$\\hat{Q}=\\alpha E[gg^T]$ with $E[\\omega\\,\\omega^T]=M$ is $\\alpha E_y[GMG]$: of $M_{cd}$ this much",
+            "$\\hat{Q}=\\alpha E[gg^T]$ with $E[\\omega\\,\\omega^T]=M$ is $\\alpha E_y[GMG]$, where labels tell no "
+            "mean and $G=E[tt^T-1|y]$: of $M_{cd}$ this much, from labels of probability weight",
             "labels that tell no mean",
             "gradient at a small overlap",
             by=lambda square, _: BlockSum(WEIGHT[Y] * square * square.xreplace({B: D, C: E}), Y),

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature ce9f77d39f3ca3f7, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 58af57e6122c5f4a, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ce9f77d39f3ca3f7e71b9b2c0c03b3cc511723e3ea7af8ad20f660e5240797dd"
+SIGNATURE = "58af57e6122c5f4a9f71bc1b7c26713ffa92ef3e84d58b36423211ed79902776"
 
 
 def overlap(lower, information, alpha):

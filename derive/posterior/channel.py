@@ -190,7 +190,7 @@ def record_told(trace: Recorder) -> None:
         "information of a label",
         INFORMATION,
         INFORMATION,
-        "$I=E[E[t|y]E[t|y]^T]$ over the indices that are shared and all labels",
+        "$F=E[E[t|y]E[t|y]^T]$ over the indices that are shared and all labels",
     )
     trace.derive(
         "covariance of the gradients",

@@ -30,18 +30,20 @@ from derive.trace import Claim, Recorder
 
 def record_entropy(trace: Recorder) -> None:
     """The free entropy per dimension, and where it is stationary."""
-    trace.define(
-        "samples",
-        sp.Symbol("Psi"),
-        SAMPLES,
-        "$\\Psi(Q)=E_\\omega\\int dy\\,Z\\,\\log Z$, of which each of $\\alpha d$ samples adds one",
-    )
+    with trace.between():
+        trace.define(
+            "samples",
+            sp.Symbol("Psi"),
+            SAMPLES,
+            "$\\Psi(Q)=E_\\omega\\int dy\\,Z\\,\\log Z$, of which each of $\\alpha d$ samples adds one",
+        )
     trace.derive(
         "free entropy",
         sp.Symbol("phi"),
         computed(
             "add",
-            "$\\phi=\\lim\\frac{1}{d}\\,E\\,\\log Z$: the prior, overlaps with their conjugates, the samples",
+            "$\\phi=\\lim\\,\\frac{1}{d}\\,E\\,\\log Z$: the prior, overlaps with their conjugates, and "
+            "$\\Psi(Q)=E_\\omega\\int dy\\,Z\\,\\log Z$ for each of $\\alpha d$ samples",
             "overlaps times conjugates, n = 0",
             "integral over directions, n = 0",
             "samples",
@@ -53,7 +55,7 @@ def record_entropy(trace: Recorder) -> None:
 
 
 def record_evolution(trace: Recorder) -> sp.MatrixExpr:
-    """Q by L and I."""
+    """Q by S and F."""
     trace.derive(
         "d/dQhat",
         Q,
@@ -97,7 +99,8 @@ def record_evolution(trace: Recorder) -> sp.MatrixExpr:
         Q,
         computed(
             "substitute",
-            "both equations together, with $SS^T=1-Q$: finite where $Q$ reaches one",
+            "both equations together, with $SS^T=1-Q$ and what labels tell, $F=E[E[t|y]E[t|y]^T]$: finite where $Q$ "
+            "reaches one",
             "d/dQhat",
             "d/dQ",
             "covariance of the gradients",

@@ -7,7 +7,7 @@ import sympy as sp
 SIDE = sp.Symbol("m", integer=True, positive=True)
 ONE = sp.Identity(SIDE)
 Q, Q_HAT, LOWER, INFORMATION, SLOPES, MOVE = (
-    sp.MatrixSymbol(name, SIDE, SIDE) for name in ("Q", "Qhat", "S", "I", "J", "D")
+    sp.MatrixSymbol(name, SIDE, SIDE) for name in ("Q", "Qhat", "S", "F", "J", "D")
 )
 STEP, PLACE = sp.Symbol("epsilon", positive=True), sp.Symbol("w", real=True)
 #: Evidence of a label: at a place along a direction after a move of the overlap along it; at places of two indices.

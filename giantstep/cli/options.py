@@ -137,7 +137,7 @@ def spread(arguments: Sequence[str]) -> list[str]:
     found: list[str] = []
     current = ""
     for word in arguments:
-        if current and found[-1] != current and re.match(r"[a-z_]+(\.[a-z_]+)+=", word):
+        if current and found[-1] != current and re.match(r"[a-z_]+(\.\w+)+=", word):
             found.append(current)
         elif found and found[-1] != current:
             current = ""

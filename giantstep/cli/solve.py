@@ -142,4 +142,6 @@ def _alignment(spike: SpikeParameters) -> list[Line]:
 def _crossover(crossover: float, dimension: int | None) -> str:
     if dimension is None and crossover > 100.0:
         return "the limit holds only far above it: give --dimension for a finite network"
+    if crossover < 1.0:
+        return "corrections of finite size are small at any dimension"
     return f"corrections of finite size are small for d much above {crossover:.1g}"

@@ -196,7 +196,7 @@ class Model(Table):
             if holds:
                 raise BadInput(
                     f"network.readout.biases = {shorten(list(self.network.readout.biases or ()))}: {reason}",
-                    "leave the biases out, or change that",
+                    'give step.bulk = "isotropic", or leave network.readout.biases out',
                 )
 
     @property

@@ -179,3 +179,12 @@ def test_a_product_with_noise() -> None:
     found = gs.optimal(model("z1*z2", 2.0, noise=0.1))
     assert found.mean_overlap == pytest.approx(0.6411, abs=5e-4)
     assert found.test_error == pytest.approx(0.5890, abs=5e-4)
+
+
+def test_an_alignment_that_is_given_is_said_to_be_left_out() -> None:
+    model = gs.model(
+        "tanh", link="sign", samples=2.0, ridge=0.1, spike=gs.Spike(strength=1.0, alignment=0.8, bulk_variance=1.2)
+    )
+    found = gs.optimal(model)
+    assert "alignment" in found.ignores and "not counted" in repr(found) and found.to_dict()["ignores"]
+    assert not gs.optimal(model.replace({"spike.alignment": 0.0})).ignores

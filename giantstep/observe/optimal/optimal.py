@@ -57,6 +57,12 @@ class Optimal(Shown):
         return None if self.overlap is None else float(np.trace(self.overlap)) / len(self.overlap)
 
     @property
+    def ignores(self) -> str:
+        """What the model is told of its target beside the samples, in words; the best estimator is not told."""
+        told = self.model.spike is not None and any(a != 0.0 for a in np.ravel(self.model.spike.alignment))
+        return "the alignment of [spike]: a network that is given it may do better" if told else ""
+
+    @property
     def hard(self) -> bool:
         """Whether no fast algorithm is known that reaches the best estimator."""
         return self.overlap is not None and bool(np.max(np.abs(self.overlap - self.algorithmic)) > 1e-3)
@@ -75,6 +81,8 @@ class Optimal(Shown):
         fit, steps = self.model.fit.samples, self.samples - self.model.fit.samples
         parts = f"{fit:g} (fit) + {steps:g} (steps)" if steps else "those of the fit"
         rows.append(("weak recovery", f"from {found}; here {self.samples:g}: {parts}"))
+        if self.ignores:
+            rows.append(("not counted", self.ignores))
         if self.simulated is not None:
             rows.append(("message passing", _simulated(self.simulated)))
         return [*rows, ("model", outline(self.model))]
@@ -93,6 +101,7 @@ class Optimal(Shown):
             "algorithmic_overlap": None if self.algorithmic is None else self.algorithmic.tolist(),
             "error": self.error,
             "reason": self.reason,
+            "ignores": self.ignores,
             "simulated": None if self.simulated is None else _measured(self.simulated),
         }
 
