@@ -19,7 +19,7 @@ ERRORS = 1e-8  # relative; both quadratures promise 1e-10, errors move with the 
 EQUATIONS = 1e-7  # a solution is found to the square root of what the errors are good for
 _SETTLED = 1e-9  # of the averages themselves; where they have not settled the certificate says so
 _ROUNDING = 1e-10  # of the output: with more a difference of features that hardly differ tells nothing
-_NOTHING = 1e-15  # of an objective that no label adds to
+_NOTHING = 1e-15  # of a readout and an objective that hardly any label adds to
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against, made by rare samples
 LAYER = 1e-9  # of strengths, alignments and variances
 
@@ -60,7 +60,7 @@ def _certificate(found: Reference) -> Certificate:
     unsettled = "" if nodes.error <= _SETTLED else f"the second quadrature has settled to {nodes.error:.0e} only"
     if found.rounding > _ROUNDING:
         unsettled = f"m of features that hardly differ cancel: rounding makes {found.rounding:.0e}"
-    if not found.result.order_parameters["Q2"].any() and observables["free_energy"] < _NOTHING:
+    if max(found.result.order_parameters["Q2"].max(), observables["free_energy"]) < _NOTHING:
         unsettled = "the readout is zero: labels that feel the loss there are too rare to average"
     reported = {name: float(getattr(found.result, name)) for name in observables}
     sizes = {name: abs(value) for name, value in reported.items()}

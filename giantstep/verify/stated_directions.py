@@ -46,6 +46,8 @@ def order_parameters(result: Result, layer: FirstLayer) -> dict[str, Array]:
     ):
         return {**found, "zeta": zeta, "psi": psi}
     loadings, overlaps = _stated(result)
+    if not layer.rows.loadings.any() and np.array_equal(layer.rows.overlaps, overlaps):
+        return {**found, "zeta": zeta, "psi": psi}
     into = _shared(layer.rows.loadings, loadings).map
     inside, sizes, _ = np.linalg.svd(into)
     beside = inside[:, int((sizes > _WHOLE).sum()) :]  # directions that features do not know
@@ -73,7 +75,10 @@ def completed_as_stated(result: Result, layer: FirstLayer) -> FirstLayer:
 
 def turned_as_stated(result: Result, layer: FirstLayer) -> FirstLayer:
     """The layer along the directions that a result is stated in: those of a bulk that is taken from the theory."""
-    into = _shared(layer.rows.loadings, _stated(result)[0]).map
+    loadings, overlaps = _stated(result)
+    if not layer.rows.loadings.any() and len(loadings[0]) == 1:  # a direction that means nothing
+        return replace(layer, rows=replace(layer.rows, overlaps=overlaps))
+    into = _shared(layer.rows.loadings, loadings).map
     if not np.allclose(into.T @ into, np.eye(into.shape[1]), atol=_WHOLE):
         return layer
     rows = Rows(layer.rows.loadings @ into.T, into @ layer.rows.overlaps, layer.rows.variances)

@@ -61,6 +61,7 @@ def failed(result: Result) -> list[Check]:
         STEPPED,
         STEPPED.replace({"network.readout": VOCABULARY, "fit.loss": "square"}),
         STEPPED.replace({"step.bulk": "isotropic", "network.readout": BIASED}),
+        STEPPED.replace({"step.learning_rate": 0.0, "network.initialisation": "gaussian", "fit.loss": "square"}),
         STEPPED.replace({"network.activation": "abs(z)", "network.bias": -0.4, "fit.loss": "logistic"}),
     ],
     ids=[
@@ -72,6 +73,7 @@ def failed(result: Result) -> list[Check]:
         "trained bulk",
         "trained vocabulary",
         "biases",
+        "no step",
         "turned spike",
     ],
 )
