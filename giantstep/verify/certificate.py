@@ -10,6 +10,7 @@ import numpy as np
 
 from giantstep.system.result import Result
 from giantstep.verify.check import Check
+from giantstep.verify.density_nodes import density_differs
 from giantstep.verify.first_layer import FirstLayer
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.reference import Reference, reference
@@ -29,7 +30,8 @@ _WORDS = {"test_error": "test error", "train_error": "training error", "free_ene
 @dataclass(frozen=True)
 class Certificate:
     """By how much a result and the reference differ: errors and equations by name, relative; ``layer``: strengths,
-    alignments and bulk variances; ``unsettled``: why a difference tells nothing, empty where it does.
+    alignments and bulk variances, averages over a density of readout values; ``unsettled``: why a difference tells
+    nothing, empty where it does.
     """
 
     errors: Mapping[str, float]
@@ -66,7 +68,8 @@ def _certificate(found: Reference) -> Certificate:
     sizes = {name: abs(value) for name, value in reported.items()}
     sizes["train_error"] += _RARE * reported["free_energy"] / model.fit.samples
     errors = {name: abs(value - reported[name]) / max(sizes[name], 1e-300) for name, value in observables.items()}
-    return Certificate(errors, equations, _layer_differs(found.result, found.layer), unsettled)
+    layer = max(_layer_differs(found.result, found.layer), density_differs(model, found.layer.rows))
+    return Certificate(errors, equations, layer, unsettled)
 
 
 def _layer_differs(result: Result, layer: FirstLayer) -> float:
@@ -103,7 +106,7 @@ def certificate_checks(found: Reference) -> Iterator[Check]:
         yield Check("errors and equations by a second quadrature", math.nan, EQUATIONS, f"not taken: {missing}")
         return
     unsettled = certified.unsettled
-    yield Check("strengths, alignments and bulk variances by definition", certified.layer, LAYER)
+    yield Check("strengths, alignments, bulk variances and readout values by definition", certified.layer, LAYER)
     for name, measured in certified.errors.items():
         reason = unsettled if measured > ERRORS else ""
         yield Check(f"{_WORDS[name]} by a second quadrature", measured, ERRORS, reason)

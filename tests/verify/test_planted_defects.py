@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from giantstep.law import readout_law
 from giantstep.quadrature import interpolation, mesh, panels
 from giantstep.spec.model import Model
 from giantstep.system import coupled_system, problem
@@ -117,16 +118,40 @@ def link_along(by: float) -> Callable[[Patch], None]:
     return plant
 
 
+def rule(patch: Patch) -> None:
+    """The weights of a density of readout values off by a part that leaves their sum."""
+    right = readout_law.density_rule
+
+    def wrong(*given: Any) -> tuple[Array, Array]:
+        u, weights = right(*given)
+        weights = weights * (1.0 + 1e-7 * u**2)
+        return u, weights / weights.sum()
+
+    patch.setattr(readout_law, "density_rule", wrong)
+
+
+def nothing(patch: Patch) -> None:
+    """The solver stays as it is."""
+
+
 @dataclass(frozen=True)
 class Defect:
-    """What is planted into a model, and which parts of the certificate have to find it."""
+    """What is planted into a model, and which parts of the certificate have to find it; ``taken_for``: changes of the
+    model that the solver solves in its place.
+    """
 
     words: str
     plant: Callable[[Patch], None]
     found: str
     changes: dict[str, Any] = field(default_factory=dict)
+    taken_for: dict[str, Any] = field(default_factory=dict)
 
 
+BLOCKS = {"values": [1.0, -2.0], "fractions": [0.4, 0.6]}
+OTHER_BLOCKS = {"values": [1.0, -2.0], "fractions": [0.4 + 1e-7, 0.6 - 1e-7]}
+SPECTRUM = {"eigenvalues": [3.0, 1.0, 0.2], "weights": [0.2, 0.3, 0.5], "target": [1.0, 0.5, 2.0]}
+STEP = {"samples": 2.0, "learning_rate": 1.0}
+STEPS = {"spike": None, "network.readout": BLOCKS, "step": [STEP, STEP]}
 STEPPED = {"target.link": "sign(z) + step(z - 2.5)/5"}
 KINKED = {"target.link": "tanh(z) + abs(z - 2)/5"}
 DEFECTS = (
@@ -163,7 +188,84 @@ DEFECTS = (
         "the bulk variance after a step is off by 1e-7, everywhere, for the hinge loss",
         spike(bulk_variance=1.0 + 1e-7),
         "rows, errors, equations",
-        {"spike": None, "step": {"samples": 2.0, "learning_rate": 1.0}, "fit.loss": "hinge"},
+        {"spike": None, "step": STEP, "fit.loss": "hinge"},
+    ),
+    Defect(
+        "the fractions of two readout values are off by 1e-7, for the logistic loss",
+        nothing,
+        "equations",
+        {"network.readout": BLOCKS, "fit.loss": "logistic"},
+        {"network.readout": OTHER_BLOCKS},
+    ),
+    Defect(
+        "a kink of the loss is off by 1e-7",
+        nothing,
+        "errors, equations",
+        {"fit.loss": {"name": "smoothed_hinge", "delta": 0.5}},
+        {"fit.loss": {"name": "smoothed_hinge", "delta": 0.5 + 1e-7}},
+    ),
+    Defect(
+        "the slope of a loss beside its kink is off by 1e-7",
+        nothing,
+        "errors",
+        {"fit.loss": {"name": "quantile", "tau": 0.3}},
+        {"fit.loss": {"name": "quantile", "tau": 0.3 + 1e-7}},
+    ),
+    Defect(
+        "labels are flipped too often by 1e-7",
+        nothing,
+        "errors, equations",
+        {"target.flips": 0.1, "fit.loss": "hinge"},
+        {"target.flips": 0.1 + 1e-7},
+    ),
+    Defect(
+        "noise inside the link is off by 1e-7",
+        nothing,
+        "errors, equations",
+        {"target.probit": 0.5, "fit.loss": "probit"},
+        {"target.probit": 0.5 + 1e-7},
+    ),
+    Defect(
+        "a share of the inputs' spectrum is off by 1e-7",
+        nothing,
+        "rows, errors, equations",
+        {"spike": None, "step": STEP, "inputs": SPECTRUM},
+        {"inputs.weights": [0.2 + 1e-7, 0.3, 0.5 - 1e-7]},
+    ),
+    Defect(
+        "the target lies along the inputs' spectrum off by 1e-7",
+        nothing,
+        "errors, equations",
+        {"spike": None, "inputs": SPECTRUM, "fit.loss": "logistic"},
+        {"inputs.target": [1.0, 0.5, 2.0 + 1e-6]},
+    ),
+    Defect("the second step is missing", nothing, "rows, errors, equations", STEPS, {"step": STEP}),
+    Defect(
+        "the rate of the second step is off by 1e-7",
+        nothing,
+        "rows, equations",
+        STEPS,
+        {"step.2.learning_rate": 1.0 + 1e-7},
+    ),
+    Defect(
+        "the bias of a readout value is off by 1e-7",
+        nothing,
+        "equations",
+        {"network.readout": {**BLOCKS, "biases": [0.0, 0.5]}},
+        {"network.readout": {**BLOCKS, "biases": [0.0, 0.5 + 1e-7]}},
+    ),
+    Defect(
+        "rows have the norms of another initialisation",
+        nothing,
+        "errors, equations",
+        {"spike": None, "step": {**STEP, "bulk": "trained"}, "network.readout": BLOCKS, "network.activation": "relu"},
+        {"network.initialisation": "gaussian"},
+    ),
+    Defect(
+        "moments of a density of readout values are off by 1e-7",
+        rule,
+        "rows",
+        {"network.readout": {"density": "uniform"}},
     ),
 )
 
@@ -195,8 +297,10 @@ def found_by(certified: Certificate) -> str:
     return ", ".join(name for name, differs in parts.items() if differs)
 
 
-def solved(defect: Defect) -> Result:
-    return solve(MODEL.replace(defect.changes))
+def solved(defect: Defect, planted: bool = False) -> Result:
+    model = MODEL.replace(defect.changes)
+    result = solve(model.replace(defect.taken_for) if planted else model)
+    return replace(result, model=model)
 
 
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.words)
@@ -204,7 +308,7 @@ def test_the_certificate_finds_it(defect: Defect, forgetful: Callable[[], None],
     """``solve`` raises where its own evidence does not accept a solution."""
     with monkeypatch.context() as patch:
         defect.plant(patch)
-        wrong = solved(defect)
+        wrong = solved(defect, planted=True)
     certified = certificate(wrong)
     assert not certified.holds and found_by(certified) == defect.found, certified
     forgetful()
