@@ -27,7 +27,7 @@ from giantstep.spec.model import Model
 from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.label_cost import require_affordable
-from giantstep.system.loss_at_zero import saturated_hint, vanishing_hint
+from giantstep.system.loss_at_zero import has_jumps, saturated_hint, vanishing_hint
 from giantstep.system.merged_blocks import merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
@@ -144,6 +144,11 @@ def settling_hint(problem: Problem) -> str:
         return saturated
     if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
         return "add target.noise, which smooths what the loss sees of a label of several indices"
+    if target.noise > 0.0 and loss.form == "general" and has_jumps(loss):
+        return (
+            "set target.noise to 0, or take a loss of y - f: for that alone noise is averaged in closed form, and here "
+            "the loss has kinks between the nodes of the noise"
+        )
     return rounding_hint(problem)
 
 

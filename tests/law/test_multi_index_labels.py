@@ -177,6 +177,8 @@ def test_refusals_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     unsettled = problem_of(model("absolute", target__link="abs(z1) + z2", spike__alignment=[0.6, 0.5]))
     assert "target.noise" in settling_hint(unsettled)
     assert "target.noise" not in settling_hint(problem_of(model("logistic", target__link="sign")))
+    noisy = problem_of(model("abs(y-2*f)", target__link="tanh", target__noise=0.1))
+    assert "set target.noise to 0" in settling_hint(noisy) and "ridge" not in settling_hint(noisy)
     monkeypatch.setattr("giantstep.system.solve.compile_first", lambda _: None)  # refused before a kernel is called
     monkeypatch.setattr("giantstep.quadrature.cubature._MOST", 100_000)
     with pytest.raises(NotConverged, match="evaluations"):
