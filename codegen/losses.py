@@ -190,7 +190,7 @@ def _curvature(analysis: LossAnalysis) -> str:
     with mpmath.workdps(20):
         values = [float(curvature(mpmath.mpf(k) / per_unit)) for k in range(-40 * per_unit, 40 * per_unit + 1)]
     inside = max(values[20 * per_unit : -20 * per_unit])
-    return repr(1.01 * inside) if inside >= max(values) else "math.inf"
+    return repr(1.01 * inside) if math.isfinite(inside) and inside >= max(values) else "math.inf"
 
 
 def _symmetric(analysis: LossAnalysis) -> bool:

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 9d243331e65082cd, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 666fd4bda8f6ca04, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "9d243331e65082cdda9ba00b15932baf5f6329f89f8a0890de8940a4b9aa4656"
+SIGNATURE = "666fd4bda8f6ca0411cee6af0d93b67d4777e2139b65069a269fb30cb2263ba2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 19d644655146dafd, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature c608faf69ad7c9f6, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "19d644655146dafd1159a7aa592b7b24be8c9f5203c2f90ca94302afd216234e"
+SIGNATURE = "c608faf69ad7c9f633f90701c2ca0acfb54f88a9bccd12b6c78fc50ffafd218e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

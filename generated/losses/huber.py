@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature cb7d5a29873e536e, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 7098d2f6aec67abe, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "cb7d5a29873e536ef5dd085410f8373f9920850bd84c0d9e648cc43bb52d1c0f"
+SIGNATURE = "7098d2f6aec67abeb255592006d2db8b42370a9f8175a8ee6e48abbd8f346218"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

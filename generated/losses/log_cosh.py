@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 99651f3051a256cd, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 367a9080eec99550, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "99651f3051a256cd4e74b69056a329229fcc478e1fed4e1fc55badf9875ece70"
+SIGNATURE = "367a9080eec99550d2d732ca2d35adff3fe858995a65d2f80fbb58925ee20689"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

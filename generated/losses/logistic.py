@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 2f1ad25503d16cdb, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 47a0ae355f1aa925, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "2f1ad25503d16cdb3ed151f18a814046090b091dd6e8723e16b3c0523383b78e"
+SIGNATURE = "47a0ae355f1aa925fc4d271f813aceddb0a95934f604ad6caecc11ce1db7ef3c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 25221330dfd94abb, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 08250d21ba956a36, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "25221330dfd94abbd330926f21915f72267ba486b150baa34854f728d41383c5"
+SIGNATURE = "08250d21ba956a361baef5df4c339d19060251d33c5582c87c629c255feceda8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

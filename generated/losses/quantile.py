@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 99238b6d30791728, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 8451630a7cd03837, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "99238b6d307917287490ce1a268cc6385b5de41c0a9c8ce92ed36f7d7e4eb5e8"
+SIGNATURE = "8451630a7cd038379fc8916a2df837c7baf369311426076c57bd502d98351400"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 8e9458807c0d36f4, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature aa26a3fc408e4344, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "8e9458807c0d36f4cf0ff7e70dfffa7d75a218649468cc9e86af9f880d10b3d5"
+SIGNATURE = "aa26a3fc408e43440ed57eac0b616e571854d27733598d518e4afe46f205369d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

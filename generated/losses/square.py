@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 287077ec2d146a6a, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 45ef18bcd5a51ed4, runtime 5e608ee39e6bf5c3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "287077ec2d146a6a14d3ee4d51d88e04ca8cd1b5b5ed684b7b44a965e13c88dd"
+SIGNATURE = "45ef18bcd5a51ed43ebd5dcaae26b69c30292ec7be266880f507f81f4dd12184"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

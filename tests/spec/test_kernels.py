@@ -8,7 +8,7 @@ import pytest
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
-from giantstep.spec.kernels import coefficients
+from giantstep.spec.kernels import coefficients, emitted_loss
 
 
 @pytest.mark.parametrize("shifted, plain, constant", [("tanh(2*z)+1", "tanh(2*z)", 1.0), ("erf(z)-1", "erf(z)", -1.0)])
@@ -49,3 +49,8 @@ def test_a_wave_in_a_window_has_a_frequency_that_depends_on_the_variance(text: s
     mu0, mu1 = values @ weight, (values * g) @ weight
     expected = np.stack([mu0, mu1, values**2 @ weight - mu0**2 - mu1**2])
     assert np.max(np.abs(coefficients(text, shifts, variance) - expected)) < 1e-13
+
+
+def test_a_loss_whose_curvature_overflows_is_text_that_runs() -> None:
+    """A number that is infinite has a name in a module; it was written as ``inf``."""
+    assert "curvature=math.inf," in emitted_loss("exp(exp(y-f))")
