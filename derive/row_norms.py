@@ -28,15 +28,13 @@ REST, Z = sp.symbols("rho z", real=True)
 PLACES = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))  # E[rho^i z^j] that are not zero
 MOMENTS = {place: sp.Function(f"r_{place[0]}{place[1]}", real=True)(OVERLAP) for place in PLACES}
 ADDED = sp.Function("b", real=True)(OVERLAP)  # of a sample, to the matrix that rows are multiplied by
-MEAN = sp.Symbol("b_1", real=True)  # E b
+MEAN, GROWTH = sp.symbols("b_1 h_1", real=True)  # E b; what squared norms change by with those before
 BEFORE, VARIED = sp.Symbol("c", positive=True), sp.Symbol("chi_0", nonnegative=True)  # squared norms, d times variance
-GROWTH = sp.Symbol("h_1", real=True)  # what squared norms change by with those before
 CHANGE = sp.Symbol("r_3", real=True)  # the strength A n mu_1 of the spike with E sigma''' in the place of mu_1
 OF_CROSS, OF_SQUARE, FIRST, SECOND = (  # functions of the residual e of a sample
     sp.Function(name, real=True)(OVERLAP) for name in ("p_1", "p_2", "psi_1", "psi_2")
 )
-_SOURCE = "THEORY section 5"
-_LARGE = "d, n0 large at fixed ratio, to leading order in 1/d"
+_SOURCE, _LARGE = "THEORY section 5", "d, n0 large at fixed ratio, to leading order in 1/d"
 _SOME_REST = (Z**2 - 1) + (Z**3 - 3 * Z) / 3  # a rest without parts along 1 and z, that averages are tested with
 Word = tuple[sp.Expr, ...]  # a product of matrices (1/n0) sum_i f_i x_i x_i^T, by their functions f of a sample
 
