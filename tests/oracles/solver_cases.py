@@ -22,7 +22,7 @@ from giantstep.system.solve import Problem
 from giantstep.system.state import State, run_solver
 
 Array = NDArray[np.float64]
-SCRATCH = ("residual_", "d_", "weight_", "average_", "part_", "slope_")  # rows that are no unknowns
+SCRATCH = ("residual_", "d_", "weight_", "average_", "part_", "slope_", "product_")  # rows that are no unknowns
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 
 
