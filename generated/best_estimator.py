@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 58af57e6122c5f4a, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature d8e97e7fea9e7af9, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "58af57e6122c5f4a9f71bc1b7c26713ffa92ef3e84d58b36423211ed79902776"
+SIGNATURE = "d8e97e7fea9e7af9ec4cad3b47271ad08bee8d7360bdcab8e370aa4feefa8a5a"
 
 
 def overlap(lower, information, alpha):

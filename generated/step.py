@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature b48a16ec28fcb2c2, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature a434ee541d6d4d03, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "b48a16ec28fcb2c283632f0da3aa821bd40bc77cffd3081975936457cd22bef7"
+SIGNATURE = "a434ee541d6d4d03cf2367ba1c4635f0883a58fba1272164e63fc8c00f6f95c2"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 51cb2d6d07f8e678, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 49050cfc4742bcf6, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "51cb2d6d07f8e6780acbe9977d1cf431412bb85690fba2e1dafd6ef516187295"
+SIGNATURE = "49050cfc4742bcf6c6f433fdb7e6b9d9c8d1c074f3e744c4f9d538d8e158d724"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4fc9be6099cc7d72, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 921437e5de900810, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "4fc9be6099cc7d7233ca4d02f76077b0bcca0ede218d3d44a995f6a6ba97351e"
+SIGNATURE = "921437e5de90081013e0fa983b7e918fbbc74758333d08ce8982dad284ed6ccb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c2bea6f7373c347b, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature beaf1c003a5a0169, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "c2bea6f7373c347b13bb59a26cb45ff61ebb53e8fae5e534bbc2175870abd40b"
+SIGNATURE = "beaf1c003a5a01699ab819368b54d1c44010847de2d4f15cc074fb52f99c4ed0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature cafc658ebf5f69ec, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature cff04333a5f76e4f, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "cafc658ebf5f69ec364b54a14ea98d59245bb4b93db156c0170ebd608c61bcda"
+SIGNATURE = "cff04333a5f76e4fd16cf203820f08ba38970f2a589f9f09181832359db6112a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

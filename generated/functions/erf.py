@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4a7867c1027d3b62, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature a928d356f33723cb, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "4a7867c1027d3b621e41172103a7d615a5a282f4c673662c1917632ea4ba2117"
+SIGNATURE = "a928d356f33723cb5cb22a1a1ed02a4c84b812f7a19dcdb8c40277060f7988b0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 02871ef6bce7adef, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature ba3b4cb4fe4a3eb8, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "02871ef6bce7adef2b76f008e58041b03f9c396db6b810085ae9498ab86ec6d9"
+SIGNATURE = "ba3b4cb4fe4a3eb8b58e3bcb33913e8d641e8c73cb996193cab210b727a54177"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

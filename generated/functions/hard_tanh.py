@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 226692b6be8892b5, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature ee975cfbdbda5e8f, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "226692b6be8892b55b863f16105c82509731c0812217b9a3db094bb858172587"
+SIGNATURE = "ee975cfbdbda5e8fa4529fddbb7b2ae82648b93f0eb9e5781fa26775dab2bc75"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

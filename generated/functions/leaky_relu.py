@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d6d15c16debf0ae5, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 1a898f05233a3160, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "d6d15c16debf0ae52473b42e0686c582c1c1be9d312c7073a1c7e8beea081d16"
+SIGNATURE = "1a898f05233a3160144a0b887b0ea97dcd07be87b871ba50d8b29260d161f7db"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

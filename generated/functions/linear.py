@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a58718570c791544, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 8828595b974e0cac, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "a58718570c7915449faef85fe2c2e1fcbec9072d88fc51c1ae9be34a75740ffa"
+SIGNATURE = "8828595b974e0cac24d044e140d085d1d71b97f202a1add82d969a8486df5a22"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a0ba2a7f2d15f5c4, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 394c336cc825b912, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "a0ba2a7f2d15f5c474f6185ece49a4c32c022f12e881fe11243be910fe88fb56"
+SIGNATURE = "394c336cc825b912366a186d2d7400c80afa93452b97f0bf6fbf98e790b9a828"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

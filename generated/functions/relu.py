@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c03633f9fe26d2bb, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 2572fc7d70f7d128, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "c03633f9fe26d2bbe2a683bb850e2c6a0e0a981befc19944d03ec4c88b102537"
+SIGNATURE = "2572fc7d70f7d1280b7d6dfd7832a6c872e6d516e6b917540545ed847329de30"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c1cd0113a845a805, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 917eea7872e20e38, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "c1cd0113a845a80501100e114f643b77937b7ea9d8e8abb2ea26862c10fff6ed"
+SIGNATURE = "917eea7872e20e3822b2f7d7c861d3b9f701ab8f104c40adc7eb16cd509806a3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

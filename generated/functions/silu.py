@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3d60296aefd2d829, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature e1d50826d179915d, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "3d60296aefd2d8298da87598a3abb0a40acb88378236056efd7d23c97d08b879"
+SIGNATURE = "e1d50826d179915dfa976135efd0fbc01a7d6aa5c54ef79c47bb196570f710d7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 43be4415a0aab8d7, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 87f748b4b6179bb3, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "43be4415a0aab8d7caa10d087b087b999d463de405067e0b880b09c86594d1ec"
+SIGNATURE = "87f748b4b6179bb337b2da12acd71c6915a0526501f035480e777a886f01d564"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

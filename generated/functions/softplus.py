@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f2a50ad24bb91629, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature a1c3b68595a8dd0e, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "f2a50ad24bb916294110add87105be9f96558aba755336500ed6ddcdbedbc2a9"
+SIGNATURE = "a1c3b68595a8dd0ebe0280a3947267e7c93b29819cb39d510ff0dbf763fe3764"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 256547c6c2453d74, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 6aaf703ceb5bb59c, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "256547c6c2453d74e547c4afa19377c70fe019c4ed02ef77240632d44eb96ac7"
+SIGNATURE = "6aaf703ceb5bb59c476248e0e2b1dedefd88a9513f6ac4cff5b7c94238fda3d1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

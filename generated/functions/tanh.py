@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e359a36234890fc2, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 8d562cff88e0a6f5, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "e359a36234890fc29733581fe1d7dd4ff845f4d79682d40c31d29719da35e54b"
+SIGNATURE = "8d562cff88e0a6f52a753d808f286ba4af0224690f6330cf8e42e3ac83eb32a6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 3d9f087a082c3731, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature e2f72897ad5b7ca5, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "3d9f087a082c3731bb20a3735beb6148d6b27f94c70ba64208589e5a784b2705"
+SIGNATURE = "e2f72897ad5b7ca5ff5839c4d4ce9cf6f9d204121650e4f1458863cd22e26ab1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

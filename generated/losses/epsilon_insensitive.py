@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 666fd4bda8f6ca04, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 66bb5a46093ea702, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "666fd4bda8f6ca0411cee6af0d93b67d4777e2139b65069a269fb30cb2263ba2"
+SIGNATURE = "66bb5a46093ea702a05a206ed021973c42697e3f9319582aaef6e9769510adc5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature cd25b8e22b9b2b13, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 907a1c10f52168e8, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "cd25b8e22b9b2b13bae37d244cd1736f199cc8d69331900201c3929878008d40"
+SIGNATURE = "907a1c10f52168e838d19d45fd4c08a5b520030cab3f4636f5a1171a20b82a23"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 7098d2f6aec67abe, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 900db79583a5d28e, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "7098d2f6aec67abeb255592006d2db8b42370a9f8175a8ee6e48abbd8f346218"
+SIGNATURE = "900db79583a5d28e1311ba5f27ad0be4e13169130f3b8e03d37ecd5d4903325e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 367a9080eec99550, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature adace1b4511024aa, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "367a9080eec99550d2d732ca2d35adff3fe858995a65d2f80fbb58925ee20689"
+SIGNATURE = "adace1b4511024aa6fe54fe2261d3f59ae23ea0154f48294b6f618545b02aa94"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 47a0ae355f1aa925, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 3387930bc8dfb11f, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "47a0ae355f1aa925fc4d271f813aceddb0a95934f604ad6caecc11ce1db7ef3c"
+SIGNATURE = "3387930bc8dfb11f99dbd03937c0c161d5c73d146d490067c88f634148316c2f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

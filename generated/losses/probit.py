@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 08250d21ba956a36, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature fd56753e6f764631, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "08250d21ba956a361baef5df4c339d19060251d33c5582c87c629c255feceda8"
+SIGNATURE = "fd56753e6f76463112bdcfcd5aade5a9fa5bd82a3e1a5a06886bf850cf1d6cff"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

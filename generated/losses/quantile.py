@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 8451630a7cd03837, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 52a5f8dea127bf58, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "8451630a7cd038379fc8916a2df837c7baf369311426076c57bd502d98351400"
+SIGNATURE = "52a5f8dea127bf58a410b6463654f6ac6418af1409cd2ca77f30b290e8a00cd5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 45ef18bcd5a51ed4, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 4915bc1b6058db79, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "45ef18bcd5a51ed43ebd5dcaae26b69c30292ec7be266880f507f81f4dd12184"
+SIGNATURE = "4915bc1b6058db7936febafc91f2dfce0aea3d662931f1a28bbcf2a9115265cb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

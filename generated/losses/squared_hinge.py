@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 6678384f0fd4eb8c, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 19879d0c2d4703f1, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "6678384f0fd4eb8c8acaaf3c5d854e61bdd74be14d2bf06b3b9dd621a246c490"
+SIGNATURE = "19879d0c2d4703f1030e6dac5655861450fd1d72b2776cf929f7448b658f23e1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

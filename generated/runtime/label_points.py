@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature e5cf9c23b8088e0a, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 2e3652defefc66ed, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -76,12 +76,13 @@ class _Side(NamedTuple):
 
 
 class _Room(NamedTuple):
-    """Nodes with the loss there, the density of one centre, its sums, and the averages."""
+    """Nodes with the loss there, the density of one centre, its sums, the averages, the knots of a label."""
 
     scratch: Any
     density: Any  # [3, n], and its first two derivatives
     sums: Any  # [10]
     out: Any
+    knots: Any
 
 
 @inner
@@ -305,22 +306,22 @@ def _add_averages(law, rule, side, centres, order, moves, room, node):
 
 
 @inner
-def _add_closed(law, rule, side, centres, count, moves, knots, sums, out, node):
+def _add_closed(law, rule, side, centres, count, moves, room, node):
     """The same for a loss of quadratic pieces, in closed form for every centre."""
     known = math.nan  # the label that the knots are of
     for j in range(count):
         output = Output(centres.place[j], side.spread, side.V)
         y = side.sign if law.residual or law.margin else centres.label[j]
         if law.smooth:
-            set_on_line(law, rule, y, output, sums)
+            set_on_line(law, rule, y, output, room.sums)
         else:
             if y != known:
-                find_knots(law, rule, y, output.V, knots)
+                find_knots(law, rule, y, output.V, room.knots)
                 known = y
             for a in range(10):
-                sums[a] = 0.0
-            add_quadratic(law, rule, y, output, knots, sums)
-        _add(sums, side.sign, centres.part[j], moves, out, node)
+                room.sums[a] = 0.0
+            add_quadratic(law, rule, y, output, room.knots, room.sums)
+        _add(room.sums, side.sign, centres.part[j], moves, room.out, node)
 
 
 @entry
@@ -335,7 +336,7 @@ def points(law, rule, labels, fields, scratch, out):
     centres = _Centres(np.empty(number), np.empty(number), parts)
     moves = _Moves(labels.rest, np.empty(directions))
     panel, polynomial = np.empty(number, np.int64), np.empty(_ORDER)
-    knots, room = room_for_knots(law), _Room(scratch, np.empty((3, scratch.shape[1])), sums, out)
+    room = _Room(scratch, np.empty((3, scratch.shape[1])), sums, out, room_for_knots(law))
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -354,8 +355,8 @@ def points(law, rule, labels, fields, scratch, out):
                     for j in range(count):
                         centres.label[j] = side.sign
             if law.quadratic:
-                _add_closed(law, rule, side, centres, count, moves, knots, sums, out, node)
+                _add_closed(law, rule, side, centres, count, moves, room, node)
             else:
                 _add_averages(law, rule, side, centres, np.argsort(centres.place[:count]), moves, room, node)
 
-SIGNATURE = "e5cf9c23b8088e0a2e7a0ac26947ab9cb0e56a627e51b289966fc793ee88b343"
+SIGNATURE = "2e3652defefc66ed718d71f00ee30fc54592b6a6332a1894a750c5303d7b82d7"

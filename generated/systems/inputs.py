@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 428e12f4d0845f36.
+Generated; do not edit. Signature 7116c5ab7b5b8ebf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "428e12f4d0845f360eb46fff065a18f00c76fa41128ae20a512e6c08487d84f7"
+SIGNATURE = "7116c5ab7b5b8ebf6bfc36d2f5e048e08816a48c93a8b57625f11cf13b887ba6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

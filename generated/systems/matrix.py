@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature fd34dbd00a80ab8c.
+Generated; do not edit. Signature c764fbabce43668d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fd34dbd00a80ab8c56158de34162f3b96c2fe366f5f1623da2ee20e12d04eb84"
+SIGNATURE = "c764fbabce43668d17a44ee89e9c7c09c8e1a5e419decb4016974a3a9f97a3af"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

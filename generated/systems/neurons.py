@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature c68a35a028ad1d2b.
+Generated; do not edit. Signature 558d1eee01439764.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c68a35a028ad1d2bc4fae8c9d1fdcc191d033750b63ad963c9cb136db9aaec91"
+SIGNATURE = "558d1eee014397640abe9fe3292f912f2a9a42e47a7b30a0f2e6f6ccc7d1318a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature da7a38b63a12e3c1.
+in X). Generated; do not edit. Signature d06a48a071c8db95.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "da7a38b63a12e3c17806467b2c605cb8951f8b69b900affb43c3d851c768a37b"
+SIGNATURE = "d06a48a071c8db95b3005c42fb53fe1c85e07d5c62ac59391e2a2dfc582f3c66"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

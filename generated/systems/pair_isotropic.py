@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8e164fb737690d57, runtime 5e608ee39e6bf5c3.
+Generated; do not edit. Signature 1fac83f25de20046, runtime bca8a2b3e7d43eb7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "8e164fb737690d577e6aba04ca984678ec74d97c9efc02d645dcb3e4b7450def"
+SIGNATURE = "1fac83f25de2004635764fb695a8d44f1820d6298e9b3ae11aadec95721871df"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature f68efe022b29c2ef.
+Generated; do not edit. Signature b6c493c17578f2bf.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f68efe022b29c2efdd6401d61ca3d47bcb3d53248440b005c5ea4873afef0180"
+SIGNATURE = "b6c493c17578f2bf082ca9673ae5cf674e04e4b0cc4d97b40bb9021ffed76c03"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

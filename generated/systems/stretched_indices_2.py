@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ff2782001813fb07.
+Generated; do not edit. Signature 0493aba203186f39.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ff2782001813fb0763864fec75e27c92e88d6bcc1854348ecf18fb1fe6d76d87"
+SIGNATURE = "0493aba203186f39d5f34e5018dcf8038260512bf649c481f2fae45fc3f9686b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
