@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from giantstep.draw.curves import MARKERS, colours, described
 from giantstep.draw.look import Picture, plain_log_ticks
 from giantstep.observe.rates import Rates
+from giantstep.spec.errors import BadInput
 
 
 def rates_figure(found: Rates) -> Picture:
@@ -20,6 +21,10 @@ def rates_figure(found: Rates) -> Picture:
 
 def draw_rates(axes: Axes, found: Rates) -> None:
     """The test error against N, and the power of N it falls with, through the last solved model."""
+    if not found.solved:
+        raise BadInput(
+            "no size of the model is solved: there is nothing to draw", "give other exponents or a larger ridge"
+        )
     numbers, errors = (np.array(column, dtype=float) for column in zip(*found.solved, strict=True))
     colour, other = colours(2)
     law = errors[-1] * (numbers / numbers[-1]) ** -found.rate

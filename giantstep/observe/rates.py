@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from derive.power_law_rates import CAPACITY, RESOLUTION, RIDGE, SOURCE, WIDTH, power_law_rates
-from giantstep.spec.errors import BadInput
+from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.expressions import is_linear
 from giantstep.spec.given import takes_model
 from giantstep.spec.inputs_table import MAX_MODES, Inputs
@@ -74,8 +74,10 @@ class Rates(Pictured):
         return self.model.target.noise > 0.0
 
     @property
-    def measured(self) -> float:
-        """The exponent between the last two solved models."""
+    def measured(self) -> float | None:
+        """The exponent between the last two solved models; None where fewer are solved."""
+        if len(self.solved) < 2:
+            return None
         (few, before), (many, after) = self.solved[-2:]
         return math.log(before / after) / math.log(many / few)
 
@@ -84,15 +86,20 @@ class Rates(Pictured):
         of = self.exponents
         variance = f", variance N^-{of.variance:.6g}" if self.noisy else ", no label noise"
         best = self.best.error(self.noisy)
-        last, first = self.solved[-1][0], self.solved[-2][0]
         neurons = f"N^{self.enough_width:.6g} neurons or more"
         return [
             ("test error", f"N^-{self.rate:.6g}: bias N^-{of.bias:.6g}{variance}"),
             ("modes known", f"N^{of.modes:.6g}, limited by {_WORDS[of.limit]}"),
             ("best ridge", f"N^{1.0 - self.best_ridge:.6g}: N^-{best:.6g}, with {neurons}"),
-            ("solved", f"N^-{self.measured:.4g} from N = {first} to {last}, {MAX_MODES} modes"),
+            ("solved", self._fall()),
             ("model", outline(self.model)),
         ]
+
+    def _fall(self) -> str:
+        if self.measured is None:
+            return "not at sizes that are tried: the ridge or the width leaves what is solved"
+        last, first = self.solved[-1][0], self.solved[-2][0]
+        return f"N^-{self.measured:.4g} from N = {first} to {last}, {MAX_MODES} modes"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -127,7 +134,8 @@ def rates(model: Model, *, width: float = 1.0, ridge: float = 1.0) -> Rates:
     inputs = _checked(model)
     laws, noisy = (float(inputs.capacity or 0.0), float(inputs.source or 0.0)), model.target.noise > 0.0
     best_ridge = _best_ridge(laws, width, noisy)
-    solved = tuple((count, _solved(model, count, width, ridge)) for count in _NUMBERS)
+    errors = {count: _solved(model, count, width, ridge) for count in _NUMBERS}
+    solved = tuple((count, error) for count, error in errors.items() if error is not None)
     return Rates(
         model,
         width,
@@ -213,8 +221,10 @@ def _enough_width(laws: tuple[float, float], width: float, ridge: float, noisy: 
     return round(high, 8)
 
 
-def _solved(model: Model, count: int, width: float, ridge: float) -> float:
-    """The test error of the model of a size; at the first size it has the model's ridge and neurons for a sample."""
+def _solved(model: Model, count: int, width: float, ridge: float) -> float | None:
+    """The test error of the model of a size, None where it is refused; at the first size it has the model's ridge and
+    neurons for a sample.
+    """
     grown = count / _NUMBERS[0]
     changes = {
         "inputs.modes": MAX_MODES,
@@ -222,4 +232,7 @@ def _solved(model: Model, count: int, width: float, ridge: float) -> float:
         "network.width": model.network.width / model.fit.samples * _NUMBERS[0] * grown**width / MAX_MODES,
         "fit.ridge": model.fit.ridge * grown ** (1.0 - ridge),
     }
-    return float(solve(model.replace(changes)).test_error)
+    try:
+        return float(solve(model.replace(changes)).test_error)
+    except GiantstepError:  # a ridge or a width out of range, or digits that are lost at the peak
+        return None

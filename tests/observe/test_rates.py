@@ -93,7 +93,7 @@ def test_solved_models_fall_about_as_fast() -> None:
     found = gs.rates(MODEL, width=1.0, ridge=1.0)
     assert [count for count, _ in found.solved] == sorted(count for count, _ in found.solved)
     assert all(after < before for (_, before), (_, after) in pairwise(found.solved))
-    assert abs(found.measured - found.rate) < 0.1
+    assert found.measured is not None and abs(found.measured - found.rate) < 0.1
     assert found.rate == pytest.approx(1.0 / 3.0) and found.exponents.limit == "ridge"
     assert found.to_dict()["best_rate"] >= found.rate
     assert "N^-0.333333" in repr(found)
@@ -123,6 +123,13 @@ def test_what_has_no_rates_says_why(changes: dict[str, object], word: str) -> No
     model = MODEL.replace(changes)
     with pytest.raises(gs.BadInput, match=word):
         gs.rates(model)
+
+
+def test_exponents_are_known_where_no_size_is_solved() -> None:
+    found = gs.rates(MODEL, ridge=900.0)
+    assert found.exponents.limit == "samples" and len(found.solved) == 1 and found.measured is None
+    assert "not at sizes" in repr(found) and found.to_dict()["measured"] is None
+    assert found.plot().get_xlabel()
 
 
 @pytest.mark.parametrize("call", [lambda m: gs.rates(m, width=0.0), lambda m: gs.rates(m, ridge=math.nan)])
