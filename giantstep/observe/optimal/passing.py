@@ -101,9 +101,13 @@ def _error(target: Target, estimate: Array, truth: Array, seed: int, fineness: F
     sizes, vectors = np.linalg.eigh(known)
     root = (vectors * np.sqrt(np.clip(sizes, 1e-12, 1.0 - 1e-12))) @ vectors.T
     kappa = np.linalg.solve(root, (inputs @ estimate).T).T
-    parts = parts_of(label_law(target, rows_of(root), kappa, clean=True, finer=fineness.labels), kappa)
     label = np.asarray(link_values(target.link)((inputs @ truth).T))
+    guess = np.empty(_FRESH)
+    for start in range(0, _FRESH, _AT_A_TIME):
+        few = kappa[start : start + _AT_A_TIME]
+        parts = parts_of(label_law(target, rows_of(root), few, clean=True, finer=fineness.labels), few)
+        values = np.sign(parts.label) if by_sign else parts.label
+        guess[start : start + _AT_A_TIME] = (parts.weight * values).sum(axis=1)
     if by_sign:
-        guess = np.sign((parts.weight * np.sign(parts.label)).sum(axis=1))
-        return float(np.mean(np.where(guess == 0.0, 0.5, guess * label < 0.0)))
-    return float(np.mean((label - (parts.weight * parts.label).sum(axis=1)) ** 2))
+        return float(np.mean(np.where(guess == 0.0, 0.5, np.sign(guess) * label < 0.0)))
+    return float(np.mean((label - guess) ** 2))

@@ -27,6 +27,8 @@ from giantstep.spec.model import Target
 Array = np.ndarray
 _REACH, _WIDTH, _NARROWEST, _ORDER = 9.0, 1.5, 0.1, 12  # panels of kappa
 _KAPPA = 12  # the first number of nodes of kappa
+_SHARE, _TAILS, _ALL = 1.2, 5.2, 1.0 - 1e-4  # of several directions: step, reach, an overlap that is nearly all
+_AFFORDABLE = 20_000  # nodes of several directions; where a trapezoid needs more, fewer ones miss some digits
 _AROUND = np.array([-36.0, -18.0, -9.0, -5.0, -2.5, 0.0, 2.5, 5.0, 9.0, 18.0, 36.0])  # and beside a jump, in its width
 _LEVELS = 60  # different labels, at most, of one that is constant almost everywhere
 _SAME = 1e-11  # of the largest label: two labels that are one
@@ -114,9 +116,11 @@ def square_root(matrix: Array) -> Array:
 
 
 def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Array]:
-    """Nodes [N, m] and weights [N] of kappa: panels about the jumps of a label of one index, else a product rule."""
+    """Nodes [N, m] and weights [N] of kappa: panels about the jumps of a label of one index, else a trapezoid."""
     if target.indices > 1:
-        return products([hermite(fineness.kappa)] * target.indices)
+        rule = _trapezoid(known, fineness)
+        dear = len(rule[0]) ** target.indices > _AFFORDABLE
+        return products([hermite(fineness.kappa) if dear else rule] * target.indices)
     q, breaks = float(known[0, 0]), _breaks(target)
     spread = math.sqrt(1.0 - q + target.probit)  # of z, and of what labels tell of it
     widest = _WIDTH * min(1.0, max(spread, _NARROWEST)) * _KAPPA / fineness.kappa
@@ -128,6 +132,15 @@ def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Arr
         edges = evenly_cut(_REACH, widest, places.tolist())
     kappa, weight = normal_nodes(edges, _ORDER)
     return kappa[:, None], weight
+
+
+def _trapezoid(known: Array, fineness: Fineness) -> tuple[Array, Array]:
+    """Nodes and weights of one direction: averages over the rest of the indices vary on its spread over that known."""
+    largest = min(float(np.linalg.eigvalsh(known)[-1]), _ALL)
+    step = _SHARE * math.sqrt(1.0 - largest) * _KAPPA / fineness.kappa  # 1 - Q: of the density times such an average
+    number = math.ceil(_TAILS / step)
+    nodes = np.arange(-number, number + 1) * (_TAILS / number)
+    return nodes, _TAILS / number * np.exp(-0.5 * nodes * nodes) / math.sqrt(2.0 * math.pi)
 
 
 def _breaks(target: Target) -> tuple[float, ...]:
