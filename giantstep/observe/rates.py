@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+import sympy
+
 from derive.power_law_rates import CAPACITY, RESOLUTION, RIDGE, SOURCE, WIDTH, power_law_rates
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.expressions import is_linear
@@ -196,11 +198,8 @@ def exponents_at(laws: tuple[float, float], width: float, ridge: float) -> Expon
 
 def _best_ridge(laws: tuple[float, float], width: float, noisy: bool) -> float:
     """The smallest exponent of the ridge with the largest rate: at an end, or where two parts of it cross."""
-    capacity, source = laws
-    most = capacity * min(1.0, width)
-    slope = (2.0 * source - 1.0) / capacity
-    parts = [(2.0, 0.0), (slope, 0.0), (1.0 - 1.0 / capacity, width), (slope - 1.0 / capacity, width)]
-    parts += [(-1.0 / capacity, 1.0)] if noisy else []
+    most = laws[0] * min(1.0, width)
+    parts = _lines(laws, width, noisy)
     places = {0.0, most}
     for number, (one, at) in enumerate(parts):
         for other, beside in parts[:number]:
@@ -208,6 +207,18 @@ def _best_ridge(laws: tuple[float, float], width: float, noisy: bool) -> float:
                 places.add(place)
     rate = {place: exponents_at(laws, width, place).error(noisy) for place in places}
     return min(place for place in places if rate[place] >= max(rate.values()) - _SAME)
+
+
+def _lines(laws: tuple[float, float], width: float, noisy: bool) -> list[tuple[float, float]]:
+    """The lines (slope, value at zero) in the resolution of which the derived exponents are made."""
+    law, found = power_law_rates(), list[tuple[float, float]]()
+    values = dict(zip((CAPACITY, SOURCE, WIDTH), (*laws, width), strict=True))
+    for exponent in (law.bias, law.variance)[: 1 + noisy]:
+        body = exponent.subs(values)
+        bends = body.atoms(sympy.Min, sympy.Max)
+        lines = [body.xreplace({bend: line}) for bend in bends for line in bend.args] or [body]
+        found += [(float(line.diff(RESOLUTION)), float(line.subs(RESOLUTION, 0.0))) for line in lines]
+    return found
 
 
 def _enough_width(laws: tuple[float, float], width: float, ridge: float, noisy: bool) -> float:
