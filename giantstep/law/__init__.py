@@ -11,7 +11,7 @@ intermediate_steps          a step below the giant one, whose mean_feature_order
 labels                      the label given kappa for a loss that is not the square one, without kinks or of one index
 label_moments               a label of several indices: by multi_index_labels where it has kinks (kink_roots)
 rows_after_step             rows of a trained bulk: their covariance, and row_norms
-    residual, residual_nodes    the residual of a sample of the step, which these are averages over
+    residual, residual_nodes    the residual of a sample of the step, which these are averages over, at few_nodes
     stretched_bulk              samples of the step, in the place of a spectrum
 given_bulk, given_file      rows that are given as a file
 structured_inputs           inputs of a given covariance

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.polynomial.legendre import legvander
 
+from giantstep.law import few_nodes
+from giantstep.law.few_nodes import Laws
 from giantstep.quadrature.gauss import evenly_cut, legendre, legendre_coefficients, normal_nodes
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import function_kernel
@@ -19,7 +21,7 @@ _REACH = 9.0
 _SHARP = 0.5  # width of a turn that panels resolve wherever they end
 _NEGLIGIBLE = 1e-18
 _CHUNK = 100_000  # nodes at a time
-_EXHAUSTED = 1e-13  # of the largest residual: there are no more points that count
+_EXHAUSTED = 1e-13  # of the unit: the square of a residual that does not vary
 _PANELS = 16  # in e, of residuals with Gaussian noise
 
 
@@ -91,45 +93,16 @@ def turns_of(link: str) -> list[float]:
     return sorted(place for place in found if abs(place) < _REACH)
 
 
-def on_few_nodes(law: ResidualLaw, count: int, about: tuple[float, float] | None = None) -> ResidualLaw:
-    """The law at ``count`` nodes, fewer where it has fewer points.
-
-    The nodes are those of the Gauss rule of ``E 1 + t^2`` in asinh(e), by the method of Lanczos, and the weights
-    interpolate: in that variable averages of what is analytic about the axis converge for laws of long tails too.
-    about: what e is measured from there and in units of; by itself its mean and standard deviation.
-    """
-    measure = np.abs(law.weight) + np.abs(np.einsum("ddn->dn", law.weight_tt)).sum(axis=0)
-    law, measure = law.at(law.e[measure > 0.0], law.rows[:, measure > 0.0]), measure[measure > 0.0]
-    center, spread = about or _mean_and_deviation(law)
-    basis, diagonal, beside = _lanczos(np.arcsinh((law.e - center) / spread), np.sqrt(measure), count)
-    matrix = np.diag(diagonal) + np.diag(beside, 1) + np.diag(beside, -1)
-    nodes, vectors = np.linalg.eigh(matrix)
-    root = math.sqrt(measure.sum()) * vectors[0]
-    rows = root * (law.rows / np.sqrt(measure) @ basis.T @ vectors)
-    return law.at(center + spread * np.sinh(nodes), rows)
+def on_few_nodes(law: ResidualLaw, count: int) -> ResidualLaw:
+    """The law at ``count`` nodes, fewer where it has fewer points; about its mean, in units of its deviation."""
+    few = few_nodes.on_few_nodes(Laws(law.e[None], law.rows[None]), count, _mean_and_deviation(law))
+    kept = few.rows[0].any(axis=0)
+    return law.at(few.e[0, kept], few.rows[0][:, kept])
 
 
 def _mean_and_deviation(law: ResidualLaw) -> tuple[float, float]:
     center = float(law.weight @ law.e)
     return center, math.sqrt(max(law.square - center**2, _EXHAUSTED))
-
-
-def _lanczos(points: Array, start: Array, count: int) -> tuple[Array, Array, Array]:
-    """Orthonormal vectors [n, N] of polynomials of the points times ``start``, and the Jacobi matrix of n <= count."""
-    basis = [start / np.linalg.norm(start)]
-    diagonal: list[float] = []
-    beside: list[float] = []
-    while True:
-        row = points * basis[-1]
-        diagonal.append(float(row @ basis[-1]))
-        for _ in range(2):
-            known = np.array(basis)
-            row = row - known.T @ (known @ row)
-        length = float(np.linalg.norm(row))
-        if len(basis) == count or length <= _EXHAUSTED * float(np.max(np.abs(points))):
-            return np.array(basis), np.array(diagonal), np.array(beside)
-        beside.append(length)
-        basis.append(row / length)
 
 
 def _with_noise(law: ResidualLaw, spread: float, level: int) -> ResidualLaw:

@@ -93,11 +93,8 @@ def later_samples(
     shifts = np.array(before.loadings) @ kappa.T + network.initial_bias
     output, slope, curvature, rest = averages_at(network, before.bulk_variance, shifts)
     mean = (values * np.array(network.readout.fractions)) @ output
-    laws = residuals_given(target, before.overlaps, kappa, mean, weight, count // 2)
-    of = np.repeat(np.arange(len(kappa)), [len(law.e) for law in laws])
-    e = np.concatenate([law.e for law in laws])
-    rows = np.concatenate([w * law.rows for w, law in zip(weight, laws, strict=True)], axis=1)
-    plain, along, beyond = _seen(rows, kappa[of].T, before.places, target.indices)
+    of, e, rows = residuals_given(target, before.overlaps, kappa, mean, weight, count // 2)
+    plain, along, beyond = _seen(weight[of] * rows, kappa[of].T, before.places, target.indices)
     own = np.array(after.own).reshape(-1, len(values)) @ (e * slope[:, of])
     moved = size * values[:, None] * e
     stretch, noise = moved * curvature[:, of], moved**2 * rest[:, of]

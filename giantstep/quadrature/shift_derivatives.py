@@ -202,9 +202,18 @@ def _rest_averages(
     powers: tuple[tuple[int, int], ...], _: Array, slope: Array, x: Array, weight: Array, places: Array
 ) -> tuple[Array, Array]:
     """E rho^i z^j, [P, N]; as large as powers of sigma', and rounded accordingly."""
-    z, density = x - places[:, None], weight * _normal_density(x, places)
-    mean, linear = (density * slope).sum(axis=1), (density * slope * z).sum(axis=1)
-    rho = slope - mean[:, None] - linear[:, None] * z
-    found = np.array([(density * rho**i * z**j).sum(axis=1) for i, j in powers])
-    size = math.sqrt(float((density * slope * slope).sum(axis=1).max()))
+    z, density = x - places[:, None], _normal_density(x, places)
+    highest = max(i for i, _ in powers)
+    columns = (weight * slope ** np.arange(1 + highest)[:, None]).T
+    mixed = np.empty((1 + max(i + j for i, j in powers), len(places), 1 + highest))  # E sigma'^i z^j at [j, :, i]
+    for j in range(len(mixed)):
+        mixed[j] = density @ columns
+        np.multiply(density, z, out=density)
+    mean, linear = mixed[0, :, 1:2].copy(), mixed[1, :, 1:2].copy()
+    size = math.sqrt(float(mixed[0, :, 2].max()))
+    found = np.empty((len(powers), len(places)))
+    for i in range(1 + highest):  # one factor sigma' after the other becomes rho = sigma' - mean - linear z
+        for place in (place for place, (of, _) in enumerate(powers) if of == i):
+            found[place] = mixed[powers[place][1], :, 0]
+        mixed = mixed[:-1, :, 1:] - mean * mixed[:-1, :, :-1] - linear * mixed[1:, :, :-1]
     return found, np.array([_MOST_ROUNDED * max(1.0, size) ** i for i, _ in powers])
