@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature d8e97e7fea9e7af9, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 013958fb2dec00f7, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d8e97e7fea9e7af9ec4cad3b47271ad08bee8d7360bdcab8e370aa4feefa8a5a"
+SIGNATURE = "013958fb2dec00f7eeb70d8dded848e0c5fb618ed4ff374ae4769f94823e0830"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 49050cfc4742bcf6, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 0aa226f922fca960, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "49050cfc4742bcf6c6f433fdb7e6b9d9c8d1c074f3e744c4f9d538d8e158d724"
+SIGNATURE = "0aa226f922fca96052f0bbce1385767c9550f4f2b582034499f6e12b450bbedf"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature beaf1c003a5a0169, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 1b22f2ef4320b052, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "beaf1c003a5a01699ab819368b54d1c44010847de2d4f15cc074fb52f99c4ed0"
+SIGNATURE = "1b22f2ef4320b052fd7ca26c0b2d504e4cc09033547f2e77adf8037fc966a4ac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

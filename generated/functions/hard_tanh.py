@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ee975cfbdbda5e8f, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 97fe1b3fa0c3f793, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "ee975cfbdbda5e8fa4529fddbb7b2ae82648b93f0eb9e5781fa26775dab2bc75"
+SIGNATURE = "97fe1b3fa0c3f793fc796cb6986007b91f6a9146ab64565a304d26a6321d23c2"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8828595b974e0cac, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 9283b52b545be079, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "8828595b974e0cac24d044e140d085d1d71b97f202a1add82d969a8486df5a22"
+SIGNATURE = "9283b52b545be079a94efe06b690f7e55555ad927153e4df4a632a370203065a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

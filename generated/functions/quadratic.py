@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 394c336cc825b912, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature daff0a5fe9b6d555, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "394c336cc825b912366a186d2d7400c80afa93452b97f0bf6fbf98e790b9a828"
+SIGNATURE = "daff0a5fe9b6d555ac47a27152557ea88e098eefc6a3a4bbab5a7a2f1402579a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

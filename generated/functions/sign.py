@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 917eea7872e20e38, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 62882607be7b1041, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "917eea7872e20e3822b2f7d7c861d3b9f701ab8f104c40adc7eb16cd509806a3"
+SIGNATURE = "62882607be7b1041c031ccb68efadbc51eeaf9ff3673eee4c4b674d0a502273b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 87f748b4b6179bb3, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 80044b1841f6ef3b, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "87f748b4b6179bb337b2da12acd71c6915a0526501f035480e777a886f01d564"
+SIGNATURE = "80044b1841f6ef3bf76944539f5ed056a7ad4257925774cb9c1f5e9d3c56db8a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a1c3b68595a8dd0e, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 4c39654dc09976d6, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "a1c3b68595a8dd0ebe0280a3947267e7c93b29819cb39d510ff0dbf763fe3764"
+SIGNATURE = "4c39654dc09976d6a271e80fbcbf09b78155223c9c554ad2be7e6f074565178c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

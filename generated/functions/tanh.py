@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8d562cff88e0a6f5, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 28a598b01f3fba33, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "8d562cff88e0a6f52a753d808f286ba4af0224690f6330cf8e42e3ac83eb32a6"
+SIGNATURE = "28a598b01f3fba330a74b51e10fd78bc95060e35ca8b9981e2ab0d8b981e9252"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

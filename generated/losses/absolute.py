@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature e2f72897ad5b7ca5, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature ca7b4821eaf0f11d, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "e2f72897ad5b7ca5ff5839c4d4ce9cf6f9d204121650e4f1458863cd22e26ab1"
+SIGNATURE = "ca7b4821eaf0f11d2c616321f26d4a42082fc70ed15cc0566c9e3f0de6a2fef2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 66bb5a46093ea702, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature a2777e79275c2190, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "66bb5a46093ea702a05a206ed021973c42697e3f9319582aaef6e9769510adc5"
+SIGNATURE = "a2777e79275c2190d7f99508f0fd81a4725f78610276faf43d61706088d85e1c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

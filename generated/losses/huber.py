@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 900db79583a5d28e, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 37e420ba7babafb8, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "900db79583a5d28e1311ba5f27ad0be4e13169130f3b8e03d37ecd5d4903325e"
+SIGNATURE = "37e420ba7babafb846d40aff84d6c3c6fae3a8895e88447f482e2b70ff7ddc09"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

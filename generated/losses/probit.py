@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature fd56753e6f764631, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature e8a0eacd0ca1dd36, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "fd56753e6f76463112bdcfcd5aade5a9fa5bd82a3e1a5a06886bf850cf1d6cff"
+SIGNATURE = "e8a0eacd0ca1dd3645f8e71b1e007fd15d584bd999ae841c18fc9f11e39bd154"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 52a5f8dea127bf58, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 9b0cae6fa42b0a9a, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "52a5f8dea127bf58a410b6463654f6ac6418af1409cd2ca77f30b290e8a00cd5"
+SIGNATURE = "9b0cae6fa42b0a9a435fa0f055b062985725a02f1c38d855c0f5ca23aa20cbd2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

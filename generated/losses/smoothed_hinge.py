@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature d27b48d82d8ce05e, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 85c1f4cd7a2ccc15, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "d27b48d82d8ce05ecdf46d265a33dd908b3aec75ab841480cbfff376de355a7e"
+SIGNATURE = "85c1f4cd7a2ccc15804e499e38a5e24161b40bff3fd260ace72452c8ee9d6ef4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

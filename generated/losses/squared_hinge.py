@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 19879d0c2d4703f1, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature 3dee357932486ad0, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "19879d0c2d4703f1030e6dac5655861450fd1d72b2776cf929f7448b658f23e1"
+SIGNATURE = "3dee357932486ad082b6dc681f7f0e9f29994f73931f55faee966e793d2b8c2b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

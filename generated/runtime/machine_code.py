@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 2e3652defefc66ed, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature cb4befa5764d915f, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -47,4 +47,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "2e3652defefc66ed718d71f00ee30fc54592b6a6332a1894a750c5303d7b82d7"
+SIGNATURE = "cb4befa5764d915ff4fb67161832b52d14b151ecb2b0675bbb45c90165997cff"

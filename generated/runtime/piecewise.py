@@ -1,7 +1,7 @@
 """Truncated Gaussian moments of piecewise linear f.
 
 Written by hand, in codegen/runtime/piecewise.py.
-Generated; do not edit. Signature 2e3652defefc66ed, runtime bca8a2b3e7d43eb7.
+Generated; do not edit. Signature cb4befa5764d915f, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -92,4 +92,4 @@ def piecewise(segments, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = 0.0
 
-SIGNATURE = "2e3652defefc66ed718d71f00ee30fc54592b6a6332a1894a750c5303d7b82d7"
+SIGNATURE = "cb4befa5764d915ff4fb67161832b52d14b151ecb2b0675bbb45c90165997cff"

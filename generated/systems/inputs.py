@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 7116c5ab7b5b8ebf.
+Generated; do not edit. Signature 83c6caaf139aed27.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7116c5ab7b5b8ebf6bfc36d2f5e048e08816a48c93a8b57625f11cf13b887ba6"
+SIGNATURE = "83c6caaf139aed27f2d09ff090cb525ea4555823cd15241b6df3cd052d951060"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

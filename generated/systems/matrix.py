@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature c764fbabce43668d.
+Generated; do not edit. Signature 899e7c26953909ce.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c764fbabce43668d17a44ee89e9c7c09c8e1a5e419decb4016974a3a9f97a3af"
+SIGNATURE = "899e7c26953909ce63f4b543df888130e5ca5b97d967c80ac5dab89569c47698"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 558d1eee01439764.
+Generated; do not edit. Signature 9841d74b589bed1d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "558d1eee014397640abe9fe3292f912f2a9a42e47a7b30a0f2e6f6ccc7d1318a"
+SIGNATURE = "9841d74b589bed1d5c053262c4bdfa88d6e517eb5bfd6af35640727503c62153"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature b6c493c17578f2bf.
+Generated; do not edit. Signature 76a475af984057dc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b6c493c17578f2bf082ca9673ae5cf674e04e4b0cc4d97b40bb9021ffed76c03"
+SIGNATURE = "76a475af984057dc3af6e6eb844634bf39debc3810f1f5da1af925dd1a74c7ea"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 1122e316b6fec3af.
+Generated; do not edit. Signature f15f2578a0001cc8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1122e316b6fec3afc25da3e31bc56970d4d52ea73c73c92344920c2754c6eed2"
+SIGNATURE = "f15f2578a0001cc8e0153eb320a58c1bf3cbbaec8c38f53d118a33494138ff4a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

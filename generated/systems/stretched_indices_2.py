@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 0493aba203186f39.
+Generated; do not edit. Signature 581bf075872a4808.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0493aba203186f39d5f34e5018dcf8038260512bf649c481f2fae45fc3f9686b"
+SIGNATURE = "581bf075872a48081b1a75f8b5926251a70223440146ba8dcc0232edfe3cdc41"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

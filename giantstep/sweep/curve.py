@@ -28,8 +28,10 @@ from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes, Grid, SweepLike, grid_of
+from giantstep.sweep.paths import Path, with_paths
 from giantstep.sweep.tasks import SeedUnit, SolveUnit, not_parameters, run_units
 from giantstep.sweep.workers import compile_once, executor_of
+from giantstep.system.points import goes_together
 
 SIMULATED_POINTS = 12
 _CHUNK = 64
@@ -122,6 +124,13 @@ class _Plan:
         found: list[int] = place.transpose(order).ravel().tolist()
         return found
 
+    def points(self, dimension: int | None) -> Iterator[tuple[int, Changes, Path]]:
+        """The rows in this order, each with the points that lead to it: none where all are solved at once."""
+        rows = ((row, self.grid.changes(row)) for row in self.in_order())
+        if goes_together(self.base, dimension):
+            return ((row, changes, Path()) for row, changes in rows)
+        return with_paths(rows)
+
     def _shared(self, row: int) -> Changes:
         return not_parameters(self.base, self.grid.changes(row))
 
@@ -186,7 +195,10 @@ class _Table:
 def _solve(plan: _Plan, table: _Table, work: _Work, stage: str) -> None:
     """Theory at every row; at the sizes of the dimension for the stage "finite size"."""
     dimension = plan.dimension if stage == "finite size" else None
-    units = ((row, SolveUnit(plan.base, plan.grid.changes(row), dimension, plan.tolerance)) for row in plan.in_order())
+    units = (
+        (row, SolveUnit(plan.base, changes, dimension, plan.tolerance, path))
+        for row, changes, path in plan.points(dimension)
+    )
     for done, (row, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):
         if stage == "theory":
             table.status[row] = outcome.status

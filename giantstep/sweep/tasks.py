@@ -8,7 +8,6 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import resources
-from itertools import islice
 from queue import SimpleQueue
 from typing import Any, Protocol, TypeVar
 
@@ -24,6 +23,7 @@ from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
 from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome, key_of
 from giantstep.sweep.grid import Changes
+from giantstep.sweep.paths import Leaders, Path
 from giantstep.system.points import goes_together, parameter_keys, solve_points
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
@@ -63,20 +63,35 @@ def model_at(base: Model, changes: Changes, dimension: int | None) -> Model:
 
 @dataclass(frozen=True)
 class SolveUnit:
-    """One solve: ``base`` with ``changes``; with ``dimension``, at the whole-number sizes nearest to it."""
+    """One solve: ``base`` with ``changes``; with ``dimension``, at the whole-number sizes nearest to it.
+
+    path: the points that lead to this one.
+    """
 
     base: Model
     changes: Changes
     dimension: int | None
     tolerance: float
+    path: Path = Path()
 
     def run(self) -> Outcome:
         """Errors, spike and order parameters."""
-        try:
-            model = model_at(self.base, self.changes, self.dimension)
-        except BadInput as error:
-            return Outcome("impossible", reason=str(error))
-        return outcome_of(model, self.dimension, self.tolerance)
+        *_, last = self.run_path()
+        return last
+
+    def run_path(self) -> Iterator[Outcome]:
+        """The same of all points of the path, from its first to this one."""
+        leaders = Leaders()
+        for place, changes in self.path.points(self.changes):
+            try:
+                model = model_at(self.base, changes, self.dimension)
+            except BadInput as error:
+                yield Outcome("impossible", reason=str(error))
+                continue
+            outcome, result = _solved(model, self.dimension, self.tolerance, leaders.start(place))
+            if result is not None:
+                leaders.add(place, result)
+            yield outcome
 
     @property
     def shared(self) -> Changes:
@@ -85,8 +100,9 @@ class SolveUnit:
 
     def key(self) -> str:
         """The model is named by its base and the changes: cheaper than building it."""
-        what = {"changes": self.changes, "dimension": self.dimension, "tolerance": self.tolerance}
-        return named(self.base, {"solve": None, **what})
+        what: dict[str, Any] = {"changes": self.changes, "dimension": self.dimension, "tolerance": self.tolerance}
+        led = {"path": [self.path.key, self.path.before]} if self.path.before else {}
+        return named(self.base, {"solve": None, **what, **led})
 
 
 @dataclass(frozen=True)
@@ -153,12 +169,20 @@ def _program() -> str:
 
 def outcome_of(model: Model, dimension: int | None, tolerance: float) -> Outcome:
     """What ``solve`` finds for a model, errors included."""
+    return _solved(model, dimension, tolerance, None)[0]
+
+
+def _solved(
+    model: Model, dimension: int | None, tolerance: float, start: Result | None
+) -> tuple[Outcome, Result | None]:
+    """The same with the result, if there is one."""
     try:
-        return Outcome("ok", _numbers_of(solve(model, dimension=dimension, tolerance=tolerance)))
+        result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
+        return Outcome("ok", _numbers_of(result)), result
     except NotConverged as error:
-        return Outcome("not_converged", reason=str(error))
+        return Outcome("not_converged", reason=str(error)), None
     except BadInput as error:
-        return Outcome("impossible", reason=str(error))
+        return Outcome("impossible", reason=str(error)), None
 
 
 def _numbers_of(result: Result) -> dict[str, float]:
@@ -225,7 +249,7 @@ def run_units(
     pending: _Pending[_Slot] = {}
     ended: _Ended = SimpleQueue()
     try:
-        for part in _chunks(units, chunk):
+        for part in _chunks(units, chunk):  # of whole paths
             slots, todo, keys = [], [], []
             for slot, unit in part:
                 key = "" if checkpoint is None else unit.key()
@@ -258,7 +282,26 @@ def run_all(units: Sequence[Unit]) -> tuple[Outcome, ...]:
     known: dict[int, Outcome] = {}
     for places in _together(units).values():
         known |= _run_together([(place, unit) for place in places if isinstance(unit := units[place], SolveUnit)])
+    for path in _along_paths([(place, unit) for place, unit in enumerate(units) if place not in known]):
+        known |= _run_along(path)
     return tuple(known[place] if place in known else unit.run() for place, unit in enumerate(units))
+
+
+def _along_paths(units: Sequence[tuple[int, Unit]]) -> Iterable[list[tuple[int, SolveUnit]]]:
+    """Units with their places, those of a path together."""
+    paths: dict[object, list[tuple[int, SolveUnit]]] = {}
+    for place, unit in units:
+        if isinstance(unit, SolveUnit):
+            _, first = next(unit.path.points(unit.changes))
+            paths.setdefault((id(unit.base), unit.dimension, unit.tolerance, first), []).append((place, unit))
+    return paths.values()
+
+
+def _run_along(units: Sequence[tuple[int, SolveUnit]]) -> dict[int, Outcome]:
+    """Place -> outcome of units of one path."""
+    _, furthest = max(units, key=lambda one: len(one[1].path.before))
+    outcomes = list(furthest.run_path())
+    return {place: outcomes[len(unit.path.before)] for place, unit in units}
 
 
 def _together(units: Sequence[Unit]) -> dict[object, list[int]]:
@@ -293,9 +336,16 @@ def _run_together(units: Sequence[tuple[int, SolveUnit]]) -> dict[int, Outcome]:
     }
 
 
-def _chunks(items: Iterable[_Slot], size: int) -> Iterator[list[_Slot]]:
-    iterator = iter(items)
-    while part := list(islice(iterator, size)):
+def _chunks(items: Iterable[tuple[_Slot, Unit]], size: int) -> Iterator[list[tuple[_Slot, Unit]]]:
+    """Items of at least ``size`` units at a time, which end where a path does."""
+    part: list[tuple[_Slot, Unit]] = []
+    for slot, unit in items:
+        begins = not (isinstance(unit, SolveUnit) and unit.path.before)
+        if len(part) >= size and begins:
+            yield part
+            part = []
+        part.append((slot, unit))
+    if part:
         yield part
 
 

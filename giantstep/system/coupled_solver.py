@@ -43,6 +43,8 @@ _BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an outpu
 _PAIRS = 7  # of systems that are compared, at most
 _CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
+_SOON = 6  # Newton steps from what is near
+Pair = tuple[CoupledSystem, CoupledSystem]
 # system, unknowns, evaluations, change of the test error under refinement, observables
 Found = tuple[CoupledSystem, Array, int, float, Array]
 
@@ -73,7 +75,8 @@ def coupled_solution(
     problem: Problem, tolerance: float, start: Result | None, near: tuple[CoupledSystem, Array] | None = None
 ) -> Found:
     """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
-    outcome, last = _first_solution(problem, start, near)
+    beside = _beside(problem, start) if start is not None and near is None else None
+    outcome, last = _first_solution(problem, start, near) if beside is None else beside[1:]
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed = held = 0
@@ -83,15 +86,17 @@ def coupled_solution(
         if number and settles(problem):
             outcome = _settling(problem, x, FINE[0], _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
-        coarser, finer = pair(problem, times, x)
+        known = beside is not None and number == 0
+        coarser, finer = beside[0] if beside is not None and known else pair(problem, times, x)
         coarser.takes(last)
-        estimate = newton(coarser, x, most=12, settled=_NEAR, blind=True)
+        estimate = outcome if known else newton(coarser, x, most=12, settled=_NEAR, blind=True)
         finer.takes(coarser)
         last = finer
         answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
         if answer.converged and not finer.loss.SMOOTH and finer.certificate(answer.x) > RESIDUAL:
             answer = newton(finer, answer.x, settled=TO_THE_LAST)  # a kink holds an output within less than a step
-        evaluations += estimate.evaluations + (answer.evaluations if answer is not estimate else 0)
+        evaluations += estimate.evaluations if not known else 0
+        evaluations += answer.evaluations if answer is not estimate else 0
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
             failed += 1
             if found is not None and estimate.converged:  # which is finer than the last answer
@@ -115,6 +120,18 @@ def coupled_solution(
     if found is None:
         raise NotConverged(_stalled(problem), _hint(problem))
     return found
+
+
+def _beside(problem: Problem, start: Result) -> tuple[Pair, Outcome, CoupledSystem] | None:
+    """The first pair of systems with a solution of the coarser one, where a start is so near that no easier one has to
+    lead to it.
+    """
+    first = pair(problem, Times(), np.empty(0))
+    x = _unknowns_of(problem, first[0], start)
+    if x is None:
+        return None
+    outcome = newton(first[0], x, most=_SOON, settled=_NEAR, blind=True, shortest=SHORT)
+    return (first, outcome, first[0]) if outcome.converged else None
 
 
 def _first_solution(
@@ -279,12 +296,20 @@ def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcom
 
 def starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
     """Unknowns to start from: those of the given result, those of the square loss, those without data."""
-    order = None if start is None else reduced_order(problem, start.order_parameters)
-    if order is not None and order["psi"].shape == (len(problem.fraction), system.indices):
-        yield system.unknowns(order)
+    x = None if start is None else _unknowns_of(problem, system, start)
+    if x is not None:
+        yield x
     with suppress(NotConverged):
         yield unknowns_of_square_loss(problem, system)
     yield _without_data(problem, system)
+
+
+def _unknowns_of(problem: Problem, system: CoupledSystem, start: Result) -> Array | None:
+    """Those of a result; None where its blocks or directions are others."""
+    order = reduced_order(problem, start.order_parameters)
+    if order is None or order["psi"].shape != (len(problem.fraction), system.indices):
+        return None
+    return system.unknowns(order)
 
 
 def _of_huber_losses(problem: Problem, system: CoupledSystem) -> Iterator[Array]:

@@ -64,6 +64,7 @@ class CoupledSystem:
         columns = laws.on(self.span, self.blocks)
         self.table, self.node, self.sizes = columns.table, columns.node, columns.sizes
         self.kappa = columns.kappa  # of several coordinates that along the alignment
+        self.of_square = columns.of_square
         self.loss = loss_kernel(model.fit.loss)
         self.indices = model.target.indices
         law = "norms" if problem.norms_vary else "isotropic"
@@ -252,10 +253,9 @@ class CoupledSystem:
         if problem.rank > 1:
             yield self._on_finer_axes()
             return
-        edges = meshes(terms_of(problem.blocks, problem.link)).edges
         found = panels(
             here,
-            edges,
+            lambda: meshes(terms_of(problem.blocks, problem.link)).edges,
             lambda kappa: self._on(kappa, np.ones_like(kappa), self.clean).output(),
             lambda kappa: np.concatenate(
                 [_averages_of_sign(part.output()) for part in self._in_parts(kappa, np.ones_like(kappa))], axis=1

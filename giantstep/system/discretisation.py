@@ -63,13 +63,15 @@ class Level:
 @dataclass(frozen=True, eq=False)
 class Columns:
     """A table with the functions of a span in the place of the mean features, and what systems read of it: as
-    ``node`` [columns, N], kappa [N] along the alignment, and sizes [K^2 + K, N] of what variances are sums with.
+    ``node`` [columns, N], kappa [N] along the alignment, and sizes [K^2 + K, N] of what variances are sums with. The
+    nodes of the square loss are remembered, by the share of the mean label that flips leave.
     """
 
     table: Array
     node: Array
     kappa: Array
     sizes: Array
+    of_square: dict[float, list[Array]] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)

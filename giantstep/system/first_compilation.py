@@ -26,6 +26,7 @@ import numpy as np
 from numba import typeof
 from numba.core.types import BaseFunction
 
+from generated.runtime.between_nodes import crosses, is_sharp
 from generated.runtime.certificate import evaluate
 from generated.runtime.evaluation import run
 from generated.runtime.steps import raise_variances, solve_step
@@ -224,6 +225,8 @@ def _of_coupled(model: Model) -> list[Task]:
     calls += [
         (raise_variances, (room, variance_rows(kernel), node, line, (0.0, 0.0), 0.0, line, node)),
         (solve_step, (node, line, line, node, line)),
+        *([(crosses, (line, line, line))] if rank_of(model) == 1 else []),
+        *([(is_sharp, (line, node, node))] if rank_of(model) == 1 and model.fit.loss.form == "margin" else []),
     ]
     return [partial(_average, model), *(partial(_compile, function, arguments) for function, arguments in calls)]
 

@@ -11,6 +11,7 @@ from functools import partial
 
 import numpy as np
 
+from generated.runtime.between_nodes import crosses
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
@@ -25,7 +26,6 @@ Fields = Callable[[Array], CoupledSystem]
 _BASE = Level(8, 24)
 _FINER, _ROUNDS = 33, 8  # places in a bracket, which shrinks by as much in each round
 _AROUND = (-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0)  # ends of panels about a turn, in widths of it
-_STEP, _RARE = 4.0, 46.0  # widths of a turn between two nodes that a rule follows; kappa^2 beyond which none counts
 _WIDEST = 0.5  # width of a turn that the panels of the coefficients resolve
 _FEW = 4  # values of a label that is constant between its jumps
 _NEAR, _DIGITS = 1e-6, 11  # step of a slope in kappa; decimals to which two turns are one
@@ -64,19 +64,11 @@ def passes_unseen(system: CoupledSystem) -> bool:
     problem = system.problem
     if problem.loadings is not None:
         return False
-    kappa, width = system.kappa, _width(system)
-    if kappa[0] > 0.0:  # one half of a table whose mirror image is the other
-        kappa, width = np.concatenate([-kappa[:1], kappa]), np.concatenate([width[:1], width])
-    near = kappa[1:] ** 2 < _RARE
+    kappa, width, mean, response = system.kappa, _width(system), system.view("mean"), system.view("V")
     for label in _labels(problem, system.labels):
-        for kink in kinks_of(system):
-            values = distance_to(system, kink, label(system.kappa), system.view("mean"), system.view("V"))
-            if len(values) < len(kappa):
-                before = values[0] + (kappa[0] - kappa[1]) * (values[1] - values[0]) / (kappa[2] - kappa[1])
-                values = np.concatenate([[before], values])
-            crossed = (values[1:] > 0.0) != (values[:-1] > 0.0)
-            if np.any(crossed & near & (np.abs(np.diff(values)) > _STEP * width[1:])):
-                return True
+        values = label(kappa)
+        if any(crosses(kappa, distance_to(system, kink, values, mean, response), width) for kink in kinks_of(system)):
+            return True
     return False
 
 

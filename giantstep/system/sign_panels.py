@@ -16,15 +16,14 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
+from generated.runtime.between_nodes import is_sharp
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.mesh import nodes
 
 Array = np.ndarray
 Index = NDArray[np.intp]
-_STEP = 2.0  # lengths of a turn between two nodes: two orders that miss more than that may agree
 _FAR = 9.0  # standard deviations of t, beyond which nothing counts
-_NOTHING = 46.0  # -2 log of a weight and of a probability that count no more: 1e-10, seen by a rule in part
 _FINER, _CLOSER = 33, 2  # places in a bracket, which shrinks by as much in each round
 _ROUNDS, _CENTRED = 40, 0.1  # of false position, and how close to a zero they come, in lengths of its turn
 _NEAR = 1e-8  # step of a slope in kappa
@@ -78,14 +77,16 @@ Given = Callable[[Array], Output]
 Averaged = Callable[[Array], Array]
 
 
-def panels(output: Output, edges: Array, given: Given, averaged: Averaged) -> Array | None:
+def panels(output: Output, ends: Callable[[], Array], given: Given, averaged: Averaged) -> Array | None:
     """Ends of panels that resolve a probability of the output's sign, None where the nodes of ``output`` do.
 
-    edges: of the coefficients; given: the output at any kappa, of a law of the label on intervals or of none; averaged:
-    the functions [F, N] at kappa to resolve. The error is about the square of the tolerance on their last coefficients.
+    ends: of the panels of the coefficients; given: the output at any kappa, of a law of the label on intervals or of
+    none; averaged: the functions [F, N] at kappa to resolve. The error is about the square of the tolerance on their
+    last coefficients.
     """
-    if not _is_sharp(output):
+    if not is_sharp(output.kappa, output.turns(), output.away()):
         return None
+    edges = ends()
     grid, _ = nodes(edges, _ORDER)
     centre, width = _places(given, grid[grid**2 < _OUTSIDE])
     steps = _AROUND[:, None] * width
@@ -93,28 +94,6 @@ def panels(output: Output, edges: Array, given: Given, averaged: Averaged) -> Ar
     all_edges = np.concatenate([edges, (centre - around).ravel(), (centre + around).ravel()])
     all_edges = _distinct(all_edges[(all_edges >= edges[0]) & (all_edges <= edges[-1])])
     return _halved(all_edges, averaged)
-
-
-def _is_sharp(output: Output) -> bool:
-    """Whether a turn passes between two nodes, or may do so, faster than a rule on them follows."""
-    turns, half = output.turns(), output.kappa[0] > 0.0  # of a table whose mirror image is the other half
-    if half:
-        turns = np.concatenate([-turns[:, :1], turns], axis=1)
-    size, step = np.abs(turns), np.abs(turns[:, 1:] - turns[:, :-1])
-    if not (step > _STEP).any():
-        return False
-    rare = output.kappa**2 + output.away() ** 2  # -2 log of the weight
-    if half:
-        rare = np.concatenate([rare[:, :1], rare], axis=1)
-    crosses = (turns[:, 1:] > 0.0) != (turns[:, :-1] > 0.0)
-    left = np.where(crosses, 0.0, np.minimum(size[:, 1:], size[:, :-1]))
-    seen = left**2 + np.minimum(rare[:, 1:], rare[:, :-1]) < _NOTHING
-    if np.any((step > _STEP) & seen):
-        return True
-    dips = (size[:, 1:-1] < size[:, :-2]) & (size[:, 1:-1] < size[:, 2:])  # it may come to zero and go back
-    furthest = np.maximum(step[:, 1:], step[:, :-1])
-    left = np.maximum(size[:, 1:-1] - furthest, 0.0)
-    return bool(np.any(dips & (furthest > _STEP) & (left**2 + rare[:, 1:-1] < _NOTHING)))
 
 
 def _places(given: Given, grid: Array) -> tuple[Array, Array]:

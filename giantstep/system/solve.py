@@ -19,6 +19,7 @@ conditions (evidence)       what the solution must show; a Result (result), or N
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from functools import lru_cache
 
 from giantstep.spec.errors import BadInput, NotConverged
@@ -28,7 +29,7 @@ from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.label_cost import require_affordable
 from giantstep.system.loss_at_zero import has_jumps, saturated_hint, vanishing_hint
-from giantstep.system.merged_blocks import merged, parted
+from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
 from giantstep.system.separation import separable, separated
@@ -111,8 +112,15 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
 
         bias, found = solve_with_bias(whole.model, dimension, tolerance, start)
     else:
-        found = _solve_coupled(problem, tolerance, start)
+        found = _solve_coupled(problem, tolerance, _of_distinct(start, members))
     return bias, _along_given(whole, parted(found, members, whole.fraction))
+
+
+def _of_distinct(start: Result | None, members: Members) -> Result | None:
+    """A start for the distinct blocks, from one for all of them."""
+    if start is None or len(members.block) != len(start.order_parameters["Q2"]) or members.count == len(members.block):
+        return start
+    return replace(start, order_parameters=members.gathered(start.order_parameters))
 
 
 def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> Solution:

@@ -42,12 +42,12 @@ PLAIN = Likeness(1.0, 1.0)
 
 def unknowns_of_square_loss(problem: Problem, system: CoupledSystem) -> Array:
     """The unknowns of the square loss. Raises NotConverged."""
-    return _unknowns(problem, system, _tables(problem, system.feature_table), PLAIN)
+    return _unknowns(problem, system, _tables(problem, system), PLAIN)
 
 
 def unknowns_of_like_square_loss(problem: Problem, system: CoupledSystem) -> Array | None:
     """Those of a square loss that is like the loss of a problem; None where none is found. Raises NotConverged."""
-    tables = _tables(problem, system.feature_table)
+    tables = _tables(problem, system)
     like, x, found = PLAIN, _unknowns(problem, system, tables, PLAIN), None
     for _ in range(_ROUNDS):
         closer = _likeness(system, x)
@@ -66,12 +66,19 @@ def order_of_square_loss(system: CoupledSystem) -> dict[str, Array]:
     return {**system.order_parameters(), "coordinates": system.view("m").copy()}
 
 
-def _tables(problem: Problem, rows: Array) -> list[Array]:
+def _tables(problem: Problem, system: CoupledSystem) -> list[Array]:
     """The nodes for one direction of the target after the other, the rest of the label taken as noise, and what flips
-    take of it.
+    take of it; remembered.
     """
+    share = _kept(problem)
+    if share not in system.of_square:
+        system.of_square[share] = _tables_of(share, problem, system.feature_table)
+    return system.of_square[share]
+
+
+def _tables_of(share: float, problem: Problem, rows: Array) -> list[Array]:
     directions, span = problem.model.target.indices, span_of(problem)
-    kept, found = _kept(problem) * rows[:, 2 : 3 + directions], []
+    kept, found = share * rows[:, 2 : 3 + directions], []
     square = (rows[:, 2 : 3 + directions] ** 2).sum(axis=1) + rows[:, 3 + directions]
     for d in range(directions):
         rest = square - kept[:, 0] ** 2 - kept[:, 1 + d] ** 2
@@ -95,7 +102,8 @@ def _unknowns(problem: Problem, system: CoupledSystem, tables: list[Array], like
     source = _source(system.kernel, square_kernel(problem), system.blocks, functions)
     powers = np.array([1.0, like.a, like.a * like.a, 1.0 / like.c, problem.parameters.width / like.c, 0.0])
     found = works[source.direction, source.place]
-    found[source.averaged] = works[:, source.place[source.averaged]].mean(axis=0)
+    if len(works) > 1:
+        found[source.averaged] = works[:, source.place[source.averaged]].mean(axis=0)
     fraction, exponent = np.frexp(found * powers[source.power])
     return np.asarray(np.ldexp(np.round(np.ldexp(fraction, _BITS)), exponent - _BITS))
 

@@ -183,7 +183,7 @@ def test_panels_follow_every_zero(function: Any, zeros: list[float]) -> None:
     def step(kappa: Array) -> Array:
         return np.asarray(ndtr(-function(kappa) / spread))
 
-    found = panels(at(gauss(edges)[0]), edges, at, lambda kappa: step(kappa)[None])
+    found = panels(at(gauss(edges)[0]), lambda: edges, at, lambda kappa: step(kappa)[None])
     assert found is not None
     steps = 1e-11 * 2.0 ** np.arange(40)
     around = np.array(zeros)[:, None] + np.concatenate([-steps, [0.0], steps])
@@ -195,7 +195,7 @@ def test_panels_follow_every_zero(function: Any, zeros: list[float]) -> None:
 def test_smooth_outputs_keep_their_nodes() -> None:
     edges = np.linspace(-8.0, 8.0, 17)
     here = plain(gauss(edges)[0], gauss(edges)[0], 1.0)
-    assert panels(here, edges, lambda kappa: here, lambda kappa: kappa[None]) is None
+    assert panels(here, lambda: edges, lambda kappa: here, lambda kappa: kappa[None]) is None
 
 
 def test_several_indices_of_one_direction() -> None:

@@ -1,0 +1,64 @@
+"""What happens between two nodes of kappa, faster than a rule on them follows.
+
+kappa grows; where all of it is positive, the table is one half of one whose mirror image is the other.
+
+Written by hand, in codegen/runtime/between_nodes.py.
+Generated; do not edit. Signature cb4befa5764d915f, runtime d836de114a153587.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+
+from generated.runtime.compiling import entry
+
+STEP = 2.0  # lengths of a turn between two nodes: two orders that miss more than that may agree
+NOTHING = 46.0  # -2 log of a weight and of a probability that count no more: 1e-10, seen by a rule in part
+CROSSING = 4.0  # widths of a kink between two nodes that a rule follows
+
+
+@entry
+def is_sharp(kappa, turns, away):
+    """Whether a turn of a sign passes between two nodes, or may do so, faster than a rule on them follows.
+
+    turns [F, N]: what vanishes where it turns, in units of the length of the turn; of half a table these are odd.
+    away [F, N]: how many standard deviations beside kappa it happens.
+    """
+    half = kappa[0] > 0.0
+    for f in range(turns.shape[0]):
+        turn, before, before_that = turns[f], 0.0, 0.0  # the last steps
+        for n in range(0 if half else 1, kappa.shape[0]):
+            last = n - 1 if n > 0 else 0
+            low, high = turn[last] if n > 0 else -turn[0], turn[n]
+            rare_low = kappa[last] * kappa[last] + away[f, last] * away[f, last]
+            rare_high = kappa[n] * kappa[n] + away[f, n] * away[f, n]
+            before_that, before = before, abs(high - low)
+            if before > STEP:
+                left = 0.0 if (low > 0.0) != (high > 0.0) else min(abs(low), abs(high))
+                if left * left + min(rare_low, rare_high) < NOTHING:
+                    return True
+            if n < 1 or (n < 2 and not half):
+                continue
+            furthest = max(before, before_that)  # of the steps to and from the node before this one
+            size, first = abs(low), abs(turn[n - 2]) if n > 1 else abs(turn[0])
+            if size < first and size < abs(high) and furthest > STEP:  # it may come to zero and go back
+                left = max(size - furthest, 0.0)
+                if left * left + rare_low < NOTHING:
+                    return True
+    return False
+
+
+@entry
+def crosses(kappa, values, width):
+    """Whether values pass zero between two nodes in a step of many widths; of half a table they go on linearly."""
+    first = values[0]
+    if kappa[0] > 0.0 and kappa[0] * kappa[0] < NOTHING:
+        before = first - 2.0 * kappa[0] * (values[1] - first) / (kappa[1] - kappa[0])
+        if (before > 0.0) != (first > 0.0) and abs(first - before) > CROSSING * width[0]:
+            return True
+    for n in range(1, kappa.shape[0]):
+        passed = (values[n] > 0.0) != (values[n - 1] > 0.0) and kappa[n] * kappa[n] < NOTHING
+        if passed and abs(values[n] - values[n - 1]) > CROSSING * width[n]:
+            return True
+    return False
+
+SIGNATURE = "cb4befa5764d915ff4fb67161832b52d14b151ecb2b0675bbb45c90165997cff"

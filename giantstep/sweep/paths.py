@@ -1,0 +1,100 @@
+"""Points of a curve that are solved one after the other, each from where those before it lead.
+
+The grid alone cuts a curve into paths. A point has the same leaders whoever solves it and when, so that its last digits
+depend neither on the number of workers nor on an interruption.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from giantstep.sweep.grid import Changes
+from giantstep.system.result import Result
+
+LENGTH = 25  # points of a path, of which the first ones lead to the others
+_FEWEST, _LEADING = 3, 6  # points before that lead to one; more of them bring rounding
+_TRUSTED = 0.03  # relative change by the first of these, beyond which they are too far apart
+_SMALL = 1e-9  # of the largest number: one that may be rounding
+
+
+@dataclass(frozen=True)
+class Path:
+    """The key that varies along a path, and its values at the points before; none at the first one."""
+
+    key: str = ""
+    before: tuple[float, ...] = ()
+
+    def onward(self, last: Changes, changes: Changes) -> Path:
+        """The path at the next point of a grid: a new one where more than a number changes, or this is long enough."""
+        moved = [(key, value) for (key, value), other in zip(last, changes, strict=False) if (key, value) != other]
+        if len(moved) == 1 and len(self.before) + 1 < LENGTH:
+            ((key, value),) = moved
+            if isinstance(value, float) and self.key in ("", key):
+                return Path(key, (*self.before, value))
+        return Path()
+
+    def points(self, changes: Changes) -> Iterator[tuple[float, Changes]]:
+        """The points from the first one to that of ``changes``, each with its place on the path."""
+        here = dict(changes).get(self.key, 0.0)
+        assert isinstance(here, float)
+        for place in self.before:
+            yield place, tuple((key, place if key == self.key else own) for key, own in changes)
+        yield here, changes
+
+
+def with_paths(rows: Iterable[tuple[int, Changes]]) -> Iterator[tuple[int, Changes, Path]]:
+    """Rows of a grid in the order in which they are solved, each with its path."""
+    path = Path()
+    last: Changes = ()
+    for row, changes in rows:
+        path, last = path.onward(last, changes), changes
+        yield row, changes, path
+
+
+class Leaders:
+    """Solutions along a path, and where they lead."""
+
+    def __init__(self) -> None:
+        self._places: list[float] = []
+        self._numbers: list[np.ndarray] = []
+        self._last: Result | None = None
+
+    def add(self, place: float, result: Result) -> None:
+        """The solution at a further place; one with other order parameters is the first of its kind."""
+        numbers = np.concatenate([values.ravel() for values in result.order_parameters.values()])
+        if self._last is None or _kind(self._last) != _kind(result):
+            self._places, self._numbers = [], []
+        self._places, self._numbers = [*self._places, place][-_LEADING:], [*self._numbers, numbers][-_LEADING:]
+        self._last = result
+
+    def start(self, place: float) -> Result | None:
+        """The polynomials through the last solutions, at a further place; None where these are few or far apart."""
+        if self._last is None or len(self._places) < _FEWEST:
+            return None
+        places, numbers = np.array(self._places), np.array(self._numbers)
+        guess, other = (_polynomial(places[skipped:], numbers[skipped:], place) for skipped in (0, 1))
+        size = np.abs(numbers).max(axis=0)
+        if np.any(np.abs(guess - other) > _TRUSTED * np.maximum(size, _SMALL * size.max())):
+            return None
+        order, begin = {}, 0
+        for name, values in self._last.order_parameters.items():
+            order[name] = guess[begin : begin + values.size].reshape(values.shape)
+            begin += values.size
+        return replace(self._last, order_parameters=order)
+
+
+def _kind(result: Result) -> list[tuple[str, tuple[int, ...]]]:
+    return [(name, values.shape) for name, values in result.order_parameters.items()]
+
+
+def _polynomial(places: np.ndarray, numbers: np.ndarray, place: float) -> np.ndarray:
+    """The polynomials through numbers [P, n] at places [P], at another place. Lagrange's formula."""
+    apart = places[:, None] - places
+    np.fill_diagonal(apart, 1.0)
+    share = (place - places) / apart
+    np.fill_diagonal(share, 1.0)
+    weight = share.prod(axis=1)
+    return np.asarray((weight[:, None] * numbers).sum(axis=0))
