@@ -158,19 +158,22 @@ def meshes(terms: tuple[Term, ...], spacing: Spacing = NARROW) -> Mesh:
 
 def _first(terms: tuple[Term, ...], spacing: Spacing) -> Mesh:
     """Panels as wide as the steep places of the terms allow, to where the weight makes the rest negligible."""
-    for reach in np.arange(spacing.reach, _FARTHEST, 2.0).tolist():  # what does not grow is nothing at the first
+    reach = spacing.reach  # what does not grow is nothing at the first
+    while reach < _FARTHEST:
         edges = initial_mesh(terms, reach, spacing)
         inside = _nodes(spacing.orders).inside(edges)
-        rows, ends = np.empty((2 + 3 * len(terms), *inside.shape[1:])), np.empty((3 * len(terms), 2))
+        shape = inside.shape[1:]
+        rows, ends = np.empty((2 + 3 * len(terms), *shape)), np.empty((3 * len(terms), 2))
         kappa = np.empty(inside[0].size + 2)  # at the ends too
-        rows[:2], kappa[1:-1], kappa[[0, -1]] = inside, inside[0].ravel(), edges[[0, -1]]
-        for start, term in zip(range(0, len(ends), 3), terms, strict=True):
+        rows[:2], kappa[1:-1], kappa[0], kappa[-1] = inside, inside[0].ravel(), edges[0], edges[-1]
+        for number, term in enumerate(terms):
             values = term.coefficients(kappa)
-            rows[start + 2 : start + 5] = values[:, 1:-1].reshape(3, *inside.shape[1:])
-            ends[start : start + 3] = values[:, [0, -1]]
+            rows[3 * number + 2 : 3 * number + 5] = values[:, 1:-1].reshape(3, *shape)
+            ends[3 * number : 3 * number + 3] = values[:, :: len(kappa) - 1]
         mesh = Mesh(terms, spacing, edges, rows, ends)
         if math.exp(-0.5 * reach * reach) * mesh.seen[1] <= _NEGLIGIBLE:
             return mesh
+        reach += 2.0
     raise _too_fast()
 
 

@@ -24,7 +24,7 @@ from giantstep.system.system_of_problem import coupled_at
 Array = np.ndarray
 Fields = Callable[[Array], CoupledSystem]
 _BASE = Level(8, 24)
-_FINER, _ROUNDS = 33, 8  # places in a bracket, which shrinks by as much in each round
+_FINER, _ROUNDS = 257, 5  # places in a bracket, which shrinks by as much in each round
 _AROUND = (-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0)  # ends of panels about a turn, in widths of it
 _WIDEST = 0.5  # width of a turn that the panels of the coefficients resolve
 _FEW = 4  # values of a label that is constant between its jumps
@@ -47,8 +47,7 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
     system = at(grid)
     found = {
         round(place, _DIGITS)
-        for label in _labels(problem, base.labels)
-        for kink in kinks_of(system)
+        for label, kink in _passages(system, base.labels)
         for place in _sharp(at, label, kink, grid)
     }
     if system.loss.SYMMETRIC:  # where kappa is folded, panels must be so
@@ -65,17 +64,26 @@ def passes_unseen(system: CoupledSystem) -> bool:
     if problem.loadings is not None:
         return False
     kappa, width, mean, response = system.kappa, _width(system), system.view("mean"), system.view("V")
-    for label in _labels(problem, system.labels):
-        values = label(kappa)
-        if any(crosses(kappa, distance_to(system, kink, values, mean, response), width) for kink in kinks_of(system)):
-            return True
-    return False
+    return any(
+        crosses(kappa, distance_to(system, kink, label(kappa), mean, response), width)
+        for label, kink in _passages(system, system.labels)
+    )
 
 
 def _width(system: CoupledSystem) -> Array:
     """The standard deviation of the output given kappa, or the length on which a smooth loss turns."""
     spread = np.sqrt(system.view("Delta") + system.noise + (system.slopes**2).sum(axis=0))
     return np.asarray(np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread)
+
+
+def _passages(system: CoupledSystem, law: Labels) -> list[tuple[Callable[[Array], Array], Kink | None]]:
+    """The labels with the kinks that the output may pass; a smooth loss of the margin turns where the output vanishes,
+    whatever the label.
+    """
+    labels = _labels(system.problem, law)
+    if system.loss.SMOOTH and system.loss.FORM == "margin":
+        labels = labels[:1]
+    return [(label, kink) for label in labels for kink in kinks_of(system)]
 
 
 def _labels(problem: Problem, law: Labels) -> list[Callable[[Array], Array]]:
