@@ -48,7 +48,7 @@ def _moving(law: SpectralLaw, directions: int, spikes: int) -> tuple[str, ...]:
     """What moves of a law with the parameters of a model: nothing of rows that are given."""
     if law.rows == "gaussian":
         return (str(law.covariance.base.label), *weight_names(law, directions, spikes), *norm_names(law, directions))
-    return ("sample", "base", *norm_names(law)) if law.rows == "stretched" else ()
+    return ("sample", "base", "chi", "along", "earlier", "tie_last") if law.rows == "stretched" else ()
 
 
 def _slope(system: SaddleSystem, block: Block) -> tuple[sp.Expr, sp.Expr]:

@@ -15,7 +15,6 @@ from derive.gaussian.expectation import Expectation
 from derive.network_step import A
 from derive.row_norms import (
     ADDED,
-    CHANGE,
     FIRST,
     GROWTH,
     MEAN,
@@ -30,7 +29,7 @@ from derive.row_norms import (
 NORMS_PATH = "row_norms.py"
 _OF_SAMPLE = (OF_CROSS, OF_SQUARE, FIRST, SECOND)
 _GIVEN = (ADDED, *MOMENTS.values())
-_STEP = "alpha_0, c, chi_0, weight, b, r"
+_STEP = "alpha_0, c, weight, b, r"
 _COVARIANCE = "A, alpha_0, u, sigma_2, v_sigma"
 
 
@@ -92,22 +91,10 @@ def emit_norms() -> str:
         Function(
             "norms_rates",
             "Their rates where b moves by d_b, and the moments by as many more in r.",
-            "alpha_0, c, chi_0, weight, b, d_b, r",
+            "alpha_0, c, weight, b, d_b, r",
             (*statements, *_rates(statements)),
             "d_h_1, d_chi, d_psi_1, d_tau, d_change",
             unpacked=f"{moments}, {moving}",
-        ),
-        Function(
-            "spread",
-            "d times the variance of bulk rows of readout u along the spike, by unequal norms of initial rows.",
-            "u, r_3, radial",
-            (("s_r", derived.spread),),
-        ),
-        Function(
-            "spread_rate",
-            "Its rate where r_3 moves at the rate d_r_3.",
-            "u, r_3, radial, d_r_3",
-            (("d_s_r", sp.diff(derived.spread, CHANGE) * sp.Symbol("d_r_3")),),
         ),
     ]
     return bulk_module(
@@ -116,7 +103,6 @@ def emit_norms() -> str:
             sp.srepr(body)
             for _, body in (
                 *statements,
-                ("s_r", derived.spread),
                 ("a_2", covariance.stretch),
                 ("a", covariance.noise),
             )
@@ -128,11 +114,9 @@ def emit_norms() -> str:
         note="A step multiplies rows w of squared norm c by M = 1 + (1/n) sum_i b_i x_i x_i^T and adds noise: r_jk is\n"
         "E[r^j z^k] of r = A u e rho, rho the rest of sigma' beside its parts along 1 and z = w.x/sqrt(c), (j, k)\n"
         "in MOMENTS; weight: of the samples, at whose nodes b and r are given. h_1: what squared norms change by\n"
-        "with those before; chi: d times their variance without that of w.y + h_1 (the same before), chi_0 before,\n"
-        "y = (1/n) sum_i psi_1 x_i/sqrt(c). tau: d times the covariance of squared norm and noise of a row is\n"
-        "(1/n) sum_i tau x_i, beside that by the norm before; change: a row gains (1/n) sum_i change x_i with a\n"
-        "relative excess of its squared norm; r_3: the strength of the spike with E sigma''' in the place of\n"
-        "E sigma'; radial: 1 for rows Gaussian at initialisation, 0 on the unit sphere.",
+        "with those before; chi: d times their variance beside that and w.y, y = (1/n) sum_i psi_1 x_i/sqrt(c).\n"
+        "(1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:\n"
+        "what a row gains with a relative excess of its squared norm.",
     )
 
 

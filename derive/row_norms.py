@@ -18,8 +18,6 @@ import sympy as sp
 
 from derive.bulk_covariance import OVERLAP
 from derive.gaussian.expectation import Expectation
-from derive.gradient_step import U
-from derive.network_step import RADIAL
 from derive.operations import COMPOSED, computed
 from derive.sample_averages import ALPHA0
 from derive.trace import Claim, Derivation, Recorder
@@ -29,8 +27,7 @@ PLACES = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))  # E[r
 MOMENTS = {place: sp.Function(f"r_{place[0]}{place[1]}", real=True)(OVERLAP) for place in PLACES}
 ADDED = sp.Function("b", real=True)(OVERLAP)  # of a sample, to the matrix that rows are multiplied by
 MEAN, GROWTH = sp.symbols("b_1 h_1", real=True)  # E b; what squared norms change by with those before
-BEFORE, VARIED = sp.Symbol("c", positive=True), sp.Symbol("chi_0", nonnegative=True)  # squared norms, d times variance
-CHANGE = sp.Symbol("r_3", real=True)  # the strength A n mu_1 of the spike with E sigma''' in the place of mu_1
+BEFORE = sp.Symbol("c", positive=True)  # squared norm of a row
 OF_CROSS, OF_SQUARE, FIRST, SECOND = (  # functions of the residual e of a sample
     sp.Function(name, real=True)(OVERLAP) for name in ("p_1", "p_2", "psi_1", "psi_2")
 )
@@ -45,8 +42,7 @@ class RowNorms:
     norms change by with those before; ``chi``: d times their variance without the linear part, that of
     ``w.y + h_1 (the same before)``, ``y = (1/n) sum_i psi_1 x_i/sqrt(c)``; ``noise``: tau of
     ``(1/n) sum_i tau_i x_i``, d times the covariance of norm and noise of a row at one norm before; ``change`` of
-    ``(1/n) sum_i change_i x_i``, what the row gains with a relative excess of its squared norm; ``spread``: d times the
-    variance of the row along the spike that comes from unequal norms at initialisation.
+    ``(1/n) sum_i change_i x_i``, what the row gains with a relative excess of its squared norm.
     """
 
     of_sample: tuple[tuple[Any, Any], ...]
@@ -54,7 +50,6 @@ class RowNorms:
     chi: Any
     noise: Any
     change: Any
-    spread: Any
     derivation: Derivation
 
 
@@ -66,7 +61,7 @@ def row_norms() -> RowNorms:
     of_sample = ((OF_CROSS, cross), (OF_SQUARE, square), (FIRST, first), (SECOND, second))
     growth, chi, noise = _growth(trace), _variance(trace), _with_noise(trace)
     change = _change(trace)
-    return RowNorms(of_sample, growth, chi, noise, change, _spread(trace), trace.finish())
+    return RowNorms(of_sample, growth, chi, noise, change, trace.finish())
 
 
 def _per_sample(trace: Recorder) -> tuple[Any, Any]:
@@ -236,7 +231,6 @@ def _growth(trace: Recorder) -> Any:
 def _variance(trace: Recorder) -> Any:
     """chi, part by part."""
     noise, added = mean(MOMENTS[2, 0]), mean(ADDED**2)
-    _assume_variance(trace, "before", GROWTH**2 * VARIED, "what the norms had before, without the linear part")
     _assume_variance(
         trace,
         "quadratic",
@@ -257,7 +251,7 @@ def _variance(trace: Recorder) -> Any:
         computed(
             "add",
             "the parts are uncorrelated",
-            *(f"variance, {part}" for part in ("before", "quadratic", "sample by sample", "pairs")),
+            *(f"variance, {part}" for part in ("quadratic", "sample by sample", "pairs")),
             by=lambda *parts: sp.Add(*parts),
             test=COMPOSED,
         ),
@@ -368,26 +362,6 @@ def _change(trace: Recorder) -> Any:
             "squared norm, per sample",
             by=lambda _: over_z(REST * hermite(2)) / 2,
             test=Claim(lambda found, _: (_slope_in_squared_norm(), _of_some_rest(found))),
-        ),
-        _SOURCE,
-    )
-
-
-# --- variance along the spike ---------------------------------------------------------------------------------------
-
-
-def _spread(trace: Recorder) -> Any:
-    """d times the variance of how far a row goes along the spike, ``u A n E sigma'(|w| z)``."""
-    return trace.derive(
-        "variance along the spike",
-        sp.Symbol("s_r"),
-        computed(
-            "take the variance",
-            "$uAn$ times this, with $r_3=An\\,E\\sigma'''$; $|w|^2$ has the variance $2/d$ for Gaussian rows at "
-            "initialisation, and none on the sphere",
-            "mean slope and squared norm",
-            by=lambda slope: 2 * RADIAL * (U * CHANGE * slope / MOMENTS[1, 2]) ** 2,
-            test=COMPOSED,
         ),
         _SOURCE,
     )

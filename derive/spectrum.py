@@ -70,7 +70,7 @@ def norm_names(law: SpectralLaw, directions: int = 1) -> tuple[str, ...]:
     if not law.norms:
         return ()
     if law.rows == "stretched":
-        return ("chi", "along", "spread")
+        return ("chi", "along", "earlier", "tie", "tie_last", "swap", "of_block")
     if law.rows in ("given", "neurons"):
         return (*norm_weight_names(directions), "law_nn")
     return ("chi",)

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 013958fb2dec00f7, runtime d836de114a153587.
+Generated; do not edit. Signature c6bd1baf04783e3e, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "013958fb2dec00f7eeb70d8dded848e0c5fb618ed4ff374ae4769f94823e0830"
+SIGNATURE = "c6bd1baf04783e3e4c6ded0b1cc39b6e061fcf92004afa06c18ebafe6ad02cc2"
 
 
 def overlap(lower, information, alpha):

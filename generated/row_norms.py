@@ -3,20 +3,18 @@
 A step multiplies rows w of squared norm c by M = 1 + (1/n) sum_i b_i x_i x_i^T and adds noise: r_jk is
 E[r^j z^k] of r = A u e rho, rho the rest of sigma' beside its parts along 1 and z = w.x/sqrt(c), (j, k)
 in MOMENTS; weight: of the samples, at whose nodes b and r are given. h_1: what squared norms change by
-with those before; chi: d times their variance without that of w.y + h_1 (the same before), chi_0 before,
-y = (1/n) sum_i psi_1 x_i/sqrt(c). tau: d times the covariance of squared norm and noise of a row is
-(1/n) sum_i tau x_i, beside that by the norm before; change: a row gains (1/n) sum_i change x_i with a
-relative excess of its squared norm; r_3: the strength of the spike with E sigma''' in the place of
-E sigma'; radial: 1 for rows Gaussian at initialisation, 0 on the unit sphere.
+with those before; chi: d times their variance beside that and w.y, y = (1/n) sum_i psi_1 x_i/sqrt(c).
+(1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
+what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature b03f650ca007ea13.
+Generated; do not edit. Signature 0e98a1ff98b9145f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b03f650ca007ea13660bebb9c9943b4b1aa0667cf2c95e24a4cc876f83415a48"
+SIGNATURE = "0e98a1ff98b9145f519c65da656d047b6c66bcae74bbed47edcbf7b277b73968"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))
@@ -36,7 +34,7 @@ def covariance_rates(A, alpha_0, u, sigma_2, v_sigma):
     return d_a_2, d_a
 
 
-def norms(alpha_0, c, chi_0, weight, b, r):
+def norms(alpha_0, c, weight, b, r):
     """(h_1, chi, psi_1, tau, change) of bulk rows after a step."""
     r_12, r_13, r_20, r_21, r_22, r_30, r_31, r_40 = r
     x0 = np.dot(weight, b)
@@ -60,8 +58,8 @@ def norms(alpha_0, c, chi_0, weight, b, r):
     x12 = np.dot(weight, b*psi_2)
     x13 = np.dot(weight, r_20)
     chi = (
-        chi_0*(h_1**2) + (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + (c**2)*(2.0*(x0**4) + 8.0*(x0**2) + 8.0*(x0**3)
-        + 0.5*(x2**2)/c**2 + 2.0*x9/alpha_0**3 + 4.0*(x1**2)/alpha_0**2 + 8.0*x1/alpha_0 + 8.0*x10/alpha_0**2 +
+        (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + (c**2)*(2.0*(x0**4) + 8.0*(x0**2) + 8.0*(x0**3) +
+        0.5*(x2**2)/c**2 + 2.0*x9/alpha_0**3 + 4.0*(x1**2)/alpha_0**2 + 8.0*x1/alpha_0 + 8.0*x10/alpha_0**2 +
         0.5*x8/alpha_0/c**2 + 2.0*x11/alpha_0**2/c + 2.0*(x0**2)*x2/c + 4.0*x12/alpha_0/c + 4.0*x0*x2/c +
         8.0*x10*x0/alpha_0**2 + 12.0*(x0**2)*x1/alpha_0 + 24.0*x1*x0/alpha_0 + 2.0*x1*x2/alpha_0/c +
         4.0*x12*x0/alpha_0/c - 2.0*((x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)**2)) + 2.0*(x13**2)/alpha_0**2 +
@@ -75,7 +73,7 @@ def norms(alpha_0, c, chi_0, weight, b, r):
     return h_1, chi, psi_1, tau, change
 
 
-def norms_rates(alpha_0, c, chi_0, weight, b, d_b, r):
+def norms_rates(alpha_0, c, weight, b, d_b, r):
     """Their rates where b moves by d_b, and the moments by as many more in r."""
     r_12, r_13, r_20, r_21, r_22, r_30, r_31, r_40, d_r_12, d_r_13, d_r_20, d_r_21, d_r_22, d_r_30, d_r_31, d_r_40 = r
     x0 = np.dot(weight, b)
@@ -99,8 +97,8 @@ def norms_rates(alpha_0, c, chi_0, weight, b, d_b, r):
     x12 = np.dot(weight, b*psi_2)
     x13 = np.dot(weight, r_20)
     chi = (
-        chi_0*(h_1**2) + (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + (c**2)*(2.0*(x0**4) + 8.0*(x0**2) + 8.0*(x0**3)
-        + 0.5*(x2**2)/c**2 + 2.0*x9/alpha_0**3 + 4.0*(x1**2)/alpha_0**2 + 8.0*x1/alpha_0 + 8.0*x10/alpha_0**2 +
+        (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + (c**2)*(2.0*(x0**4) + 8.0*(x0**2) + 8.0*(x0**3) +
+        0.5*(x2**2)/c**2 + 2.0*x9/alpha_0**3 + 4.0*(x1**2)/alpha_0**2 + 8.0*x1/alpha_0 + 8.0*x10/alpha_0**2 +
         0.5*x8/alpha_0/c**2 + 2.0*x11/alpha_0**2/c + 2.0*(x0**2)*x2/c + 4.0*x12/alpha_0/c + 4.0*x0*x2/c +
         8.0*x10*x0/alpha_0**2 + 12.0*(x0**2)*x1/alpha_0 + 24.0*x1*x0/alpha_0 + 2.0*x1*x2/alpha_0/c +
         4.0*x12*x0/alpha_0/c - 2.0*((x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)**2)) + 2.0*(x13**2)/alpha_0**2 +
@@ -144,9 +142,9 @@ def norms_rates(alpha_0, c, chi_0, weight, b, d_b, r):
         (c**2)*(4.0/alpha_0/c + 4.0*x0/alpha_0/c)*(x25 + x26) + (c**2)*(x2/c**2 + 2.0*(x0**2)/c + 4.0*x0/c +
         2.0*x1/alpha_0/c - 2.0*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)/c)*x15 + (c**2)*(8.0*(x0**3) + 16.0*x0 +
         24.0*(x0**2) + 4.0*x2/c + 8.0*x10/alpha_0**2 + 24.0*x1/alpha_0 + 4.0*x12/alpha_0/c + 4.0*x0*x2/c +
-        24.0*x1*x0/alpha_0 - 2.0*(4.0 + 4.0*x0)*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c))*x14 + 2.0*d_h_1*h_1*chi_0 +
-        2.0*c*(2.0*x27 + x28)/alpha_0**2 + 3.0*(c**2)*(8.0/alpha_0**2 + 8.0*x0/alpha_0**2)*x29 +
-        8.0*(c**2)*x30/alpha_0**3 - (2.0*x31 + 2.0*x32)/alpha_0 - 2.0*x33/alpha_0
+        24.0*x1*x0/alpha_0 - 2.0*(4.0 + 4.0*x0)*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c))*x14 + 2.0*c*(2.0*x27 +
+        x28)/alpha_0**2 + 3.0*(c**2)*(8.0/alpha_0**2 + 8.0*x0/alpha_0**2)*x29 + 8.0*(c**2)*x30/alpha_0**3 - (2.0*x31 +
+        2.0*x32)/alpha_0 - 2.0*x33/alpha_0
     )
     d_tau = (
         1.0/alpha_0*(d_p_1*r_21 + d_p_2*r_30 + d_r_21*p_1 + d_r_30*p_2 - 0.5*d_psi_2*r_12 - 0.5*d_r_12*psi_2) +
@@ -155,15 +153,3 @@ def norms_rates(alpha_0, c, chi_0, weight, b, d_b, r):
     )
     d_change = 0.5*d_r_12
     return d_h_1, d_chi, d_psi_1, d_tau, d_change
-
-
-def spread(u, r_3, radial):
-    """d times the variance of bulk rows of readout u along the spike, by unequal norms of initial rows."""
-    s_r = 0.5*radial*(r_3**2)*(u**2)
-    return s_r
-
-
-def spread_rate(u, r_3, radial, d_r_3):
-    """Its rate where r_3 moves at the rate d_r_3."""
-    d_s_r = d_r_3*r_3*radial*(u**2)
-    return d_s_r

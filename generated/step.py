@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature b3ccc3c7a9b1806e, runtime d836de114a153587.
+Generated; do not edit. Signature f6fcfd16190448c6, runtime d836de114a153587.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "b3ccc3c7a9b1806e177d28b9c0807c9eb4dad9a94a865f7567c5e98a09eef252"
+SIGNATURE = "f6fcfd16190448c635300c970334988c1c4306a36611353751605df9f4ccd445"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

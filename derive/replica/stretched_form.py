@@ -5,9 +5,12 @@ each batch. A sample knows those of the target and the noise of batches before i
 over samples, itself among them. So samples see the noise of a batch in two ways, those of the batch and those of later
 ones. ``place`` says where the rows of X stand in those of every view v, and ``seen`` in those of the views of d;
 ``mean_left`` and ``mean_right`` are the pairs of views that the mean resolvent stands between, ``place_left`` and
-``place_right`` the pairs e that a sample adds to. ``along`` are the coefficients of the sums over samples that norms
-of rows go with, ``spread`` is the deviation of rows along the first spike that comes from unequal norms at
-initialisation. Every quantity here is one of the equations, so that derivatives go from one to the next.
+``place_right`` the pairs e that a sample adds to.
+
+Norms of rows go with sums over samples: ``along`` are the coefficients of those that a row has after the last step,
+``earlier`` of those of the norms before each step, and of what a row gains with its norm. These norms f, and what makes
+them follow from those before, are eliminated: ``tie``, ``tie_last``. Every quantity here is one of the equations, so
+that derivatives go from one to the next.
 """
 
 from __future__ import annotations
@@ -37,9 +40,11 @@ D, V, E, A = (
     index("a"),
 )  # directions, views, pairs of views that have an addition, a mean
 ROW, COLUMN, L = index("i"), index("j"), index("l")  # rows of X for every view
+F, G = index("f"), index("g")  # norms before steps, and what ties them
 _SOURCE = "THEORY section 5"
 _LIMIT = "x of a left-out sample is independent of the resolvent; all dimensions large at fixed ratios"
-_spread, _upper, _seen, _place = family("spread"), family("upper"), family("seen"), family("place")
+_seen, _place, _earlier = family("seen"), family("place"), family("earlier")
+_tie, _swap = family("tie"), family("swap")
 _mean, _F, _t = family("Res"), family("F"), family("law_t")
 _mean_all, _added = family("mean_views"), family("added_views")
 _back, _back_left = family("put_back"), family("put_left")
@@ -54,9 +59,8 @@ def stretched_form(
     turned = _turned(trace, directions, spikes)
     norms = norms_assumed(trace, law.source, linear=True)
     found = (*_views(trace), *_responses(trace), *_on_samples(trace))
-    inverses = (_inverse_of_views(trace), _update(trace))
-    first = family(directions_of("gamma", spikes)[0])
-    found += (*_fields(trace), *_around_spike(trace, first))
+    inverses = (_inverse_of_views(trace), _ties(trace))
+    found += (*_fields(trace), *_norms_before(trace))
     form = trace.derive(
         "entropic part",
         sp.Symbol("R"),
@@ -68,7 +72,7 @@ def stretched_form(
             "entropic part of the readouts",
             "spectral potential",
             *(each.name for each in found),
-            "response with a spread along the spike",
+            "norms before the steps, eliminated",
             norms,
             by=lambda *_: canonical(_sources() + _of_norms() + norms_alone(law) + _noise(), SYMMETRIC),
             test="puts recorded expressions together; nothing is carried out",
@@ -189,75 +193,92 @@ def _fields(trace: Recorder) -> tuple[Definition, ...]:
     )
 
 
-def _around_spike(trace: Recorder, gamma: sp.IndexedBase) -> tuple[Definition, ...]:
-    """Along the first spike: the field of all sources, and S T between it and itself, S = (1/V1_hat + T Sigma)^-1."""
-    upper_mean = BlockSum(_upper[B, Q] * _mean[Q, P], Q)
-    mean_upper = BlockSum(_mean[P, Q] * _upper[C, Q], Q)
-    left, right = family("spike_left"), family("spike_right")
-    source = BlockSum(gamma[D] * BlockSum(_upper[B, P] * family("H_j")[D, P], P), D)
-    field = source - BlockSum(left[B, ROW] * family("on_views")[ROW], ROW)
-    plain = BlockSum(gamma[D] * gamma[D], D) * BlockSum(_upper[B, P] * BlockSum(_mean[P, Q] * _upper[C, Q], Q), P)
-    through = BlockSum(family("Z")[COLUMN, L] * right[C, L], L)
-    seen = BlockSum(left[B, ROW] * BlockSum(_added[ROW, COLUMN] * through, COLUMN), ROW)
-    words = "the spike in the rows that samples stand in"
+def _norms_before(trace: Recorder) -> tuple[Definition, ...]:
+    """The norms before steps, each as a source by itself, and where they meet each other and all other sources."""
+    mean = BlockSum(_mean[P, Q] * _earlier[F, Q, X], Q)
+    back = _earlier[F, P, X] - BlockSum(_F[P, Q, X] * family("earlier_mean")[F, Q, X], Q)
+    left = BlockSum(_earlier[F, P, X] * family("D")[P, Q, X], P)
+    seen, seen_left = (
+        BlockSum(BlockSum(_place[V, P, ROW] * BlockSum(_t[V, X] * family(name)[F, P, X], X), P), V)
+        for name in ("earlier_back", "earlier_left")
+    )
+    other = BlockSum(_mean_all[COLUMN, L] * family("earlier_seen")[F, L], L)
+    field = -BlockSum(family("Z")[ROW, COLUMN] * other, COLUMN)
+    words = "a norm before a step as a source"
     return (
-        _defined(
-            trace,
-            "spike_left",
-            (B, ROW),
-            BlockSum(gamma[D] * BlockSum(_seen[D, P, ROW] * upper_mean, P), D),
-            f"{words}, to the left",
-        ),
-        _defined(
-            trace,
-            "spike_right",
-            (C, ROW),
-            BlockSum(gamma[D] * BlockSum(_seen[D, P, ROW] * mean_upper, P), D),
-            f"{words}, to the right",
-        ),
-        _assumed(trace, "field", (B,), field, "what all sources make of the rows along the spike"),
-        _assumed(
-            trace,
-            "S_spike",
-            (B, C),
-            plain - seen,
-            "$ST$ between the spike and itself, $S=P\\hat{V}^{(1)}$, $P=(1+\\hat{V}^{(1)}T\\Sigma)^{-1}$",
-        ),
+        _defined(trace, "earlier_mean", (F, P, X), mean, f"{words}, on the mean resolvent"),
+        _defined(trace, "earlier_back", (F, P, X), back, f"{words}, its own presence counted"),
+        _defined(trace, "earlier_left", (F, Q, X), left, f"{words}, its own presence counted, to the left"),
+        _defined(trace, "earlier_seen", (F, ROW), seen, f"{words}, weighed by what samples see"),
+        _defined(trace, "earlier_left_seen", (F, ROW), seen_left, f"{words}, weighed by what samples see, to the left"),
+        _assumed(trace, "earlier_field", (F, ROW), field, f"{words}: what it makes of the rows as samples see them"),
+        _defined(trace, "met_all", (F,), _met_all(), "where it meets all sources, and is tied to the last norms"),
     )
 
 
-def _update(trace: Recorder) -> MatrixInverse:
-    """What the spread of the rows along the spike makes of a field along it."""
+def _met(fields: sp.Expr, mean: sp.Expr) -> sp.Expr:
+    """A norm before a step, to the left, with other sources: by what samples see, and by single samples."""
+    by_samples = BlockSum(family("earlier_left_seen")[F, ROW] * fields, ROW)
+    return by_samples - BlockSum(family("law_own")[X] * BlockSum(family("earlier_left")[F, P, X] * mean, P), X)
+
+
+def _met_all() -> sp.Expr:
+    last = BlockSum(family("tie_last")[F, B] * NORM_HAT[B], B)
+    return _met(family("field_views")[ROW], family("norm_mean")[P, X]) + last
+
+
+def _ties(trace: Recorder) -> MatrixInverse:
+    """The norms before the steps, at the extremum of a quadratic form of them.
+
+    Each stands with what holds it: ``swap`` exchanges the two, which leaves ones on the diagonal.
+    """
     size = sp.Symbol("K", integer=True, positive=True)
-    before, spread, hat = (sp.MatrixSymbol(name, size, size) for name in ("TSigma", "D", "Vhat_1"))
-    inverse = sp.Inverse(sp.MatAdd(sp.Identity(size), hat * before))
-    trace.define("response along the spike", sp.Symbol("M_v"), before * inverse, "without a spread of rows", _SOURCE)
-    trace.derive(
-        "response with a spread along the spike",
-        sp.Symbol("M_s"),
-        computed(
-            "update",
-            "$\\Sigma_b\\to\\Sigma_b+s_b^2vv^T$, $D=Ts^2$: the response gains $P^TD(1+SD)^{-1}P$",
-            "response along the spike",
-            by=lambda _: _updated(before, spread, hat, inverse),
-            test=Claim(lambda found, _: (_with_spread(before, spread, hat), found)),
-        ),
-        "Woodbury (1950)",
+    trace.assume(
+        "rows and norms, step by step",
+        sp.Tuple(*sp.symbols("w_s delta_s")),
+        sp.Tuple(*sp.symbols("M_w+eta+g_delta h_delta+y_w+nu")),
+        "the row $w$ and the excess $\\delta$ of its squared norm after a step to be linear in those before, with "
+        "noise that is Gaussian: a row of larger norm moves further by $g$; $y$ and $g$ are sums over the samples of "
+        "the step (*norms of the rows*)",
+        source="THEORY section 11",
+        assumption="squared norms vary by order $d^{-1/2}$",
     )
-    entry = sp.KroneckerDelta(B, C) + _spread[B] * family("S_spike")[B, C] * _spread[C]
-    trace.define("U", sp.Symbol("U^-1"), entry, "$1+s\\,ST\\,s$ along the spike, and its inverse", _SOURCE)
-    return MatrixInverse("U", B, C, entry)
+    ties, swap, met = (
+        sp.MatrixSymbol("U", size, size),
+        sp.MatrixSymbol("P_u", size, size),
+        sp.MatrixSymbol("n", size, 1),
+    )
+    trace.define(
+        "norms before the steps",
+        sp.Symbol("N"),
+        -1 * sp.Inverse(swap) * ties,
+        "the quadratic form of the sources on norms before steps; the multiplier that holds $\\delta_s$ to what it "
+        "follows from is such a source too, on $g$",
+        _SOURCE,
+    )
+    trace.derive(
+        "norms before the steps, eliminated",
+        sp.Symbol("R_n"),
+        computed(
+            "take the extremum",
+            "of $\\xi\\cdot N\\xi+2\\xi\\cdot n$ over these sources $\\xi$",
+            "norms before the steps",
+            by=lambda _: met.T * sp.Inverse(ties) * swap * met,
+            test=Claim(lambda found, form: (_at_extremum(form, met), found)),
+        ),
+        _SOURCE,
+    )
+    between = _met(family("earlier_field")[G, ROW], family("earlier_mean")[G, P, X])
+    exchanged = BlockSum(_swap[F, E] * between.xreplace({F: E}), E)
+    words = "where norms before steps and what holds them meet, exchanged, and what ties them; and its inverse"
+    trace.define("U", sp.Symbol("U"), _tie[F, G] - exchanged, words, _SOURCE)
+    return MatrixInverse("U", F, G, _tie[F, G] - exchanged, identity="unit_U")
 
 
-def _updated(before: Any, spread: Any, hat: Any, inverse: Any) -> Any:
-    one, through = sp.Identity(before.shape[0]), inverse * hat
-    gained = (one - before * through) * spread * sp.Inverse(sp.MatAdd(one, through * spread)) * inverse
-    return sp.MatAdd(before * inverse, gained)
-
-
-def _with_spread(before: Any, spread: Any, hat: Any) -> Any:
-    after = sp.MatAdd(before, spread)
-    return after * sp.Inverse(sp.MatAdd(sp.Identity(before.shape[0]), hat * after))
+def _at_extremum(form: Any, met: Any) -> Any:
+    """The form at the place where its derivative vanishes."""
+    place = -1 * sp.Inverse(form) * met
+    return sp.MatAdd(place.T * form * place, 2 * place.T * met)
 
 
 def _sources() -> sp.Expr:
@@ -269,20 +290,12 @@ def _sources() -> sp.Expr:
 
 
 def _of_norms() -> sp.Expr:
-    """What the norms add by single samples and in the lower rows, and the spread along the spike."""
-    mean, spike = family("norm_mean"), family("field")
-    samples = -BlockSum(family("law_own")[X] * BlockSum(_back_left[P, X] * mean[P, X], P), X) - _in_lower_rows()
-    other = BlockSum(family("U")[B, C] * _spread[C] * spike[C], C)
-    return samples + BlockSum(T[B] * _spread[B] * spike[B] * other, B)
-
-
-def _in_lower_rows() -> sp.Expr:
-    """The squared length of a sum over samples there: eliminating these rows, -1 without samples, leaves it over."""
-    right, left = family("norm_right"), family("norm_left")
-    there = BlockSum(family("lower")[ROW, P], ROW)
-    same = BlockSum(family("law_own")[X] * BlockSum(there * left[P, X] * right[P, X], P), X)
-    ends = (BlockSum(family("law_known")[V, X] * each[P, X], X) for each in (left, right))
-    return same + BlockSum(BlockSum(there * sp.Mul(*ends), P), V)
+    """What the norms add by single samples, and those before the steps."""
+    samples = -BlockSum(family("law_own")[X] * BlockSum(_back_left[P, X] * family("norm_mean")[P, X], P), X)
+    held = BlockSum(_swap[G, E] * family("met_all")[E], E)
+    other = BlockSum(family("U")[F, G] * held, G)
+    weight = BlockSum(family("of_block")[F, B] * T[B], B)
+    return samples + BlockSum(weight * family("met_all")[F] * other, F)
 
 
 def _noise() -> sp.Expr:

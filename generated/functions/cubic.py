@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c63dc75df8cf94e9, runtime d836de114a153587.
+Generated; do not edit. Signature 0f2df8b6bd50f225, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c63dc75df8cf94e9cb510194c005e34ac28d2b116e38d71a8dfd13289d5221e8"
+SIGNATURE = "0f2df8b6bd50f2253ea113ac46e972445b38a460ce219e045ea405f3168a5dbb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

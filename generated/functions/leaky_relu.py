@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8f262d0c9751dfc3, runtime d836de114a153587.
+Generated; do not edit. Signature b989dab205784d5e, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "8f262d0c9751dfc3c45cea707607c4fbd9076a79e75b77ec3b361b05ce8c0414"
+SIGNATURE = "b989dab205784d5e5d02187d555583f902fc8cacc28f9ddaab066667cd430e9c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

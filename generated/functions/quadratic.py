@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature daff0a5fe9b6d555, runtime d836de114a153587.
+Generated; do not edit. Signature 880a5237e86ffeeb, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "daff0a5fe9b6d555ac47a27152557ea88e098eefc6a3a4bbab5a7a2f1402579a"
+SIGNATURE = "880a5237e86ffeebbe57ab96f9b851fbae7e96976924b91315c222ecb3f9f145"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

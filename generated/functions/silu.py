@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7a0f89fd173c777e, runtime d836de114a153587.
+Generated; do not edit. Signature 476370b52adf3c04, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "7a0f89fd173c777eee99eb794ed681e569165ab2da183bcda065bf412374349a"
+SIGNATURE = "476370b52adf3c04601dc2f34ea54ab2717baa17c08299e6a3ac6e2da67f6384"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

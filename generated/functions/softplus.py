@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4c39654dc09976d6, runtime d836de114a153587.
+Generated; do not edit. Signature 7b73002cdbee731c, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "4c39654dc09976d6a271e80fbcbf09b78155223c9c554ad2be7e6f074565178c"
+SIGNATURE = "7b73002cdbee731c8d3bb52d50ecfd4b077e917a08a2e1cc436fa72754488182"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

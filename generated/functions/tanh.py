@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 28a598b01f3fba33, runtime d836de114a153587.
+Generated; do not edit. Signature dbfdf24cc8e76462, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "28a598b01f3fba330a74b51e10fd78bc95060e35ca8b9981e2ab0d8b981e9252"
+SIGNATURE = "dbfdf24cc8e76462c7175ef4f4014bbcb027e3613663025be4a12b8e0f1f380d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 56ee317473042908, runtime d836de114a153587.
+Generated; do not edit. Signature 779608bfc8c377fc, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "56ee317473042908ef303a97a69e58fb4720ebc51414c7a320ac57f2f23e9924"
+SIGNATURE = "779608bfc8c377fc90e4cee88e1c8d2f1ceca5a03d74283c0db72a666339ea09"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 37e420ba7babafb8, runtime d836de114a153587.
+Generated; do not edit. Signature 0da19abd5ac6cc70, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "37e420ba7babafb846d40aff84d6c3c6fae3a8895e88447f482e2b70ff7ddc09"
+SIGNATURE = "0da19abd5ac6cc70a47cca710e8664e92e0476ac32e2586ec5898dce7a928548"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 80217dd31bbe057b, runtime d836de114a153587.
+Generated; do not edit. Signature c2a47ef4b09d0077, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "80217dd31bbe057bc22e76f0e130e0ce53401b3865136c7d6997fb787431fb95"
+SIGNATURE = "c2a47ef4b09d007744b33d06ae428ee72952597582054ad6d7afdbad00cb82b8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

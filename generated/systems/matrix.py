@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 899e7c26953909ce.
+Generated; do not edit. Signature cd544188d04630b4.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "899e7c26953909ce63f4b543df888130e5ca5b97d967c80ac5dab89569c47698"
+SIGNATURE = "cd544188d04630b4a76e67f8618e134edecc93b18a03c5ed010cce72d0dd8f4d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

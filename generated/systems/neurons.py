@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 9841d74b589bed1d.
+Generated; do not edit. Signature 10817dbe61b105f4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9841d74b589bed1d5c053262c4bdfa88d6e517eb5bfd6af35640727503c62153"
+SIGNATURE = "10817dbe61b105f414b473276ea349b935a549ce1dbe34a328c7c0b5e46489a0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 478475183d4022cb.
+in X). Generated; do not edit. Signature de3ea3818024ca4c.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "478475183d4022cb972dbadaebfbf24d83cc1193f3a8c554665af1c055e5009b"
+SIGNATURE = "de3ea3818024ca4c5d01cef2510b3ddd8d4c5260c8d82c3bdbf49eb890574a44"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature f58a262f4eb18778, runtime d836de114a153587.
+Generated; do not edit. Signature 823865319f16ca29, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "f58a262f4eb18778f9bcee85d0e89066ffe928f8390432fddc04d9b96c5a52c7"
+SIGNATURE = "823865319f16ca29314b4d444021b7f83f2cd96c5f00e754d7adbd9bc7dff7f8"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

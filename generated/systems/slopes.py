@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 76a475af984057dc.
+Generated; do not edit. Signature ab5551244b507590.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "76a475af984057dc3af6e6eb844634bf39debc3810f1f5da1af925dd1a74c7ea"
+SIGNATURE = "ab5551244b5075904c5a729e5465e169e3f34881a58b39bad32d55d302fb9058"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature f15f2578a0001cc8.
+Generated; do not edit. Signature 14319cef68ce65f1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f15f2578a0001cc8e0153eb320a58c1bf3cbbaec8c38f53d118a33494138ff4a"
+SIGNATURE = "14319cef68ce65f133ec54afdf019b0c48b01258519518c2d54b0038017985e5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
@@ -45,91 +45,105 @@ Res[p, q] = sum(sum(G[a, b]*out[b, q], b)*inside[p, a], a)  # Res
 j_along[b, d] = gamma[d]*zeta_hat[b] + mix[d]*psi_hat[b]  # j_along
 matrix_D[e, q, x] := sum(Res[e, r]*sample[r, q, x], r) + unit_D[e, q]
 0 = sum(D[p, e, x]*matrix_D[e, q, x], e) - unit_D[p, q]  # D
+earlier_mean[f, p, x] = sum(Res[p, q]*earlier[f, q, x], q)  # earlier_mean
 mean_views[i, j] = sum(sum(sum(Res[p, q]*mean_right[a, q, j], q)*mean_left[a, p, i], p), a)  # mean_views
 norm_mean[p, x] = sum(Res[p, q]*norm_right[q, x], q)  # norm_mean
-spike_left[b, i] = sum(sum(sum(Res[q, p]*upper[b, q], q)*seen[d, p, i], p)*gamma[d], d)  # spike_left
-spike_right[c, i] = sum(sum(sum(Res[p, q]*upper[c, q], q)*seen[d, p, i], p)*gamma[d], d)  # spike_right
 H_j[d, p] = sum(H[c, p]*j_along[c, d], c)  # H_j
 adjoint_M[b, c] = sum(j_along[b, a]*j_along[c, a], a) + Q1_hat[b, c]/beta  # adjoint_M
 j_H[d, p] = sum(H_left[b, p]*j_along[b, d], b)  # j_H
 F[p, q, x] = sum(D[r, q, x]*sample[p, r, x], r)  # F
+earlier_left[f, q, x] = sum(D[p, q, x]*earlier[f, p, x], p)  # earlier_left
 put_left[q, x] = sum(D[p, q, x]*norm_left[p, x], p)  # put_left
 h_right[i] = sum(sum(H_j[d, p]*seen[d, p, i], p), d)  # h_right
 h_left[i] = sum(sum(j_H[d, p]*seen[d, p, i], p), d)  # h_left
 X_along[e, p, q] = sum(F[p, q, x]*law_along[e, x], x)  # X_along
+earlier_back[f, p, x] = -sum(F[p, q, x]*earlier_mean[f, q, x], q) + earlier[f, p, x]  # earlier_back
 put_back[p, x] = -sum(F[p, q, x]*norm_mean[q, x], q) + norm_right[p, x]  # put_back
+earlier_left_seen[f, i] = sum(sum(sum(earlier_left[f, p, x]*law_t[v, x], x)*place[v, p, i], p), v)  # earlier_left_seen
 on_left[i] = sum(sum(sum(law_t[v, x]*put_left[p, x], x)*place[v, p, i], p), v)  # on_left
+adjoint_on_views[i] = h_left[i]  # adjoint_on_views
 added_views[i, j] = sum(sum(sum(X_along[e, p, q]*place_right[e, q, j], q)*place_left[e, p, i], p), e)  # added_views
+earlier_seen[f, i] = sum(sum(sum(earlier_back[f, p, x]*law_t[v, x], x)*place[v, p, i], p), v)  # earlier_seen
 on_samples[i] = sum(sum(sum(law_t[v, x]*put_back[p, x], x)*place[v, p, i], p), v)  # on_samples
 matrix_Z[e, j] := sum(added_views[l, j]*mean_views[e, l], l) + unit_Z[e, j]
 0 = sum(Z[i, e]*matrix_Z[e, j], e) - unit_Z[i, j]  # Z
-# S_spike
-S_spike[b, c] = (-sum(sum(sum(Z[j, l]*spike_right[c, l], l)*added_views[i, j], j)*spike_left[b, i], i)
-    + sum(sum(Res[p, q]*upper[c, q], q)*upper[b, p], p)*sum(gamma[d]**2, d))
+earlier_field[f, i] = -sum(sum(earlier_seen[f, l]*mean_views[j, l], l)*Z[i, j], j)  # earlier_field
 field_views[i] = sum((-sum(mean_views[j, l]*on_samples[l], l) + h_right[j])*Z[i, j], j)  # field_views
-matrix_U[e, c] := delta[c, e] + S_spike[e, c]*spread[c]*spread[e]
-0 = -delta[b, c] + sum(U[b, e]*matrix_U[e, c], e)  # U
+matrix_U[e, g] := (-sum((-sum(sum(earlier_left[a, p, x]*earlier_mean[g, p, x], p)*law_own[x], x)
+    + sum(earlier_field[g, i]*earlier_left_seen[a, i], i))*swap[e, a], a) + tie[e, g])
+0 = sum(U[f, e]*matrix_U[e, g], e) - unit_U[f, g]  # U
 adjoint_on_left[i] = field_views[i]  # adjoint_on_left
+# met_all
+met_all[f] = (-sum(sum(earlier_left[f, p, x]*norm_mean[p, x], p)*law_own[x], x)
+    + sum(earlier_left_seen[f, i]*field_views[i], i) + sum(norm_hat[b]*tie_last[f, b], b))
 on_views[i] = sum(added_views[i, j]*field_views[j], j) + on_samples[i]  # on_views
 # adjoint_put_left
 adjoint_put_left[q, x] = sum(sum(adjoint_on_left[b]*place[a, q, b], b)*law_t[a, x], a) - law_own[x]*norm_mean[q, x]
+adjoint_U[f, g] = sum(T[a]*of_block[f, a], a)*sum(met_all[a]*swap[g, a], a)*met_all[f]  # adjoint_U
+# adjoint_met_all
+adjoint_met_all[f] = (sum(sum(met_all[b]*swap[a, b], b)*U[f, a], a)*sum(T[a]*of_block[f, a], a)
+    + sum(sum(T[b]*of_block[a, b], b)*sum(U[a, b]*swap[b, f], b)*met_all[a], a))
 adjoint_h_left[i] = on_views[i]  # adjoint_h_left
-field[b] = sum(sum(H_j[d, p]*upper[b, p], p)*gamma[d], d) - sum(on_views[i]*spike_left[b, i], i)  # field
-# adjoint_norm_left
-adjoint_norm_left[p, x] = (-sum(sum(law_known[a, b]*norm_right[p, b], b)*law_known[a, x], a)*sum(lower[a, p], a)
-    + sum(D[p, a, x]*adjoint_put_left[a, x], a) - sum(lower[a, p], a)*law_own[x]*norm_right[p, x])
+adjoint_norm_left[p, x] = sum(D[p, a, x]*adjoint_put_left[a, x], a)  # adjoint_norm_left
+adjoint_matrix_U[f, g] = sum(sum(U[g, b]*adjoint_U[a, b], b)*U[a, f], a)  # adjoint_matrix_U
+# adjoint_field_views
+adjoint_field_views[i] = (sum(added_views[a, i]*adjoint_on_views[a], a)
+    + sum(adjoint_met_all[a]*earlier_left_seen[a, i], a) + on_left[i])
 adjoint_j_H[d, p] = sum(adjoint_h_left[a]*seen[d, p, a], a)  # adjoint_j_H
-adjoint_U[b, c] = T[b]*field[b]*field[c]*spread[b]*spread[c]  # adjoint_U
-# adjoint_field
-adjoint_field[b] = sum(U[b, a]*field[a]*spread[a], a)*T[b]*spread[b] + sum(T[a]*U[a, b]*field[a]*spread[a], a)*spread[b]
-adjoint_H_left[b, p] = sum(adjoint_j_H[a, p]*j_along[b, a], a)  # adjoint_H_left
-adjoint_matrix_U[b, c] = sum(sum(U[c, d]*adjoint_U[a, d], d)*U[a, b], a)  # adjoint_matrix_U
-adjoint_on_views[i] = -sum(adjoint_field[a]*spike_left[a, i], a) + h_left[i]  # adjoint_on_views
-adjoint_S_spike[b, c] = -adjoint_matrix_U[b, c]*spread[b]*spread[c]  # adjoint_S_spike
-adjoint_field_views[i] = sum(added_views[a, i]*adjoint_on_views[a], a) + on_left[i]  # adjoint_field_views
-# adjoint_spike_left
-adjoint_spike_left[b, i] = (-sum(sum(sum(Z[c, d]*spike_right[a, d], d)*added_views[i, c], c)*adjoint_S_spike[b, a], a)
-    - adjoint_field[b]*on_views[i])
-# adjoint_spike_right
-adjoint_spike_right[c, i] = -sum(sum(sum(Z[d, i]*added_views[b, d], d)*spike_left[a, b], b)*adjoint_S_spike[a, c], a)
-# adjoint_Z
-adjoint_Z[i, j] = (-sum(sum(sum(added_views[c, i]*spike_left[b, c], c)*adjoint_S_spike[b, a], b)*spike_right[a, j], a)
-    - sum(mean_views[j, a]*on_samples[a], a)*adjoint_field_views[i] + adjoint_field_views[i]*h_right[j])
+# adjoint_earlier_field
+adjoint_earlier_field[f, i] = sum(sum(earlier_left_seen[b, i]*swap[a, b], b)*adjoint_matrix_U[a, f], a)
+# adjoint_earlier_left_seen
+adjoint_earlier_left_seen[f, i] = (sum(sum(adjoint_matrix_U[b, a]*swap[b, f], b)*earlier_field[a, i], a)
+    + adjoint_met_all[f]*field_views[i])
 adjoint_h_right[i] = sum(Z[a, i]*adjoint_field_views[a], a)  # adjoint_h_right
 # adjoint_on_samples
 adjoint_on_samples[i] = -sum(sum(Z[b, a]*adjoint_field_views[b], b)*mean_views[a, i], a) + adjoint_on_views[i]
-adjoint_matrix_Z[i, j] = sum(sum(Z[j, b]*adjoint_Z[a, b], b)*Z[a, i], a)  # adjoint_matrix_Z
-# adjoint_H_j
-adjoint_H_j[d, p] = sum(adjoint_field[a]*upper[a, p], a)*gamma[d] + sum(adjoint_h_right[a]*seen[d, p, a], a)
+adjoint_H_left[b, p] = sum(adjoint_j_H[a, p]*j_along[b, a], a)  # adjoint_H_left
+# adjoint_Z
+adjoint_Z[i, j] = (-sum(sum(earlier_seen[a, b]*mean_views[j, b], b)*adjoint_earlier_field[a, i], a)
+    - sum(mean_views[j, a]*on_samples[a], a)*adjoint_field_views[i] + adjoint_field_views[i]*h_right[j])
+# adjoint_earlier_seen
+adjoint_earlier_seen[f, i] = -sum(sum(Z[a, b]*mean_views[b, i], b)*adjoint_earlier_field[f, a], a)
+# adjoint_earlier_left
+adjoint_earlier_left[f, q, x] = (-sum(sum(adjoint_matrix_U[b, a]*swap[b, f], b)*earlier_mean[a, q, x], a)*law_own[x]
+    + sum(sum(law_t[b, x]*place[b, q, a], b)*adjoint_earlier_left_seen[f, a], a)
+    - adjoint_met_all[f]*law_own[x]*norm_mean[q, x])
+adjoint_H_j[d, p] = sum(adjoint_h_right[a]*seen[d, p, a], a)  # adjoint_H_j
 adjoint_put_back[p, x] = sum(sum(adjoint_on_samples[b]*place[a, p, b], b)*law_t[a, x], a)  # adjoint_put_back
-# adjoint_added_views
-adjoint_added_views[i, j] = (-sum(sum(Z[j, b]*spike_right[a, b], b)*sum(adjoint_S_spike[b, a]*spike_left[b, i], b), a)
-    - sum(adjoint_matrix_Z[a, j]*mean_views[a, i], a) + adjoint_on_views[i]*field_views[j])
-# adjoint_mean_views
-adjoint_mean_views[i, j] = (-sum(Z[a, i]*adjoint_field_views[a], a)*on_samples[j]
-    - sum(added_views[j, a]*adjoint_matrix_Z[i, a], a))
+adjoint_matrix_Z[i, j] = sum(sum(Z[j, b]*adjoint_Z[a, b], b)*Z[a, i], a)  # adjoint_matrix_Z
+# adjoint_earlier_back
+adjoint_earlier_back[f, p, x] = sum(sum(law_t[b, x]*place[b, p, a], b)*adjoint_earlier_seen[f, a], a)
 adjoint_H[c, p] = sum(adjoint_H_j[a, p]*j_along[c, a], a)  # adjoint_H
 # adjoint_j_along
 adjoint_j_along[b, d] = (sum(H[b, a]*adjoint_H_j[d, a], a) + sum(H_left[b, a]*adjoint_j_H[d, a], a)
     + 2*sum(M[a, b]*j_along[a, d], a))
-adjoint_norm_mean[p, x] = -sum(F[a, p, x]*adjoint_put_back[a, x], a) - law_own[x]*put_left[p, x]  # adjoint_norm_mean
+# adjoint_norm_mean
+adjoint_norm_mean[p, x] = (-sum(F[a, p, x]*adjoint_put_back[a, x], a)
+    - sum(adjoint_met_all[a]*earlier_left[a, p, x], a)*law_own[x] - law_own[x]*put_left[p, x])
+# adjoint_added_views
+adjoint_added_views[i, j] = -sum(adjoint_matrix_Z[a, j]*mean_views[a, i], a) + adjoint_on_views[i]*field_views[j]
+# adjoint_mean_views
+adjoint_mean_views[i, j] = (-sum(sum(adjoint_earlier_field[b, a]*earlier_seen[b, j], b)*Z[a, i], a)
+    - sum(Z[a, i]*adjoint_field_views[a], a)*on_samples[j] - sum(added_views[j, a]*adjoint_matrix_Z[i, a], a))
+# adjoint_earlier_mean
+adjoint_earlier_mean[f, p, x] = (-sum(sum(earlier_left[b, p, x]*swap[a, b], b)*adjoint_matrix_U[a, f], a)*law_own[x]
+    - sum(F[a, p, x]*adjoint_earlier_back[f, a, x], a))
+adjoint_norm_right[p, x] = sum(Res[a, p]*adjoint_norm_mean[a, x], a) + adjoint_put_back[p, x]  # adjoint_norm_right
 # adjoint_X_along
 adjoint_X_along[e, p, q] = sum(sum(adjoint_added_views[b, a]*place_left[e, p, b], b)*place_right[e, q, a], a)
-# adjoint_norm_right
-adjoint_norm_right[p, x] = (-sum(sum(law_known[a, b]*norm_left[p, b], b)*law_known[a, x], a)*sum(lower[a, p], a)
-    + sum(Res[a, p]*adjoint_norm_mean[a, x], a) - sum(lower[a, p], a)*law_own[x]*norm_left[p, x]
-    + adjoint_put_back[p, x])
 # adjoint_F
-adjoint_F[p, q, x] = (sum(adjoint_X_along[a, p, q]*law_along[a, x], a) + adjoint_X[p, q]*law_tr[x]
+adjoint_F[p, q, x] = (sum(adjoint_X_along[a, p, q]*law_along[a, x], a)
+    - sum(adjoint_earlier_back[a, p, x]*earlier_mean[a, q, x], a) + adjoint_X[p, q]*law_tr[x]
     - adjoint_put_back[p, x]*norm_mean[q, x])
-adjoint_D[p, q, x] = sum(adjoint_F[a, q, x]*sample[a, p, x], a) + adjoint_put_left[q, x]*norm_left[p, x]  # adjoint_D
+# adjoint_D
+adjoint_D[p, q, x] = (sum(adjoint_F[a, q, x]*sample[a, p, x], a)
+    + sum(adjoint_earlier_left[a, q, x]*earlier[a, p, x], a) + adjoint_put_left[q, x]*norm_left[p, x])
 adjoint_matrix_D[p, q, x] = sum(sum(D[q, b, x]*adjoint_D[a, b, x], b)*D[a, p, x], a)  # adjoint_matrix_D
 # adjoint_Res
-adjoint_Res[p, q] = (sum(sum(adjoint_S_spike[b, a]*upper[b, p], b)*upper[a, q], a)*sum(gamma[a]**2, a)
-    + sum(sum(adjoint_spike_left[b, a]*upper[b, p], b)*sum(gamma[b]*seen[b, q, a], b), a)
-    + sum(sum(adjoint_spike_right[b, a]*upper[b, q], b)*sum(gamma[b]*seen[b, p, a], b), a)
-    + sum(adjoint_norm_mean[p, a]*norm_right[q, a], a) + sum(sum(sum(adjoint_mean_views[c, b]*mean_left[a, p, c],
-    c)*mean_right[a, q, b], b), a) - sum(sum(adjoint_matrix_D[p, b, a]*sample[q, b, a], b), a))
+adjoint_Res[p, q] = (sum(adjoint_norm_mean[p, a]*norm_right[q, a], a)
+    + sum(sum(sum(adjoint_mean_views[c, b]*mean_left[a, p, c], c)*mean_right[a, q, b], b), a)
+    + sum(sum(adjoint_earlier_mean[b, p, a]*earlier[b, q, a], b), a)
+    - sum(sum(adjoint_matrix_D[p, b, a]*sample[q, b, a], b), a))
 # adjoint_G
 adjoint_G[i, j] = (sum(sum(adjoint_H[b, a]*first[b, j], b)*inside[a, i], a)
     - sum(sum(adjoint_H_left[b, a]*last[b, i], b)*out[j, a], a)
@@ -144,7 +158,8 @@ adjoint_out[i, p] = (sum(sum(G[b, i]*inside[a, b], b)*adjoint_Res[a, p], a)
     - sum(sum(X[p, b]*inside[b, a], b)*adjoint_matrix_G[i, a], a))
 # adjoint
 0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2
-    + sum(sum(adjoint_out[c, a]*last[b, c], c)*upper[b, a], a) - sum(U[b, a]*field[a]*spread[a], a)*field[b]*spread[b]
+    + sum(sum(adjoint_out[c, a]*last[b, c], c)*upper[b, a], a)
+    - sum(sum(sum(met_all[d]*swap[c, d], d)*U[a, c], c)*met_all[a]*of_block[a, b], a)
     - sum(sum(adjoint_norm_left[c, a]*along[b, c, a], c), a)*norm_hat[b] - chi[b]*norm_hat[b]**2 - Q2_hat[b]/beta)
 0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
 # d/dV1_hat
@@ -155,7 +170,7 @@ T[b] = (beta*fraction[b]/(ridge - sum(sum(sum(X[c, d]*inside[d, a], d)*upper[b, 
     + V2_hat[b]))
 V1[b, c] = M[b, c]/beta  # d/dQ1_hat
 # d/dnorm_hat
-norm[b] = (sum(sum(adjoint_norm_left[c, a]*along[b, c, a], c), a)*T[b]/2
+norm[b] = (sum(adjoint_met_all[a]*tie_last[a, b], a)/2 + sum(sum(adjoint_norm_left[c, a]*along[b, c, a], c), a)*T[b]/2
     + sum(sum(adjoint_norm_right[c, a]*along[b, c, a], c), a)/2 + T[b]*chi[b]*norm_hat[b])
 psi[b] = sum(adjoint_j_along[b, a]*mix[a], a)/2  # d/dpsi_hat
 zeta[b] = sum(adjoint_j_along[b, a]*gamma[a], a)/2  # d/dzeta_hat
@@ -184,26 +199,26 @@ d_D[p, q, x] := (-sum(sum(sum(Res[b, c]*d_sample[c, a, x], c)*D[p, b, x], b)*D[a
     - sum(sum(sum(d_Res[b, c]*sample[c, a, x], c)*D[p, b, x], b)*D[a, q, x], a))
 d_Z[i, j] := (-sum(sum(sum(added_views[c, a]*d_mean_views[b, c], c)*Z[i, b], b)*Z[a, j], a)
     - sum(sum(sum(d_added_views[c, a]*mean_views[b, c], c)*Z[i, b], b)*Z[a, j], a))
-d_U[b, c] := (-sum(sum(S_spike[d, a]*U[b, d]*d_spread[d], d)*U[a, c]*spread[a], a)
-    - sum(sum(S_spike[d, a]*U[b, d]*spread[d], d)*U[a, c]*d_spread[a], a)
-    - sum(sum(U[b, d]*d_S_spike[d, a]*spread[d], d)*U[a, c]*spread[a], a))
+d_U[f, g] := (-sum(sum(sum(sum(sum(d_earlier_left[c, e, d]*earlier_mean[a, e, d], e)*law_own[d], d)*swap[b, c], c)*U[f,
+    b], b)*U[a, g], a) - sum(sum(sum(sum(sum(d_earlier_mean[a, e, d]*earlier_left[c, e, d], e)*law_own[d], d)*swap[b,
+    c], c)*U[f, b], b)*U[a, g], a) + sum(sum(sum(sum(d_earlier_field[a, d]*earlier_left_seen[c, d], d)*swap[b, c],
+    c)*U[f, b], b)*U[a, g], a) + sum(sum(sum(sum(d_earlier_left_seen[c, d]*earlier_field[a, d], d)*swap[b, c], c)*U[f,
+    b], b)*U[a, g], a))
 """
 OBSERVABLES = """
 test_error := E((-mean + nu0)**2 + (nu1 - slope)**2 + Delta + nu2sq)
 train_error := E(avg_l)
 free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
-    + beta*(sum(sum(norm_mean[b, a]*put_left[b, a], b)*law_own[a], a)/2
-    + sum(sum(sum(lower[c, b], c)*norm_left[b, a]*norm_right[b, a], b)*law_own[a], a)/2
-    - sum(field_views[a]*on_left[a], a)/2 - sum(h_left[a]*on_views[a], a)/2 - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2
-    - sum(sum(U[a, b]*field[b]*spread[b], b)*T[a]*field[a]*spread[a], a)/2
-    + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(norm[b]*norm_hat[b] + psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b],
-    b) - sum(sum(sum(j_along[a, c]*j_along[b, c], c)*M[a, b], b), a)/2
-    + sum(sum(sum(law_known[a, c]*norm_left[b, c], c)*sum(law_known[a, c]*norm_right[b, c], c)*sum(lower[c, b], c), b),
-    a)/2 - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2 + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b),
-    c)/2 - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
+    + beta*(sum(sum(norm_mean[b, a]*put_left[b, a], b)*law_own[a], a)/2 - sum(field_views[a]*on_left[a], a)/2
+    - sum(h_left[a]*on_views[a], a)/2 - sum(sum(sum(met_all[c]*swap[b, c], c)*U[a, b], b)*sum(T[b]*of_block[a, b],
+    b)*met_all[a], a)/2 - sum(T[a]*chi[a]*norm_hat[a]**2, a)/2 + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2
+    + sum(norm[b]*norm_hat[b] + psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b], b)
+    - sum(sum(sum(j_along[a, c]*j_along[b, c], c)*M[a, b], b), a)/2 - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2
+    + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
+    - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
 slope_X[p, q, y, z] := sum(sum(sum(sum(sum(G[d, e]*out[e, y], e)*inside[c, d], d)*D[b, c, a], c)*sample[p, b, a],
     b)*sum(sum(sum(sum(G[e, d]*inside[z, e], e)*out[d, c], d)*sample[c, b, a], c)*D[b, q, a], b)*law_tr[a], a)
 """
 tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta', 'X', 'adjoint_X'),
-    ('sample', 'base', 'chi', 'along', 'spread'), RULES, OBSERVABLES), COLUMNS,
+    ('sample', 'base', 'chi', 'along', 'earlier', 'tie_last'), RULES, OBSERVABLES), COLUMNS,
     features=('mu0', 'mu1', 'mu2sq', 'mu_c'))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Covariance:
-    """``Sigma = (1 + stretch B)^2 + noise C + spread v v^T`` of rows after a step on n0 = samples d inputs, spike v.
+    """``Sigma = (1 + stretch B)^2 + noise C`` of rows after a step on n0 = samples d inputs.
 
     B and C: the means over the batch of ``e x x^T`` and ``e^2 x x^T``. Source: THEORY section 5.
     """
@@ -15,4 +15,3 @@ class Covariance:
     samples: float
     stretch: float
     noise: float
-    spread: float = 0.0

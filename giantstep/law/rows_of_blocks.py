@@ -6,7 +6,7 @@ Source: THEORY sections 5 and 11.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from types import MappingProxyType
@@ -15,18 +15,19 @@ import numpy as np
 
 from giantstep.law.covariance import Covariance
 from giantstep.law.gradient_step import step_arguments
+from giantstep.law.layer_state import LayerState
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.residual_nodes import residual_nodes
-from giantstep.law.row_norms import RowNorms, norms_after
+from giantstep.law.row_norms import NormsOfStep, norms_of_step, rates_of_first_step
 from giantstep.law.rows_after_step import (
     covariance_of_rows,
+    covariance_rates,
     initial_output,
     moments_of_rest,
-    norms_of_rows,
     spike_sign,
 )
 from giantstep.law.spike import states_after_steps
-from giantstep.law.step_samples import StepSamples, first_samples, later_samples
+from giantstep.law.step_samples import POWERS, StepSamples, first_rest, first_samples, later_samples
 from giantstep.law.stretched_bulk import norms_of_samples, samples_of, selections, spike_and_rest, weights_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Network, Step, Target
@@ -63,10 +64,25 @@ class RowsOfBlocks:
         """The covariance of the rows of every block after one step."""
         return [covariance_of_rows(self.model, u) for u in self.values]
 
-    @property
-    def norms(self) -> RowNorms:
-        """What the norms of the rows are functions of after one step."""
-        return norms_of_rows(self.model, self.values)
+    def norms(self, steps: Sequence[StepSamples]) -> list[list[NormsOfStep]]:
+        """What the norms follow from, by steps and blocks."""
+        before = [(1.0,) * len(self.members), *(self._variances(each) for each in states_after_steps(self.model)[:-1])]
+        return [
+            [norms_of_step(of, block, c) for block, c in enumerate(variances)]
+            for of, variances in zip(steps, before, strict=True)
+        ]
+
+    def rates_of_norms(self, nodes: int) -> list[NormsOfStep]:
+        """Rates of the same, along the rate of the only step."""
+        (of,), rate = self.steps(nodes), step_arguments(self.model).rate
+        e, slopes = self.residual(nodes).e, np.array([i * rate ** (i - 1) for i, _ in POWERS])
+        stretch = np.multiply.outer([covariance_rates(self.model, u).stretch for u in self.values], e)
+        rest = first_rest(np.multiply.outer(self.values, e), moments_of_rest(self.model))
+        moving = replace(of, stretch=stretch, rest=slopes[:, None, None] * rest)
+        return [rates_of_first_step(of, moving, block) for block in range(len(self.members))]
+
+    def _variances(self, state: LayerState) -> tuple[float, ...]:
+        return tuple(state.bulk_variance[same[0]] for same in self.members)
 
     def residual(self, count: int) -> ResidualLaw:
         """The law of the residual of a sample of the first step, at a few nodes."""
@@ -113,22 +129,9 @@ def _samples(rows: RowsOfBlocks, nodes: int) -> Mapping[str, Array]:
         **selections(blocks, len(steps)),
         **samples_of(steps, variance),
         **spike_and_rest(axes, model.target.indices),
-        **(weights := weights_of(steps, model.target.indices, blocks)),
-        **_norms(rows, steps, weights),
+        **weights_of(steps, model.target.indices, blocks),
+        **norms_of_samples(rows.norms(steps), model.network.radial, variance),
     }
     for values in found.values():
         values.flags.writeable = False
     return MappingProxyType(found)
-
-
-def _norms(rows: RowsOfBlocks, steps: list[StepSamples], weights: Mapping[str, Array]) -> dict[str, Array]:
-    """How the norms vary, and rows along the spike with them."""
-    radial = rows.model.network.radial
-    if len(steps) > 1 and radial:
-        raise BadInput(
-            'network.initialisation = "gaussian": how norms and rows go together is known after one step',
-            'use initialisation = "sphere", or step.bulk = "isotropic"',
-        )
-    norms = [norms_after(steps, block, radial) for block in range(len(rows.members))]
-    spread = np.sqrt(np.array([each.spread for each in rows.covariances]) / rows.variance) if len(steps) == 1 else 0.0
-    return {**norms_of_samples(norms, weights, rows.variance), "spread": spread * np.ones(len(norms))}

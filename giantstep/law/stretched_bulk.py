@@ -7,7 +7,7 @@ averages over the laws of the samples of every step, here at a few nodes. Source
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from derive.directions import directions_of
 from giantstep.law.covariance import Covariance
 from giantstep.law.moments import ActivationMoments, activation_moments
 from giantstep.law.rest_of_target import rest_of_target
-from giantstep.law.row_norms import Norms
+from giantstep.law.row_norms import NormsOfStep
 from giantstep.law.step_samples import StepSamples
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
@@ -100,67 +100,90 @@ def _added(of: StepSamples, rows: Array) -> Array:
     return found.reshape(size * blocks, size * blocks, -1)
 
 
-def norms_of_samples(norms: Sequence[Norms], weights: Mapping[str, Array], variance: Array) -> dict[str, Array]:
-    """Fluctuations of the norms relative to their means: their variances ``chi`` [K] and coefficients ``along``
-    [K, R, N] of the sums over samples that they go with; weights: ``weights_of``.
+def norms_of_samples(steps: Sequence[Sequence[NormsOfStep]], radial: float, variance: Array) -> dict[str, Array]:
+    """What norms of rows follow from, by steps and blocks; radial: 1 for Gaussian initial rows, 0 on the sphere.
 
-    Eliminating the rows below that of a block leaves the squared length of sums there over, which the equations take
-    off. With it in ``chi`` what is left is the variance of all that is linear in rows before a step.
+    Of the last ones, relative to their means: ``chi`` [K], their variances beside what they follow from, and ``along``
+    [K, R, N], sums over samples that they go with. Two sources of every block for the norms before each step: these
+    themselves, and what holds them to what they follow from, which meets what the rows gain with them. Of these
+    ``earlier`` [F, R, N], sums over samples; ``tie`` [F, F] and ``tie_last`` [F, K], between them and with the last
+    norms; ``swap`` [F, F] exchanges a norm and what holds it; ``of_block`` [F, K].
     """
-    blocks, steps = len(norms), len(norms[0].coefficients)
-    rows = [_rows_of(step, steps, variance) for step in range(steps)]
-    by_rows = np.zeros((blocks, 2 * steps, blocks, len(weights["law_tr"])))
-    for b, of in enumerate(norms):
-        parts = [
-            (-1.0) ** (steps - 1 - step) * np.einsum("rc,rn->cn", rows[step][:, b], each)
-            for step, each in enumerate(of.coefficients)
-        ]
-        by_rows[b, :, b] = np.concatenate(parts, axis=1) / variance[b]
-    along = by_rows.reshape(blocks, 2 * steps * blocks, -1)
-    below = along[:, blocks:]
-    known = np.einsum("vn,brn->bvr", weights["law_known"], below)
-    over = np.einsum("n,brn->b", weights["law_own"], below**2) + (known**2).sum(axis=(1, 2))
-    return {"along": along, "chi": np.array([each.rest for each in norms]) / variance**2 + over}
+    blocks, many = len(variance), len(steps)
+    kept = [(step, b) for step in range(many) for b in range(blocks) if step > 0 or radial > 0.0]
+    place = {each: 2 * number for number, each in enumerate(kept)}
+    size = 2 * len(kept) or blocks  # where no norms vary before a step, what meets nothing
+    nodes = [len(of[0].source) for of in steps]
+    earlier, along = (np.zeros((count, 2 * many, blocks, sum(nodes))) for count in (size, blocks))
+    swap = np.kron(np.eye(len(kept)), 1.0 - np.eye(2)) if kept else np.eye(size)
+    tie, last, own = np.zeros((size, size)), np.zeros((size, blocks)), np.zeros((size, blocks))
+    chi, ends = np.array([of.noise for of in steps[-1]]) / variance**2, np.cumsum([0, *nodes])
+    for step, rows in enumerate(_rows_of(step, many, variance) for step in range(many)):
+        here, sign = slice(ends[step], ends[step + 1]), (-1.0) ** (many - 1 - step)
+        for b, of in enumerate(steps[step]):
+            made = sign * (np.outer(rows[0, b], of.source + of.direct) + np.outer(rows[1, b], of.source))
+            if step + 1 == many:
+                along[b, :, b, here] = made / variance[b]
+            else:
+                after = place[step + 1, b]
+                earlier[after, :, b, here], tie[after, after] = made, of.noise
+            if (before := place.get((step, b))) is None:
+                continue
+            held, own[before : before + 2, b] = before + 1, 1.0
+            earlier[held, :, b, here] = sign * np.outer(rows[0, b], of.gained)
+            tie[before, held] = tie[held, before] = -1.0
+            if step + 1 == many:
+                last[held, b] = of.growth / variance[b]
+            else:
+                tie[held, after] = tie[after, held] = of.growth
+            if step == 0:
+                tie[before, before] = 2.0 * radial
+    return {
+        "along": along.reshape(blocks, 2 * many * blocks, -1),
+        "chi": chi,
+        "earlier": earlier.reshape(size, 2 * many * blocks, -1),
+        "tie": -swap @ tie if kept else swap,
+        "swap": swap,
+        "tie_last": last,
+        "of_block": own,
+        "unit_U": np.eye(size),
+    }
 
 
-def rates_of_norms(norms: Pair, rates: Pair, changes: Pair) -> dict[str, Array]:
-    """Rates of the same after one step, by those of (chi, coefficients [K, 2, N]) of ``RowNorms``; changes: the
-    variances c_b [K] and how they grow, relative to c_b.
+def rates_of_norms(
+    norms: Sequence[NormsOfStep], rates: Sequence[NormsOfStep], radial: float, changes: Pair
+) -> dict[str, Array]:
+    """Rates of the same after one step, by those of what norms follow from; changes: the variances c_b [K] and how they
+    grow, relative to c_b.
     """
-    (chi, coefficients), (d_chi, moving), (variance, growth) = norms, rates, changes
-    grown = coefficients * np.array([1.5, 1.0])[:, None] * growth[:, None, None]
-    return {"along": _in_rows(moving - grown, variance), "chi": (d_chi - 2.0 * growth * chi) / variance**2}
-
-
-def _in_rows(coefficients: Array, variance: Array) -> Array:
-    """Coefficients [K, 2, N] in units of the mean norms, where samples stand in the rows of their block."""
-    blocks = len(variance)
-    along = np.zeros((blocks, 2 * blocks, coefficients.shape[-1]))
-    for b in range(blocks):
-        along[b, b] = coefficients[b, 0] / variance[b] ** 1.5
-        along[b, blocks + b] = -coefficients[b, 1] / variance[b]
-    return along
+    variance, growth = changes
+    still, moved = (norms_of_samples([each], radial, variance) for each in (norms, rates))
+    powers = np.repeat([1.5, 1.0], len(variance))  # of c_b, by rows
+    return {
+        "along": moved["along"] - np.multiply.outer(growth, powers)[:, :, None] * still["along"],
+        "chi": moved["chi"] - 2.0 * growth * still["chi"],
+        "earlier": moved["earlier"] - 0.5 * (still["of_block"] @ growth)[:, None, None] * still["earlier"],
+        "tie_last": moved["tie_last"] - growth * still["tie_last"],
+    }
 
 
 def rates_of_samples(
     covariance: Sequence[Covariance], rates: Sequence[Covariance], changes: tuple[Array, Array], e: Array
 ) -> dict[str, Array]:
-    """Rates of the same, and of the ``spread`` along the spike, where the covariances move at given rates.
+    """Rates of ``samples_of`` after one step, where the covariances move at given rates.
 
     changes: the variances [K] and how they grow, relative to themselves.
     """
     blocks, (variance, growth) = len(covariance), changes
-    sample, spread = np.zeros((2 * blocks, 2 * blocks, len(e))), np.zeros(blocks)
+    sample = np.zeros((2 * blocks, 2 * blocks, len(e)))
     for b, (rows, moved) in enumerate(zip(covariance, rates, strict=True)):
         upper, lower = b, blocks + b
         stretch, noise = (getattr(moved, name) - growth[b] * getattr(rows, name) for name in ("stretch", "noise"))
         sample[upper, upper] = (2.0 * stretch * e + noise * e * e) / (variance[b] * rows.samples)
         across = (moved.stretch - 0.5 * growth[b] * rows.stretch) * e / (math.sqrt(variance[b]) * rows.samples)
         sample[upper, lower] = sample[lower, upper] = across
-        if rows.spread > 0.0:
-            spread[b] = 0.5 * (moved.spread / rows.spread - growth[b]) * math.sqrt(rows.spread / variance[b])
     base = np.diag(np.concatenate([-growth / variance, np.zeros(blocks)]))
-    return {"sample": sample, "base": base, "spread": spread}
+    return {"sample": sample, "base": base}
 
 
 class Views:
@@ -195,18 +218,18 @@ class Views:
 
 def weights_of(steps: Sequence[StepSamples], indices: int, blocks: int) -> dict[str, Array]:
     """Weights of a sample in averages: of the trace; beyond that between all pairs of what it sees; of sums over
-    samples with what it sees, what it knows, and themselves. Places of the views in the rows of all.
+    samples with what it sees, and themselves. Places of the views in the rows of all.
     """
     views, rows = Views(steps, indices), 2 * len(steps) * blocks
     place = np.eye(views.count * rows).reshape(views.count, rows, -1)
     nodes = [len(of.weight) for of in steps]
-    seen, known = np.zeros((views.count, sum(nodes))), np.zeros((views.count, sum(nodes)))
+    seen = np.zeros((views.count, sum(nodes)))
     pairs: list[tuple[int, int]] = []
     beyond: list[Array] = []
     for of, last in zip(steps, np.cumsum(nodes), strict=True):
         here = slice(last - len(of.weight), last)
         others, own = views.of(of)
-        known[others, here] = seen[others, here] = of.along
+        seen[others, here] = of.along
         seen[own, here] = of.weight * of.own
         pairs += [(v, w) for v in (*others, *own) for w in (*others, *own)]
         weights = np.zeros((len(of.between) ** 2, sum(nodes)))
@@ -218,7 +241,6 @@ def weights_of(steps: Sequence[StepSamples], indices: int, blocks: int) -> dict[
         "law_tr": np.concatenate([of.samples * of.weight for of in steps]),
         "law_along": np.concatenate(beyond),
         "law_t": seen,
-        "law_known": known,
         "law_own": np.concatenate([of.weight / of.samples for of in steps]),
         "place": place,
         "seen": np.array([place[each].sum(axis=0) for each in both]),

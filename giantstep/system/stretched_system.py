@@ -43,7 +43,7 @@ class StretchedSystem(BulkSystem):
 
     def easier(self) -> Callable[[float], CoupledSystem]:
         """See ``CoupledSystem``: with a share of what the samples add to isotropic rows; all of it at one."""
-        added = {name: self.numbers[name].copy() for name in ("sample", "base", "along", "spread")}
+        added = {name: self.numbers[name].copy() for name in ("sample", "base", "along", "earlier", "tie_last")}
         isotropic, chi = np.sign(added["base"]), self.numbers["chi"].copy()
 
         def at(share: float) -> CoupledSystem:

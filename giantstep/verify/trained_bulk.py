@@ -10,11 +10,7 @@ import numpy as np
 
 from derive.directions import directions_of
 from generated import row_norms
-from giantstep.law.covariance import Covariance
-from giantstep.law.gradient_step import step_arguments
-from giantstep.law.residual import ResidualLaw
 from giantstep.law.rest_of_target import rest_of_target
-from giantstep.law.rows_after_step import initial_output, spike_sign
 from giantstep.law.spike import states_after_steps
 from giantstep.law.step_samples import POWERS, averages_at
 from giantstep.quadrature.mesh import Term
@@ -56,22 +52,6 @@ class Batch:
         """``(1/n0) sum_i f_i x_i x_i^T``."""
         return np.asarray((self.x.T * of_residual) @ self.x / len(self.e))
 
-    def covariance(self, of: Covariance, v: Array) -> Array:
-        """The covariance of rows."""
-        stretched = np.eye(len(v)) + of.stretch * self.mean(self.e)
-        rows = stretched @ stretched + of.noise * self.mean(self.e**2)
-        return np.asarray(rows + of.spread * np.outer(v, v))
-
-    def norms(self, problem: Problem) -> tuple[Array, Array]:
-        """d times the variances [K] of the squared norms of the rows, and their covariances [K, d] with the rows."""
-        one, t = np.full(len(self.e), 1.0 / len(self.e)), self.x[:, : problem.model.target.indices].T
-        both = np.einsum("in,jn->ijn", t, t)
-        rows = rows_of_blocks(problem)
-        chi, coefficients = rows.norms.of_blocks(ResidualLaw(self.e, one, one * t, one * both))
-        stretch, b = [each.stretch for each in rows.covariances], self.mean(self.e)
-        upper, lower = (coefficients[:, i] @ self.x / len(self.e) for i in range(2))
-        return chi, upper - np.array(stretch)[:, None] * (lower @ b)
-
 
 def sampled_inputs(target: Target, count: int, d: int, source: np.random.Generator) -> tuple[Array, Array]:
     """Inputs [count, d] and their labels."""
@@ -83,25 +63,13 @@ def sampled_inputs(target: Target, count: int, d: int, source: np.random.Generat
     return x, label
 
 
-def sampled_rows(problem: Problem, d: int) -> SampledRows:
-    """Those of one step."""
-    model = problem.model
-    count = max(1, round(step_arguments(model).samples * d))
-    x, label = sampled_inputs(model.target, count, d, np.random.default_rng(5))
-    batch = Batch(x, label - initial_output(model))
-    v = spike_sign(model) * (x.T @ batch.e)
-    v = v / np.linalg.norm(v)
-    rows = np.array([batch.covariance(of, v) for of in rows_of_blocks(problem).covariances])
-    return SampledRows(rows, v[None], rest_of_target(v[None], model.target.indices), *batch.norms(problem))
-
-
 def stretched_checks(system: StretchedSystem) -> Iterator[Check]:
     """What the readout knows of rows that are stretched by blocks, at its solution: the law, and rows of one batch."""
     problem, state = system.problem, system.numbers
     blocks, steps = len(problem.blocks), problem.model.steps
     most = max(step.samples for step in steps)
     d = max(50, min(_DIMENSION, int(_MOST / max(most, 1.0)), _LARGEST // blocks))
-    rows = sampled_rows(problem, d) if len(steps) == 1 else rows_of_batches(problem, d)
+    rows = rows_of_batches(problem, d)
     order, trace = _on_rows(problem, state, rows)
     names = _overlaps(problem)
     size = max(np.abs(state[name]).max() for name in names)
@@ -148,12 +116,12 @@ def _overlaps(problem: Problem) -> tuple[str, ...]:
 
 
 def rows_of_batches(problem: Problem, d: int) -> SampledRows:
-    """Those of several steps, each on a batch of its own."""
+    """Those of steps that have a batch of their own each."""
     model, states, source = problem.model, states_after_steps(problem.model), np.random.default_rng(5)
     network, target, rows = model.network, model.target, rows_of_blocks(problem)
     values, shares = np.array(network.readout.values), np.array(network.readout.fractions)
     means, variances = np.zeros((len(values), d)), (1.0,) * len(values)
-    bulks = [_BulkRows(np.eye(d), np.zeros(d), 0.0, 0.0)] * len(values)
+    bulks = [_BulkRows(np.eye(d), np.zeros(d), 2.0 * network.radial)] * len(values)
     for step, after in zip(model.steps, states, strict=True):
         x, label = sampled_inputs(target, max(1, round(step.samples * d)), d, source)
         shifts = means @ x.T + network.initial_bias
@@ -170,31 +138,31 @@ def rows_of_batches(problem: Problem, d: int) -> SampledRows:
     left, _, right = np.linalg.svd(np.linalg.pinv(np.array(states[-1].loadings)) @ means, full_matrices=False)
     spike, first = rows.sign * left @ right, [bulks[same[0]] for same in rows.members]
     covariances, norms = np.array([each.covariance for each in first]), np.array([each.norm for each in first])
-    chi = np.array([each.rest + each.linear for each in first])
+    chi = np.array([each.chi for each in first])
     return SampledRows(covariances, spike, rest_of_target(spike, target.indices), chi, norms)
 
 
 @dataclass(frozen=True)
 class _BulkRows:
     """Bulk rows of a block: covariance [d, d], d times that of squared norm and row [d], d times the variance of the
-    squared norm but for what is linear in rows before a step, and that.
+    squared norm.
     """
 
     covariance: Array
     norm: Array
-    rest: float
-    linear: float
+    chi: float
 
     def after(self, batch: Batch, samples: float, c: float, added: tuple[Array, Array, Array]) -> _BulkRows:
         """After a step on a batch; c: mean squared norm before; added: b, noise and its moments of every sample."""
         b, noise, moments = added
         weight = np.full(len(b), 1.0 / len(b))
-        growth, rest, linear, tau, change = row_norms.norms(samples, c, self.rest, weight, b, moments)
-        source = (weight * linear) @ batch.x / math.sqrt(c)
-        with_norm = growth * (self.rest + self.linear) + self.norm @ source
+        growth, rest, linear, tau, change = row_norms.norms(samples, c, weight, b, moments)
+        source, tau, further = ((weight * each) @ batch.x for each in (linear / math.sqrt(c), tau, change / c))
         stretched = np.eye(len(source)) + batch.mean(b)
-        norm = stretched @ (self.covariance @ source + growth * self.norm)
-        norm = norm + (weight * (tau + with_norm / c * change)) @ batch.x
-        size = growth**2 * self.linear + 2.0 * growth * self.norm @ source + source @ self.covariance @ source
-        covariance = stretched @ self.covariance @ stretched + batch.mean(noise)
-        return _BulkRows(covariance, norm, float(rest), float(size))
+        moved = growth * self.norm + self.covariance @ source  # d times the covariance of row before, norm after
+        with_norm = growth * self.chi + self.norm @ source
+        chi = rest + growth * with_norm + moved @ source
+        gained = np.outer(stretched @ self.norm, further)  # rows of larger norm move further
+        covariance = stretched @ self.covariance @ stretched + batch.mean(noise) + gained + gained.T
+        covariance += self.chi * np.outer(further, further)
+        return _BulkRows(covariance, stretched @ moved + tau + with_norm * further, float(chi))

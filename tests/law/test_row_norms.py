@@ -15,11 +15,10 @@ from derive.gaussian.expectation import Expectation
 from derive.row_norms import Z, trace_of
 from derive.row_norms import row_norms as row_norms_derived
 from derive.sample_averages import ALPHA0
-from giantstep.law.residual import residual_law
 from giantstep.law.rows_after_step import initial_output, spike_sign
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.link import link_values
-from giantstep.spec.model import Model, Target
+from giantstep.spec.model import Model
 from giantstep.system.bulk_system import rows_of_blocks
 from giantstep.system.problem import Problem, problem_of
 
@@ -111,12 +110,12 @@ def test_norms_of_the_other_initialisation_are_rejected(name: str) -> None:
 
 def test_no_step_leaves_the_norms_of_the_initial_rows() -> None:
     """0 on the sphere; 2 for Gaussian entries, of a chi-squared law."""
-    for initialisation, variance in zip(INITIALISATIONS, (0.0, 2.0), strict=True):
-        given = problem("gelu", initialisation)
-        still = given.model.replace({"step.learning_rate": 0.0})
-        norms = rows_of_blocks(problem_of(still)).norms
-        chi, along = norms.of_blocks(residual_law(Target("tanh"), 0.1, 1))
-        assert chi == pytest.approx([variance], abs=1e-15) and not along.any()
+    for initialisation in INITIALISATIONS:
+        still = problem("gelu", initialisation).model.replace({"step.learning_rate": 0.0})
+        found = rows_of_blocks(problem_of(still)).samples(24)
+        assert not found["along"].any() and not found["earlier"].any() and not found["chi"].any()
+        assert found["of_block"].any() == (initialisation == "gaussian")
+    assert -found["tie"][1, 0] * found["tie_last"][1, 0] ** 2 == pytest.approx(2.0, abs=1e-15)
 
 
 def test_traces_of_products_of_sample_matrices() -> None:

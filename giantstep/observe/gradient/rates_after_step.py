@@ -60,10 +60,11 @@ class MovingSamples:
     def arrays(self, nodes: int) -> dict[str, Array]:
         """See ``Moving``; nodes: of the residual of a sample."""
         rows = rows_of_blocks(self.problem)
-        law, norms, changes = rows.residual(nodes), rows.norms, (rows.variance, self.bulk / rows.variance)
+        changes, first = (rows.variance, self.bulk / rows.variance), rows.steps(nodes)[:1]
         rates = [covariance_rates(rows.model, u) for u in rows.values]
-        found = rates_of_samples(rows.covariances, rates, changes, law.e)
-        found |= rates_of_norms(norms.of_blocks(law), norms.rates(law), changes)
+        found = rates_of_samples(rows.covariances, rates, changes, rows.residual(nodes).e)
+        moved = rows.rates_of_norms(nodes)
+        found |= rates_of_norms(rows.norms(first)[0], moved, rows.model.network.radial, changes)
         return {name: self.along * rate for name, rate in found.items()}
 
 
