@@ -13,18 +13,18 @@ from codegen.print.printer import Function
 from derive.bulk_covariance import OVERLAP, bulk_covariance
 from derive.gaussian.expectation import Expectation
 from derive.network_step import A
+from derive.rest_of_slope import MOMENTS
 from derive.row_norms import (
     ADDED,
     FIRST,
     GROWTH,
     MEAN,
-    MOMENTS,
     OF_CROSS,
     OF_SQUARE,
     SECOND,
-    mean,
     row_norms,
 )
+from derive.sample_traces import mean
 
 NORMS_PATH = "row_norms.py"
 _OF_SAMPLE = (OF_CROSS, OF_SQUARE, FIRST, SECOND)

@@ -4,13 +4,13 @@ With z = w.x/sqrt(c) given the coordinates of x along the spike, sigma' is a con
 A step makes a bulk row w of squared norm c to ``M w + eta``, ``M = 1 + (1/n) sum_i b_i x_i x_i^T`` and
 ``eta = (1/n) sum_i r_i(z_i) x_i``, b_i the second part of A u e sigma' over sqrt(c), r_i = A u e_i rho. The squared
 norm is a function of w given the batch. Hermite polynomials of different orders in w are uncorrelated, which makes the
-variance a sum of parts: what norms had before, linear, quadratic, sample by sample, and pairs of samples. The first
-step has c = 1, b = a_2 e, and the same rho for all samples. Source: THEORY section 5.
+variance a sum of parts: linear, quadratic, sample by sample, and pairs of samples. The first step has c = 1,
+b = a_2 e, and the same rho for all samples. Source: THEORY section 5.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,22 +18,23 @@ import sympy as sp
 
 from derive.bulk_covariance import OVERLAP
 from derive.gaussian.expectation import Expectation
+from derive.network_step import DIMENSION
 from derive.operations import COMPOSED, computed
+from derive.rest_of_slope import REST, SOME_REST, Z, averaged, hermite, of_some_rest, over_z
 from derive.sample_averages import ALPHA0
+from derive.sample_traces import Form, mean, of_form, of_square, trace_by_all_partitions
 from derive.trace import Claim, Derivation, Recorder
 
-REST, Z = sp.symbols("rho z", real=True)
-PLACES = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))  # E[rho^i z^j] that are not zero
-MOMENTS = {place: sp.Function(f"r_{place[0]}{place[1]}", real=True)(OVERLAP) for place in PLACES}
-ADDED = sp.Function("b", real=True)(OVERLAP)  # of a sample, to the matrix that rows are multiplied by
+BETWEEN = sp.Symbol("g", real=True)  # of the product of different samples
+REST_2, Z_2, OVERLAP_2 = sp.symbols("rho_2 z_2 theta_2", real=True)  # of another sample
+# of a sample, to the matrix that rows are multiplied by; of another one
+ADDED, ADDED_2 = (sp.Function("b", real=True)(of) for of in (OVERLAP, OVERLAP_2))
 MEAN, GROWTH = sp.symbols("b_1 h_1", real=True)  # E b; what squared norms change by with those before
 BEFORE = sp.Symbol("c", positive=True)  # squared norm of a row
 OF_CROSS, OF_SQUARE, FIRST, SECOND = (  # functions of the residual e of a sample
     sp.Function(name, real=True)(OVERLAP) for name in ("p_1", "p_2", "psi_1", "psi_2")
 )
 _SOURCE, _LARGE = "THEORY section 5", "d, n0 large at fixed ratio, to leading order in 1/d"
-_SOME_REST = (Z**2 - 1) + (Z**3 - 3 * Z) / 3  # a rest without parts along 1 and z, that averages are tested with
-Word = tuple[sp.Expr, ...]  # a product of matrices (1/n0) sum_i f_i x_i x_i^T, by their functions f of a sample
 
 
 @dataclass(frozen=True)
@@ -67,13 +68,27 @@ def row_norms() -> RowNorms:
 def _per_sample(trace: Recorder) -> tuple[Any, Any]:
     """(p_1, p_2) of psi = p_1(e) rho z + p_2(e) rho^2: what one sample adds to the squared norm, beside w.M^2 w."""
     trace.assume(
-        "sample on the row",
-        sp.Symbol("x.Mw"),
-        sp.sqrt(BEFORE) * Z * (1 + MEAN + ADDED / ALPHA0),
-        "$x_i\\cdot Mw$ of the stretched row: what $M-1$ adds along $w\\cdot x_i=\\sqrt{c}z_i$ is its trace without "
-        "the sample and the sample itself; the rest of it is independent of $z_i$",
+        "different samples",
+        sp.Symbol("x.x'"),
+        sp.sqrt(DIMENSION) * BETWEEN,
+        "products of different samples to be $\\sqrt{d}$ times independent standard normal numbers $g$, those of "
+        "samples with a row $\\sqrt{c}z$, and $|x|^2=d$; matrices of the samples to be free of one another, and of the "
+        "row, which is Gaussian given its norm",
         source=_SOURCE,
         assumption=_LARGE,
+    )
+    trace.derive(
+        "sample on the row",
+        sp.Symbol("x.Mw"),
+        computed(
+            "average",
+            "$x_i\\cdot Mw$ of the stretched row along $w\\cdot x_i=\\sqrt{c}z_i$: itself, the sample's own part, and "
+            "the mean over another one, $w\\cdot x_j=\\sqrt{c}(g_{ij}z_i/\\sqrt{d}+q)$",
+            "different samples",
+            by=lambda between: _on_row(_over_normal(_of_another(between), BETWEEN)),
+            test=Claim(lambda found, between: (_on_row(Expectation(_of_another(between), BETWEEN)), found)),
+        ),
+        _SOURCE,
     )
     trace.derive(
         "squared norm, per sample",
@@ -107,6 +122,21 @@ def _per_sample(trace: Recorder) -> tuple[Any, Any]:
     return cross, square
 
 
+def _of_another(between: Any) -> Any:
+    """What another sample with b = 1 adds to x.Mw along z; its part q, independent of g, averages to nothing."""
+    return between * sp.sqrt(BEFORE) * BETWEEN * Z / sp.sqrt(DIMENSION)
+
+
+def _on_row(another: Any) -> Any:
+    return sp.factor(sp.sqrt(BEFORE) * Z * (1 + ADDED / ALPHA0) + MEAN * another)
+
+
+def _over_normal(polynomial: Any, variable: Any) -> Any:
+    """The average of a polynomial over a standard normal variable."""
+    terms = sp.Poly(sp.expand(polynomial), variable).terms()
+    return sp.Add(*(factor * sp.factorial2(k - 1) for (k,), factor in terms if k % 2 == 0))
+
+
 def _coefficient(psi: Any, power: Any) -> Any:
     """Of rho z or rho^2 in a quadratic form of both, by derivatives."""
     if power == REST**2:
@@ -131,81 +161,13 @@ def _hermite(trace: Recorder, order: int) -> Any:
             "squared norm, per sample, coefficient of rho z",
             "squared norm, per sample, coefficient of rho^2",
             by=lambda *_: over_z(_per_sample_named() * hermite(order)),
-            test=Claim(lambda found, *_: (_averaged(_per_sample_named() * hermite(order)), _of_some_rest(found))),
+            test=Claim(lambda found, *_: (averaged(_per_sample_named() * hermite(order)), of_some_rest(found))),
         ),
         _SOURCE,
     )
 
 
-def hermite(order: int) -> Any:
-    """He_k(z), k up to 2."""
-    return (sp.S.One, Z, Z**2 - 1)[order]
-
-
-def over_z(expression: Any) -> Any:
-    """The average over z of a polynomial in rho and z, by the moments r_ij; rho has no part along 1 and z.
-
-    Raises KeyError for a moment without a name.
-    """
-    known = {**MOMENTS, (1, 0): sp.S.Zero, (1, 1): sp.S.Zero}
-    return sp.expand(sp.Add(*(factor * known[place] for place, factor in sp.Poly(expression, REST, Z).terms())))
-
-
-def _averaged(expression: Any) -> Any:
-    """The average over z of a polynomial in rho and z, for some rest."""
-    return Expectation(expression.subs(REST, _SOME_REST), Z)
-
-
-def _of_some_rest(found: Any) -> Any:
-    """A result with the moments r_ij of that rest."""
-    return found.xreplace({symbol: _averaged(REST**i * Z**j) for (i, j), symbol in MOMENTS.items()})
-
-
-def mean(function: Any) -> Any:
-    """Over the samples of the step."""
-    return Expectation(function, OVERLAP)
-
-
-# --- traces of products of sample matrices --------------------------------------------------------------------------
-
-
-def trace_of(word: Word) -> Any:
-    """(1/d) tr of a product of matrices (1/n0) sum_i f_i x_i x_i^T: the sum over partitions without crossings.
-
-    Source: free cumulants of a compound Poisson law, E[f_1...f_k]/alpha0^(k-1).
-    """
-    return sp.Add(*(sp.Mul(*(_cumulant([word[i] for i in block]) for block in each)) for each in _parts(len(word))))
-
-
-def _cumulant(functions: Sequence[sp.Expr]) -> Any:
-    return mean(sp.Mul(*functions)) / ALPHA0 ** (len(functions) - 1)
-
-
-def _parts(size: int, first: int = 0) -> Iterator[list[tuple[int, ...]]]:
-    """Partitions of ``size`` places in a row, from ``first`` on, without crossings."""
-    if size == 0:
-        yield []
-        return
-    for block in _blocks_with(size):
-        yield from _between([*block, size], first, [tuple(first + i for i in block)])
-
-
-def _blocks_with(size: int) -> Iterator[tuple[int, ...]]:
-    """Sets of places below ``size`` that hold the first one."""
-    for chosen in range(2 ** (size - 1)):
-        yield (0, *(i for i in range(1, size) if chosen >> (i - 1) & 1))
-
-
-def _between(ends: Sequence[int], first: int, found: list[tuple[int, ...]]) -> Iterator[list[tuple[int, ...]]]:
-    """Partitions of what lies between neighbours of a block, one gap after the other."""
-    if len(ends) == 1:
-        yield found
-        return
-    for inside in _parts(ends[1] - ends[0] - 1, first + ends[0] + 1):
-        yield from _between(ends[1:], first, [*found, *inside])
-
-
-def _quadratic_form() -> list[tuple[Any, Word]]:
+def _quadratic_form() -> Form:
     """H - 1 of the quadratic part w.Hw, as a sum of products of sample matrices."""
     return [(sp.Integer(2), (ADDED,)), (sp.S.One, (ADDED, ADDED)), (sp.S.One, (SECOND / (2 * BEFORE),))]
 
@@ -215,35 +177,51 @@ def _quadratic_form() -> list[tuple[Any, Word]]:
 
 def _growth(trace: Recorder) -> Any:
     """h_1: the trace of H."""
-    form = sp.Add(*(factor * trace_of(word) for factor, word in _quadratic_form()))
-    trace.assume(
+    form = _quadratic_form()
+    return trace.derive(
         "growth of the squared norm",
         GROWTH,
-        1 + form,
-        "$\\mathrm{tr}H/d$ of $w\\cdot Hw$, $H=M^2+\\frac{1}{2cn_0}\\sum_i\\psi_2x_ix_i^T$: what an excess of the "
-        "squared norm before becomes, $H$ being independent of $w$",
-        source=_SOURCE,
-        assumption=_LARGE,
+        computed(
+            "take the trace",
+            "$\\mathrm{tr}H/d$ of $w\\cdot Hw$, $H=M^2+\\frac{1}{2cn_0}\\sum_i\\psi_2x_ix_i^T$: what an excess of the "
+            "squared norm before becomes, $H$ being independent of $w$; by partitions without crossings",
+            "different samples",
+            by=lambda _: 1 + of_form(form),
+            test="two partitions at most, which do not cross; nothing else is carried out",
+        ),
+        "free cumulants of a compound Poisson law",
     )
-    return 1 + form
 
 
 def _variance(trace: Recorder) -> Any:
     """chi, part by part."""
-    noise, added = mean(MOMENTS[2, 0]), mean(ADDED**2)
-    _assume_variance(
-        trace,
-        "quadratic",
-        BEFORE**2 * _of_quadratic_form(),
-        "$2c^2\\mathrm{tr}H^2/d$ of $w\\cdot Hw$ without the part along $|w|^2$, the square of its trace",
+    form, spread = _quadratic_form(), (BETWEEN**2 - 1) ** 2
+    trace.derive(
+        "variance, quadratic",
+        sp.Symbol("chi_quadratic"),
+        computed(
+            "average",
+            "$\\frac{c}{d}\\sum_k(\\lambda_k-\\mathrm{tr}H/d)(g_k^2-1)$ over the eigenvectors of $H$: $w\\cdot Hw$ "
+            "without the part along $|w|^2$",
+            "different samples",
+            by=lambda _: BEFORE**2 * _over_normal(spread, BETWEEN) * (of_square(form) - of_form(form) ** 2),
+            test=Claim(lambda found, _: (BEFORE**2 * Expectation(spread, BETWEEN) * _varied(form), found)),
+        ),
+        _SOURCE,
     )
     _beyond(trace)
-    _assume_variance(
-        trace,
-        "pairs",
-        2 * (noise / ALPHA0) ** 2 + 4 * BEFORE * noise * added / ALPHA0**2,
-        "pairs of samples to count where both have noise, $\\rho_i\\rho_jx_i\\cdot x_j$, and where the noise of one "
-        "meets what the other adds to $Mw$ across $x_i$",
+    trace.derive(
+        "variance, pairs",
+        sp.Symbol("chi_pairs"),
+        computed(
+            "average",
+            "of $n_0^2/2$ pairs, $2(\\rho\\rho'+\\sqrt{c}(\\rho b'z'+\\rho'bz))\\,x\\cdot x'/n_0^2$: both have noise, "
+            "or the noise of one meets what the other adds to $Mw$",
+            "different samples",
+            by=lambda between: _over_pairs(_of_pair(between)) / 2,
+            test=Claim(lambda found, between: (_averaged_over_pairs(_of_pair(between)) / 2, of_some_rest(found))),
+        ),
+        _SOURCE,
     )
     return trace.derive(
         "variance of the squared norm, without the linear part",
@@ -259,10 +237,37 @@ def _variance(trace: Recorder) -> Any:
     )
 
 
-def _assume_variance(trace: Recorder, name: str, body: Any, words: str) -> None:
-    """A part of d times the variance, as it is for large systems."""
-    symbol = sp.Symbol(f"chi_{name}")
-    trace.assume(f"variance, {name}", symbol, body, words, source=_SOURCE, assumption=_LARGE)
+def _varied(form: Form) -> Any:
+    """(tr H^2 - (tr H)^2/d)/d, by all partitions."""
+    return of_square(form, trace_by_all_partitions) - of_form(form, trace_by_all_partitions) ** 2
+
+
+def _of_pair(between: Any) -> Any:
+    """n0^2 d times the square of what a pair of samples adds to the squared norm."""
+    noise = REST * REST_2 + sp.sqrt(BEFORE) * (REST * ADDED_2 * Z_2 + REST_2 * ADDED * Z)
+    return sp.expand((2 * noise * between / ALPHA0) ** 2 / DIMENSION)
+
+
+def _over_pairs(square: Any) -> Any:
+    """The average over two samples and their product."""
+    total = sp.S.Zero
+    for (i, j, k, m, _), factor in sp.Poly(_by_normal(square), REST, Z, REST_2, Z_2, BETWEEN).terms():
+        for term in sp.Add.make_args(sp.expand(factor)):
+            outside, second = term.as_independent(ADDED_2, as_Add=False)
+            outside, first = outside.as_independent(ADDED, as_Add=False)
+            one, other = over_z(REST**i * Z**j), over_z(REST**k * Z**m)
+            total += outside * mean(first * one) * mean(second.xreplace({ADDED_2: ADDED}) * other)
+    return total
+
+
+def _by_normal(square: Any) -> Any:
+    return _over_normal(square, BETWEEN)
+
+
+def _averaged_over_pairs(square: Any) -> Any:
+    """The same for some rest."""
+    some = square.xreplace({REST: SOME_REST, REST_2: SOME_REST.xreplace({Z: Z_2})})
+    return Expectation(Expectation(some, Z, Z_2, BETWEEN), OVERLAP, OVERLAP_2)
 
 
 def _beyond(trace: Recorder) -> None:
@@ -281,8 +286,8 @@ def _beyond(trace: Recorder) -> None:
             by=lambda *_: over_z(psi**2) - over_z(psi) ** 2 - FIRST**2 - SECOND**2 / 2,
             test=Claim(
                 lambda found, first, second: (
-                    _averaged(psi**2) - sp.Add(*(_averaged(psi * h) ** 2 / size for h, size in low)),
-                    _of_some_rest(found.xreplace({FIRST: first, SECOND: second})),
+                    averaged(psi**2) - sp.Add(*(averaged(psi * h) ** 2 / size for h, size in low)),
+                    of_some_rest(found.xreplace({FIRST: first, SECOND: second})),
                 )
             ),
         ),
@@ -302,26 +307,23 @@ def _beyond(trace: Recorder) -> None:
     )
 
 
-def _of_quadratic_form() -> Any:
-    form = _quadratic_form()
-    square = sp.Add(*(a * b * trace_of(left + right) for a, left in form for b, right in form))
-    trace = sp.Add(*(a * trace_of(word) for a, word in form))
-    return 2 * (square - trace**2)
-
-
 # --- covariance with the row ----------------------------------------------------------------------------------------
 
 
 def _with_noise(trace: Recorder) -> Any:
     """tau: of all parts but the linear one with the noise of the row, at one norm before."""
-    own = 2 * (1 + MEAN) * ADDED / ALPHA0 + ADDED**2 / ALPHA0**2
-    trace.assume(
+    trace.derive(
         "quadratic part on a sample",
         sp.Symbol("x.Hx"),
-        BEFORE * own + SECOND / (2 * ALPHA0),
-        "$c\\,x_i\\cdot Hx_i/d$ without its trace to be what the sample itself adds to $H$",
-        source=_SOURCE,
-        assumption=_LARGE,
+        computed(
+            "expand",
+            "$c\\,x_i\\cdot Hx_i/d$ without its trace: on $x_i$ the matrix $B=M-1$ is $b_i/\\alpha_0$ and one of the "
+            "other samples, whose mean is $\\mathbb{E}b$",
+            "different samples",
+            by=lambda _: _on_sample(lambda form, own: sp.expand(form(MEAN + own) - form(MEAN))),
+            test=Claim(lambda found, _: (_on_sample(_by_derivatives), found)),
+        ),
+        _SOURCE,
     )
     return trace.derive(
         "norm and noise of a row",
@@ -335,13 +337,22 @@ def _with_noise(trace: Recorder) -> Any:
             by=lambda on_sample, _: _covariance(over_z, SECOND, on_sample),
             test=Claim(
                 lambda found, on_sample, second: (
-                    _covariance(_averaged, second, on_sample).xreplace({SECOND: second}),
-                    _of_some_rest(found.xreplace({SECOND: second})),
+                    _covariance(averaged, second, on_sample).xreplace({SECOND: second}),
+                    of_some_rest(found.xreplace({SECOND: second})),
                 )
             ),
         ),
         _SOURCE,
     )
+
+
+def _on_sample(change: Callable[[Callable[[Any], Any], Any], Any]) -> Any:
+    """By the change of M^2 - 1 as a function of B by what a sample adds to it."""
+    return BEFORE * change(lambda b: 2 * b + b**2, ADDED / ALPHA0) + SECOND / (2 * ALPHA0)
+
+
+def _by_derivatives(form: Callable[[Any], Any], own: Any) -> Any:
+    return own * sp.Derivative(form(MEAN), MEAN) + own**2 / 2 * sp.Derivative(form(MEAN), (MEAN, 2))
 
 
 def _covariance(average: Callable[[Any], Any], second: Any, on_sample: Any) -> Any:
@@ -361,7 +372,7 @@ def _change(trace: Recorder) -> Any:
             "the mean of $Aue\\,\\sigma'(\\lambda z)$ in $\\lambda^2$ at one; a row of another norm goes further by it",
             "squared norm, per sample",
             by=lambda _: over_z(REST * hermite(2)) / 2,
-            test=Claim(lambda found, _: (_slope_in_squared_norm(), _of_some_rest(found))),
+            test=Claim(lambda found, _: (_slope_in_squared_norm(), of_some_rest(found))),
         ),
         _SOURCE,
     )
@@ -370,5 +381,5 @@ def _change(trace: Recorder) -> Any:
 def _slope_in_squared_norm() -> Any:
     """d/dc E rho(sqrt(c) z) at c = 1, for some rest."""
     square = sp.Symbol("c", positive=True)
-    mean_slope = Expectation(_SOME_REST.subs(Z, sp.sqrt(square) * Z), Z)
+    mean_slope = Expectation(SOME_REST.subs(Z, sp.sqrt(square) * Z), Z)
     return sp.Subs(sp.Derivative(mean_slope, square), square, 1)

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature c6bd1baf04783e3e, runtime d836de114a153587.
+Generated; do not edit. Signature 3b40b5a024083bb3, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c6bd1baf04783e3e4c6ded0b1cc39b6e061fcf92004afa06c18ebafe6ad02cc2"
+SIGNATURE = "3b40b5a024083bb3396b480d45325634da73eea61f2e6a7c416f3fd6dedce68f"
 
 
 def overlap(lower, information, alpha):

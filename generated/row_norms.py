@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 0e98a1ff98b9145f.
+Generated; do not edit. Signature 3fe461c48e84793b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0e98a1ff98b9145f519c65da656d047b6c66bcae74bbed47edcbf7b277b73968"
+SIGNATURE = "3fe461c48e84793bed8c721ab18427be4fd843cf819f96165e877988d2d7b13d"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))
@@ -52,22 +52,21 @@ def norms(alpha_0, c, weight, b, r):
     x6 = np.dot(weight, (psi_1**2))
     x7 = np.dot(weight, (p_2**2)*(r_20**2))
     x8 = np.dot(weight, (psi_2**2))
-    x9 = np.dot(weight, (b**4))
-    x10 = np.dot(weight, (b**3))
-    x11 = np.dot(weight, (b**2)*psi_2)
-    x12 = np.dot(weight, b*psi_2)
-    x13 = np.dot(weight, r_20)
+    x9 = np.dot(weight, r_20)
+    x10 = np.dot(weight, (b**4))
+    x11 = np.dot(weight, (b**3))
+    x12 = np.dot(weight, (b**2)*psi_2)
+    x13 = np.dot(weight, b*psi_2)
     chi = (
-        (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + (c**2)*(2.0*(x0**4) + 8.0*(x0**2) + 8.0*(x0**3) +
-        0.5*(x2**2)/c**2 + 2.0*x9/alpha_0**3 + 4.0*(x1**2)/alpha_0**2 + 8.0*x1/alpha_0 + 8.0*x10/alpha_0**2 +
-        0.5*x8/alpha_0/c**2 + 2.0*x11/alpha_0**2/c + 2.0*(x0**2)*x2/c + 4.0*x12/alpha_0/c + 4.0*x0*x2/c +
-        8.0*x10*x0/alpha_0**2 + 12.0*(x0**2)*x1/alpha_0 + 24.0*x1*x0/alpha_0 + 2.0*x1*x2/alpha_0/c +
-        4.0*x12*x0/alpha_0/c - 2.0*((x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)**2)) + 2.0*(x13**2)/alpha_0**2 +
-        4.0*c*x1*x13/alpha_0**2
+        (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + 2.0*(x9**2)/alpha_0**2 + 2.0*(c**2)*(x0**4 + 4.0*(x0**2) +
+        4.0*(x0**3) + x10/alpha_0**3 + 2.0*(x1**2)/alpha_0**2 + 4.0*x1/alpha_0 + 4.0*x11/alpha_0**2 + 0.25*(x2**2)/c**2
+        + x12/alpha_0**2/c + (x0**2)*x2/c + 2.0*x13/alpha_0/c + 2.0*x0*x2/c + 4.0*x11*x0/alpha_0**2 +
+        6.0*(x0**2)*x1/alpha_0 + 12.0*x1*x0/alpha_0 + 0.25*x8/alpha_0/c**2 + x1*x2/alpha_0/c + 2.0*x13*x0/alpha_0/c -
+        (x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)**2) + 4.0*c*x1*x9/alpha_0**2
     )
     tau = (
-        1.0/alpha_0*(p_1*r_21 + p_2*r_30 - 0.5*psi_2*r_12) + (c*(1.0/alpha_0**2*(b**2) + (2.0 + 2.0*b_1)/alpha_0*b) +
-        0.5/alpha_0*psi_2)*r_12
+        1.0/alpha_0*(p_1*r_21 + p_2*r_30 - 0.5*psi_2*r_12) + (c*(1.0/alpha_0**2*(b**2) + 2.0/alpha_0*b +
+        2.0*b_1/alpha_0*b) + 0.5/alpha_0*psi_2)*r_12
     )
     change = 0.5*r_12
     return h_1, chi, psi_1, tau, change
@@ -91,22 +90,21 @@ def norms_rates(alpha_0, c, weight, b, d_b, r):
     x6 = np.dot(weight, (psi_1**2))
     x7 = np.dot(weight, (p_2**2)*(r_20**2))
     x8 = np.dot(weight, (psi_2**2))
-    x9 = np.dot(weight, (b**4))
-    x10 = np.dot(weight, (b**3))
-    x11 = np.dot(weight, (b**2)*psi_2)
-    x12 = np.dot(weight, b*psi_2)
-    x13 = np.dot(weight, r_20)
+    x9 = np.dot(weight, r_20)
+    x10 = np.dot(weight, (b**4))
+    x11 = np.dot(weight, (b**3))
+    x12 = np.dot(weight, (b**2)*psi_2)
+    x13 = np.dot(weight, b*psi_2)
     chi = (
-        (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + (c**2)*(2.0*(x0**4) + 8.0*(x0**2) + 8.0*(x0**3) +
-        0.5*(x2**2)/c**2 + 2.0*x9/alpha_0**3 + 4.0*(x1**2)/alpha_0**2 + 8.0*x1/alpha_0 + 8.0*x10/alpha_0**2 +
-        0.5*x8/alpha_0/c**2 + 2.0*x11/alpha_0**2/c + 2.0*(x0**2)*x2/c + 4.0*x12/alpha_0/c + 4.0*x0*x2/c +
-        8.0*x10*x0/alpha_0**2 + 12.0*(x0**2)*x1/alpha_0 + 24.0*x1*x0/alpha_0 + 2.0*x1*x2/alpha_0/c +
-        4.0*x12*x0/alpha_0/c - 2.0*((x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)**2)) + 2.0*(x13**2)/alpha_0**2 +
-        4.0*c*x1*x13/alpha_0**2
+        (2.0*x3 + x4 + x5 - x6 - x7 - 0.5*x8)/alpha_0 + 2.0*(x9**2)/alpha_0**2 + 2.0*(c**2)*(x0**4 + 4.0*(x0**2) +
+        4.0*(x0**3) + x10/alpha_0**3 + 2.0*(x1**2)/alpha_0**2 + 4.0*x1/alpha_0 + 4.0*x11/alpha_0**2 + 0.25*(x2**2)/c**2
+        + x12/alpha_0**2/c + (x0**2)*x2/c + 2.0*x13/alpha_0/c + 2.0*x0*x2/c + 4.0*x11*x0/alpha_0**2 +
+        6.0*(x0**2)*x1/alpha_0 + 12.0*x1*x0/alpha_0 + 0.25*x8/alpha_0/c**2 + x1*x2/alpha_0/c + 2.0*x13*x0/alpha_0/c -
+        (x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)**2) + 4.0*c*x1*x9/alpha_0**2
     )
     tau = (
-        1.0/alpha_0*(p_1*r_21 + p_2*r_30 - 0.5*psi_2*r_12) + (c*(1.0/alpha_0**2*(b**2) + (2.0 + 2.0*b_1)/alpha_0*b) +
-        0.5/alpha_0*psi_2)*r_12
+        1.0/alpha_0*(p_1*r_21 + p_2*r_30 - 0.5*psi_2*r_12) + (c*(1.0/alpha_0**2*(b**2) + 2.0/alpha_0*b +
+        2.0*b_1/alpha_0*b) + 0.5/alpha_0*psi_2)*r_12
     )
     change = 0.5*r_12
     x14 = np.dot(weight, d_b)
@@ -126,30 +124,30 @@ def norms_rates(alpha_0, c, weight, b, d_b, r):
     x22 = np.dot(weight, d_p_1*p_2*r_31)
     x23 = np.dot(weight, d_p_2*p_1*r_31)
     x24 = np.dot(weight, d_r_31*p_1*p_2)
-    x25 = np.dot(weight, b*d_psi_2)
-    x26 = np.dot(weight, d_b*psi_2)
-    x27 = np.dot(weight, b*d_b*psi_2)
-    x28 = np.dot(weight, (b**2)*d_psi_2)
+    x25 = np.dot(weight, b*d_b*psi_2)
+    x26 = np.dot(weight, (b**2)*d_psi_2)
+    x27 = np.dot(weight, b*d_psi_2)
+    x28 = np.dot(weight, d_b*psi_2)
     x29 = np.dot(weight, (b**2)*d_b)
     x30 = np.dot(weight, (b**3)*d_b)
     x31 = np.dot(weight, (p_2**2)*d_r_20*r_20)
     x32 = np.dot(weight, (r_20**2)*d_p_2*p_2)
     x33 = np.dot(weight, d_psi_1*psi_1)
     d_chi = (
-        (2.0*x17 + x18)/alpha_0 + (2.0*x19 + x20)/alpha_0 + (4.0*x13/alpha_0**2 + 4.0*c*x1/alpha_0**2)*x21 + 2.0*(x22 +
-        x23 + x24)/alpha_0 + 2.0*((c**2)*(8.0/alpha_0 + 8.0*x1/alpha_0**2 + 12.0*(x0**2)/alpha_0 + 24.0*x0/alpha_0 +
-        2.0*x2/alpha_0/c - 4.0*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)/alpha_0) + 4.0*c*x13/alpha_0**2)*x16 +
-        (c**2)*(4.0/alpha_0/c + 4.0*x0/alpha_0/c)*(x25 + x26) + (c**2)*(x2/c**2 + 2.0*(x0**2)/c + 4.0*x0/c +
-        2.0*x1/alpha_0/c - 2.0*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)/c)*x15 + (c**2)*(8.0*(x0**3) + 16.0*x0 +
-        24.0*(x0**2) + 4.0*x2/c + 8.0*x10/alpha_0**2 + 24.0*x1/alpha_0 + 4.0*x12/alpha_0/c + 4.0*x0*x2/c +
-        24.0*x1*x0/alpha_0 - 2.0*(4.0 + 4.0*x0)*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c))*x14 + 2.0*c*(2.0*x27 +
-        x28)/alpha_0**2 + 3.0*(c**2)*(8.0/alpha_0**2 + 8.0*x0/alpha_0**2)*x29 + 8.0*(c**2)*x30/alpha_0**3 - (2.0*x31 +
+        (2.0*x17 + x18)/alpha_0 + (2.0*x19 + x20)/alpha_0 + (4.0*x9/alpha_0**2 + 4.0*c*x1/alpha_0**2)*x21 + 2.0*(x22 +
+        x23 + x24)/alpha_0 + 2.0*(2.0*(c**2)*(4.0/alpha_0 + 4.0*x1/alpha_0**2 + 6.0*(x0**2)/alpha_0 + 12.0*x0/alpha_0 +
+        x2/alpha_0/c - 2.0*(x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)/alpha_0) + 4.0*c*x9/alpha_0**2)*x16 + 2.0*c*(2.0*x25
+        + x26)/alpha_0**2 + 2.0*(c**2)*(2.0/alpha_0/c + 2.0*x0/alpha_0/c)*(x27 + x28) + 2.0*(c**2)*((x0**2)/c +
+        0.5*x2/c**2 + 2.0*x0/c + x1/alpha_0/c - (x0**2 + 2.0*x0 + x1/alpha_0 + 0.5*x2/c)/c)*x15 +
+        2.0*(c**2)*(4.0*(x0**3) + 8.0*x0 + 12.0*(x0**2) + 2.0*x2/c + 4.0*x11/alpha_0**2 + 12.0*x1/alpha_0 +
+        2.0*x13/alpha_0/c + 2.0*x0*x2/c + 12.0*x1*x0/alpha_0 - (4.0 + 4.0*x0)*(x0**2 + 2.0*x0 + x1/alpha_0 +
+        0.5*x2/c))*x14 + 6.0*(c**2)*(4.0/alpha_0**2 + 4.0*x0/alpha_0**2)*x29 + 8.0*(c**2)*x30/alpha_0**3 - (2.0*x31 +
         2.0*x32)/alpha_0 - 2.0*x33/alpha_0
     )
     d_tau = (
         1.0/alpha_0*(d_p_1*r_21 + d_p_2*r_30 + d_r_21*p_1 + d_r_30*p_2 - 0.5*d_psi_2*r_12 - 0.5*d_r_12*psi_2) +
-        (c*(1.0/alpha_0**2*(b**2) + (2.0 + 2.0*b_1)/alpha_0*b) + 0.5/alpha_0*psi_2)*d_r_12 + (c*((2.0 +
-        2.0*b_1)/alpha_0*d_b + 2.0*d_b_1/alpha_0*b + 2.0/alpha_0**2*b*d_b) + 0.5/alpha_0*d_psi_2)*r_12
+        (c*(1.0/alpha_0**2*(b**2) + 2.0/alpha_0*b + 2.0*b_1/alpha_0*b) + 0.5/alpha_0*psi_2)*d_r_12 + (c*(2.0/alpha_0*d_b
+        + 2.0*d_b_1/alpha_0*b + 2.0*b_1/alpha_0*d_b + 2.0/alpha_0**2*b*d_b) + 0.5/alpha_0*d_psi_2)*r_12
     )
     d_change = 0.5*d_r_12
     return d_h_1, d_chi, d_psi_1, d_tau, d_change

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 737b501095a5e777, runtime d836de114a153587.
+Generated; do not edit. Signature a7ee162c8861d0e4, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "737b501095a5e777126cfb20558c0d2fa44e180e37534fc512faa934725aa3db"
+SIGNATURE = "a7ee162c8861d0e4830211a50671bda5201e99dd0208a8fc192883613481a6c8"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 24ac1d6f07391db2, runtime d836de114a153587.
+Generated; do not edit. Signature 9c00223d8b511fb8, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "24ac1d6f07391db227b30959ad2b04a4579d2dd445f97fe8bf5d07f3e737d316"
+SIGNATURE = "9c00223d8b511fb8ac39d6aab664b85cf87b1f21172c7e29cb6c4751711e1517"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

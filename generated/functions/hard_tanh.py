@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 13cd7535cc8330cb, runtime d836de114a153587.
+Generated; do not edit. Signature 90bceba7aa83a1ae, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "13cd7535cc8330cb882bd64623b5b9f742cec4e0b5f1cb3461bd202f93a346a3"
+SIGNATURE = "90bceba7aa83a1ae40876d3eec8cf1e9c270246ac929a425018245bae718cc62"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

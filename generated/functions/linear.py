@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 26d4bac61d8cbad3, runtime d836de114a153587.
+Generated; do not edit. Signature dc90fd91501e556c, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "26d4bac61d8cbad351ca06e8079c80e0e710a65246da45c5989a874cf7d2d94d"
+SIGNATURE = "dc90fd91501e556c8322ea3add586ac0ee09041c7966efb79d6396545418a82b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

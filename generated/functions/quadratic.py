@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 880a5237e86ffeeb, runtime d836de114a153587.
+Generated; do not edit. Signature c665f3a5e16eb2bd, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "880a5237e86ffeebbe57ab96f9b851fbae7e96976924b91315c222ecb3f9f145"
+SIGNATURE = "c665f3a5e16eb2bd2c44e248089ac71a74757ab9a14b95569916fe48194ecac2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

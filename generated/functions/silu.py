@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 476370b52adf3c04, runtime d836de114a153587.
+Generated; do not edit. Signature 223b7ebd794a4237, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "476370b52adf3c04601dc2f34ea54ab2717baa17c08299e6a3ac6e2da67f6384"
+SIGNATURE = "223b7ebd794a4237faf9727f1dc081b5c1cce655f775eb0bc70868e53f03f561"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7b73002cdbee731c, runtime d836de114a153587.
+Generated; do not edit. Signature 55768a21ea527772, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "7b73002cdbee731c8d3bb52d50ecfd4b077e917a08a2e1cc436fa72754488182"
+SIGNATURE = "55768a21ea5277723b929cfafc46c3ca6662b6f85959226d3e7a11d238267955"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

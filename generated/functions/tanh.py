@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dbfdf24cc8e76462, runtime d836de114a153587.
+Generated; do not edit. Signature 80620157378653ef, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "dbfdf24cc8e76462c7175ef4f4014bbcb027e3613663025be4a12b8e0f1f380d"
+SIGNATURE = "80620157378653ef9a292c611fc55d9266eeb556e17fb7bbba8db139dffcc24f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

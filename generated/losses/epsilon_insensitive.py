@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 542d543c9c93e5bd, runtime d836de114a153587.
+Generated; do not edit. Signature 013ea5236a92df4f, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "542d543c9c93e5bdd2c2f3d52bed2a821cd9c058b4d84780efeaaea380df6b5f"
+SIGNATURE = "013ea5236a92df4fee5fb0556a833b8498cd81e165987414687c4f2a5fa13afb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

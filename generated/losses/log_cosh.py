@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c2a47ef4b09d0077, runtime d836de114a153587.
+Generated; do not edit. Signature 891132ad0adec815, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "c2a47ef4b09d007744b33d06ae428ee72952597582054ad6d7afdbad00cb82b8"
+SIGNATURE = "891132ad0adec8155b7085e6c387e35d4d3fb2d3872bbc7883794c5dfe47eec6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 1b2c3b8705d91522, runtime d836de114a153587.
+Generated; do not edit. Signature f56be47ea526acf1, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "1b2c3b8705d915220ab15ffd61b5f40e2d4157d20992e69a9b29ddd073d955b2"
+SIGNATURE = "f56be47ea526acf1d1142fea92dec843241134efbf324e2ed60f47fbf0928bce"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 4255b818667190a2, runtime d836de114a153587.
+Generated; do not edit. Signature 3c3f1f7e1499580c, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "4255b818667190a2fd882161f0875e2a560a2fad7ac1bdb517e38ad8cbcce7e3"
+SIGNATURE = "3c3f1f7e1499580cdd3bd16d5558da4f549d53f9b0f935971f4341a2bdf4982d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 66b189784a3db4ef, runtime d836de114a153587.
+Generated; do not edit. Signature e402adb17089d691, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "66b189784a3db4ef292e2bb868e84d83c8a7980f62d2a1ca0845619616780cee"
+SIGNATURE = "e402adb17089d691f6ab37486b0309b8375c4d5f73803f224152b710e809297e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 1febe2fdae0639a0, runtime d836de114a153587.
+Generated; do not edit. Signature 634bb0eeafa21bfb, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "1febe2fdae0639a0016c440a61d2a129ba27773c771b335339f3459f22c13be4"
+SIGNATURE = "634bb0eeafa21bfbdbde4dcfcaf48e953c9f70d44f3f49826c31a074fb7f55ad"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

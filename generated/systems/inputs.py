@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 56e63fc11d57b7d0.
+Generated; do not edit. Signature d43883168fce6bad.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "56e63fc11d57b7d00ba0cc7ac30c1e5355304a21f37e5be8f8c520d126377cab"
+SIGNATURE = "d43883168fce6bad805a2a89cad892be9aa5b78cb78643981fb16a39cb7e2082"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature cd544188d04630b4.
+Generated; do not edit. Signature 6c2cdd4275154f69.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "cd544188d04630b4a76e67f8618e134edecc93b18a03c5ed010cce72d0dd8f4d"
+SIGNATURE = "6c2cdd4275154f6964c3b85ae8795a03e980740463a122c31783e4678ff62eec"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

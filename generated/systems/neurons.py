@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 10817dbe61b105f4.
+Generated; do not edit. Signature 12c7dd96d22c4d6d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "10817dbe61b105f414b473276ea349b935a549ce1dbe34a328c7c0b5e46489a0"
+SIGNATURE = "12c7dd96d22c4d6df1e23da29099d0ec840a0065093a989d53f7e83ef1cc8971"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

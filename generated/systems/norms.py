@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3b3c498b141e7993.
+in X). Generated; do not edit. Signature a53055196e76d39f.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3b3c498b141e79938285c7057cbf8f90d168301f744ceb2bac8065619f35a66d"
+SIGNATURE = "a53055196e76d39fc0bded666f7927cd454c81578d4d3df6577dcfd8e95767d6"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature de3ea3818024ca4c.
+in X). Generated; do not edit. Signature 4e03fe9824cad03d.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "de3ea3818024ca4c5d01cef2510b3ddd8d4c5260c8d82c3bdbf49eb890574a44"
+SIGNATURE = "4e03fe9824cad03df6b5d9da40b5fbf4f7d5fe4b1dfd5fbca312659de495d364"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 823865319f16ca29, runtime d836de114a153587.
+Generated; do not edit. Signature cbfbf5ece6304865, runtime d836de114a153587.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "823865319f16ca29314b4d444021b7f83f2cd96c5f00e754d7adbd9bc7dff7f8"
+SIGNATURE = "cbfbf5ece630486511aceec53ed5a73b448e17bf4f5f41dd47937152913fcd22"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ab5551244b507590.
+Generated; do not edit. Signature abbb274e753fe622.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ab5551244b5075904c5a729e5465e169e3f34881a58b39bad32d55d302fb9058"
+SIGNATURE = "abbb274e753fe622dc1e9fbb72ed66eea1e385e09c2c6565fccf510fc4d60825"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature afcf1efb3a31e630.
+in X). Generated; do not edit. Signature ef2e4196b1fab789.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "afcf1efb3a31e630b097f233491e70d44bc04c51c8579da5536820a12d862760"
+SIGNATURE = "ef2e4196b1fab789cda1186aea48f06ac63fd289b27c10f1f66b64607875c570"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 14319cef68ce65f1.
+Generated; do not edit. Signature 60b7279eeb45c950.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "14319cef68ce65f133ec54afdf019b0c48b01258519518c2d54b0038017985e5"
+SIGNATURE = "60b7279eeb45c95013c2b765bf9686d1b14f4b8324df1375fa9de32c107c8efa"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ea895248c7c74b91.
+Generated; do not edit. Signature 4f5494483f1a87fa.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ea895248c7c74b911f38765ea3daeee5e304f78eff968d7b96c4ae840a98b0ff"
+SIGNATURE = "4f5494483f1a87fa393aa4363ad7d243a3b2b7f654ec1d3ad7fa051fbba4f9f8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

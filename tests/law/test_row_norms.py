@@ -12,9 +12,10 @@ from at_conjugates import at_conjugates
 from derive.bulk_covariance import RESIDUAL
 from derive.check import check_step
 from derive.gaussian.expectation import Expectation
-from derive.row_norms import Z, trace_of
+from derive.rest_of_slope import Z
 from derive.row_norms import row_norms as row_norms_derived
 from derive.sample_averages import ALPHA0
+from derive.sample_traces import trace_of
 from giantstep.law.rows_after_step import initial_output, spike_sign
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.link import link_values
