@@ -5,8 +5,10 @@ Source: THEORY section 12. Derived in derive.further_step.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,6 +62,13 @@ class _Moved:
         return all(bool(np.isfinite(part).all()) for part in self.numbers())
 
 
+class _Table(NamedTuple):
+    """Nodes of kappa, as ``tensor_table`` has them, and of every block averages of its slopes there [K, 4, N]."""
+
+    rows: Array
+    slopes: Array
+
+
 @lru_cache(maxsize=256)
 def state_after(network: Network, before: LayerState, step: Step, target: Target, finer: int = 0) -> LayerState:
     """The rows after one more step, at the resolution where they settle; ``finer``: the first one that is tried.
@@ -68,8 +77,8 @@ def state_after(network: Network, before: LayerState, step: Step, target: Target
     """
     layer = _Layer(network, before, target)
     previous: _Moved | None = None
-    for level in range(finer, finer + _LEVELS):
-        moved = layer.moved(step, level)
+    for level, nodes in enumerate(layer.tables(finer), finer):
+        moved = layer.moved(step, nodes, level)
         if previous is not None and moved.agrees(previous):
             return layer.state(moved, step)
         if not moved.finite:
@@ -133,17 +142,30 @@ class _Layer:
         kappa = coordinates(rows, 1, self.before.rank)
         return label_moments(target, overlaps, kappa, target.probit, level, False)
 
-    def moved(self, step: Step, level: int) -> _Moved:
+    def tables(self, finer: int) -> Iterator[_Table]:
+        """At one resolution after the other. Two are always asked for: their averages of slopes are taken together."""
+        first = [self.nodes(finer), self.nodes(finer + 1)]
+        yield from self._with_slopes(first)
+        for level in range(finer + 2, finer + _LEVELS):
+            yield from self._with_slopes([self.nodes(level)])
+
+    def _with_slopes(self, rows: list[Array]) -> Iterator[_Table]:
+        kappa = [coordinates(each, 1, self.before.rank) for each in rows]
+        shifts = np.array(self.before.loadings) @ np.concatenate(kappa).T + np.array(self.offsets)[:, None]
+        slopes = np.array([slope_averages(term, at) for term, at in zip(self.terms, shifts, strict=True)])
+        ends = np.cumsum([len(each) for each in rows])[:-1]
+        for each, of in zip(rows, np.split(slopes, ends, axis=2), strict=True):
+            yield _Table(each, of)
+
+    def moved(self, step: Step, table: _Table, level: int) -> _Moved:
         """The rows after the step, by averages at a resolution."""
-        rows, network, readout = self.nodes(level), self.network, self.network.readout
+        rows, network, readout = table.rows, self.network, self.network.readout
         blocks, rank = len(readout.values), self.before.rank
         label = self.label(rows, level)
         kappa = coordinates(rows, 1, rank)
-        loadings = np.array(self.before.loadings)
-        shifts = list(loadings @ kappa.T + np.array(self.offsets)[:, None])
+        loadings, of_slopes = np.array(self.before.loadings), table.slopes
         mu0, mu1 = rows[:, 4 + rank :].T.reshape(3, blocks, -1)[:2]
         variance = np.array(self.before.bulk_variance)
-        of_slopes = np.array([slope_averages(term, shift) for term, shift in zip(self.terms, shifts, strict=True)])
         along, across, noise, after = derived.after_step(
             rows[:, 1],
             kappa.T,
