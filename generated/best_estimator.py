@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 3b40b5a024083bb3, runtime d836de114a153587.
+Generated; do not edit. Signature 502da59ec6a26290, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3b40b5a024083bb3396b480d45325634da73eea61f2e6a7c416f3fd6dedce68f"
+SIGNATURE = "502da59ec6a26290e361cb7a14cc8c0dcb4ecdcc9a134ebee37c93fb5b92e1ae"
 
 
 def overlap(lower, information, alpha):

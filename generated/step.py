@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 41ca986deaaf27fb, runtime d836de114a153587.
+Generated; do not edit. Signature 5c780e52fc2cfe65, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "41ca986deaaf27fb3a82e1b16c20168997c8cd18dd50063a9fb40a67a082e7ec"
+SIGNATURE = "5c780e52fc2cfe65924aa1964aff3dd688cc62e067b7f5174d41005bebea39cd"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

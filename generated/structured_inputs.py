@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature a7ee162c8861d0e4, runtime d836de114a153587.
+Generated; do not edit. Signature 3bde0be9e79171a8, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a7ee162c8861d0e4830211a50671bda5201e99dd0208a8fc192883613481a6c8"
+SIGNATURE = "3bde0be9e79171a8fde3c891cb862bd2161f3c4e915d76c8714c491aab8ee02c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

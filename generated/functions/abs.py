@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 00107a74c2a721b2, runtime d836de114a153587.
+Generated; do not edit. Signature 60153cf02fc653c3, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "00107a74c2a721b21fa157bb3fc09e67b250392ad39c2a894663f45021477fe9"
+SIGNATURE = "60153cf02fc653c3bdc65a107e8bb8b75e6aa55e10db1ea9a52478825f702e66"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 075b5af22bd5ccc4, runtime d836de114a153587.
+Generated; do not edit. Signature e1bcd5e779b35880, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "075b5af22bd5ccc4cf5c65fd9cd1bb97a76b49ce2b082efba7d0a337685ee1a6"
+SIGNATURE = "e1bcd5e779b35880350a2aa2818ef36f9706223f10b7fb1e286ae962624e583e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9d847bb5117efafc, runtime d836de114a153587.
+Generated; do not edit. Signature a32cde4598dfd2bc, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "9d847bb5117efafce63965089eaf2f4a91e830bef76e3f28c8f862a46807b7e8"
+SIGNATURE = "a32cde4598dfd2bc63282c2df146715e29df706b0d6fb586f14e147742cbdda4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 40883bb1db4d69fe, runtime d836de114a153587.
+Generated; do not edit. Signature adff81a56021a9da, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "40883bb1db4d69fe74bcbfd490c773973d476c4b6f013909d7bbbebd42defcb7"
+SIGNATURE = "adff81a56021a9dafab63846ba802f1afe868ec6329cf796a97de149f23dbaf3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature dc90fd91501e556c, runtime d836de114a153587.
+Generated; do not edit. Signature 5accbad38eb2ac57, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "dc90fd91501e556c8322ea3add586ac0ee09041c7966efb79d6396545418a82b"
+SIGNATURE = "5accbad38eb2ac5710864c1aa5f5cfa7493a4c9f0f4dd5bcb5a9be31725e687e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

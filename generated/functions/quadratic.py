@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c665f3a5e16eb2bd, runtime d836de114a153587.
+Generated; do not edit. Signature 45ff4424ced828a1, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "c665f3a5e16eb2bd2c44e248089ac71a74757ab9a14b95569916fe48194ecac2"
+SIGNATURE = "45ff4424ced828a165275bfef5671c0d2cab62282664f44986d0c37752e1cbb4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 223b7ebd794a4237, runtime d836de114a153587.
+Generated; do not edit. Signature 16171c230ad5c13d, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "223b7ebd794a4237faf9727f1dc081b5c1cce655f775eb0bc70868e53f03f561"
+SIGNATURE = "16171c230ad5c13d5f329bad3c9269d6903640bc3446ddccdaa77ceb261f2d9b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

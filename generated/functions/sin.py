@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4064abab86cee820, runtime d836de114a153587.
+Generated; do not edit. Signature 5466a8cbdef92b03, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "4064abab86cee82068b3abb95df79f3ea3829fcd513f95a6e80c324d235681b4"
+SIGNATURE = "5466a8cbdef92b0360d8d1a25601288c540951efc9f9030b32a6e2a22717bcf7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

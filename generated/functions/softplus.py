@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 55768a21ea527772, runtime d836de114a153587.
+Generated; do not edit. Signature 46f0bcf61a64029f, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "55768a21ea5277723b929cfafc46c3ca6662b6f85959226d3e7a11d238267955"
+SIGNATURE = "46f0bcf61a64029fa107acec857a9e306938f46a56db09cb41cb402168f44354"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

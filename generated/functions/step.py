@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 09b61b7ea347a09b, runtime d836de114a153587.
+Generated; do not edit. Signature cf33fee88855507d, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "09b61b7ea347a09b57d8716f8a3b6d6d98fb045549e29d72dc87db479e928fb7"
+SIGNATURE = "cf33fee88855507db71dc550aba0f024125fcc36577e21a46fb6a7edae6daee1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

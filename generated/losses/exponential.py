@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e83b6b396f1b55e1, runtime d836de114a153587.
+Generated; do not edit. Signature 15a9d26c4154177c, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "e83b6b396f1b55e1c5b63944da796a20cd54e5cecda1bdf37e8d782b3de3a26e"
+SIGNATURE = "15a9d26c4154177c862089e768080a3fc31205d7a8aa824a88d055940e69343c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

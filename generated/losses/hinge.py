@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature b3825cceff3d9f66, runtime d836de114a153587.
+Generated; do not edit. Signature 9c61c5d5fc485fc6, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "b3825cceff3d9f6671948a9e303eb5df7ea7a95300397171d505823391f33bc7"
+SIGNATURE = "9c61c5d5fc485fc6125f707cc3e2d86fca82ca04aa7d79880c0741b48d4fda91"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature dc108e6377f4b4f8, runtime d836de114a153587.
+Generated; do not edit. Signature 410ce75f680e9dbb, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "dc108e6377f4b4f8c2535ff4327223de03b6c3d7ca55deb6538452b08adde3d7"
+SIGNATURE = "410ce75f680e9dbbd89dc085a8ea3dc8c882b8334d604636e2d7e67b49ced619"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

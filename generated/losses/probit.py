@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 0d8a47dad87e849f, runtime d836de114a153587.
+Generated; do not edit. Signature e98abcdb4b4e16fc, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "0d8a47dad87e849f9b8136a9392aa0bd7a47e05e622b17106d3e059205776fce"
+SIGNATURE = "e98abcdb4b4e16fc81e5fbb1d5792d4a7a8176b256aca415255b4cf4a28a006d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e402adb17089d691, runtime d836de114a153587.
+Generated; do not edit. Signature d809f545abfb055a, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "e402adb17089d691f6ab37486b0309b8375c4d5f73803f224152b710e809297e"
+SIGNATURE = "d809f545abfb055af81b8d05a5bf77769433c831f9d4814b79751a394e636bf0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

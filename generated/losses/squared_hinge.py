@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 634bb0eeafa21bfb, runtime d836de114a153587.
+Generated; do not edit. Signature 02dc06c2327ae15f, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "634bb0eeafa21bfbdbde4dcfcaf48e953c9f70d44f3f49826c31a074fb7f55ad"
+SIGNATURE = "02dc06c2327ae15f7229d29456944fe31c1532e0ef7be7b39729a991972bf048"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

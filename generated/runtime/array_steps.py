@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature cb4befa5764d915f, runtime d836de114a153587.
+Generated; do not edit. Signature ad31a9c469e0b083, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -266,4 +266,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "cb4befa5764d915ff4fb67161832b52d14b151ecb2b0675bbb45c90165997cff"
+SIGNATURE = "ad31a9c469e0b083faba34bf1d0135934a3f08306894238961007176593c00ef"

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature cb4befa5764d915f, runtime d836de114a153587.
+Generated; do not edit. Signature ad31a9c469e0b083, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -169,4 +169,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "cb4befa5764d915ff4fb67161832b52d14b151ecb2b0675bbb45c90165997cff"
+SIGNATURE = "ad31a9c469e0b083faba34bf1d0135934a3f08306894238961007176593c00ef"

@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature cb4befa5764d915f, runtime d836de114a153587.
+Generated; do not edit. Signature ad31a9c469e0b083, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def intervals(law, rule, labels, fields, scratch, out):
             _fill_law(label, given, output, (rest, along), scratch, count, rows)
             add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "cb4befa5764d915ff4fb67161832b52d14b151ecb2b0675bbb45c90165997cff"
+SIGNATURE = "ad31a9c469e0b083faba34bf1d0135934a3f08306894238961007176593c00ef"

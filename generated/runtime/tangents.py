@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature cb4befa5764d915f, runtime d836de114a153587.
+Generated; do not edit. Signature ad31a9c469e0b083, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -295,4 +295,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "cb4befa5764d915ff4fb67161832b52d14b151ecb2b0675bbb45c90165997cff"
+SIGNATURE = "ad31a9c469e0b083faba34bf1d0135934a3f08306894238961007176593c00ef"

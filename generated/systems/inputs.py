@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature d43883168fce6bad.
+Generated; do not edit. Signature f956790b1976aa0d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d43883168fce6bad805a2a89cad892be9aa5b78cb78643981fb16a39cb7e2082"
+SIGNATURE = "f956790b1976aa0dec9f19f2a1edf523845af2c92161a9e4ce6777d581aa0d8f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

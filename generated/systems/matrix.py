@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 6c2cdd4275154f69.
+Generated; do not edit. Signature 762e9e4038aaa038.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6c2cdd4275154f6964c3b85ae8795a03e980740463a122c31783e4678ff62eec"
+SIGNATURE = "762e9e4038aaa038a84bf058fd0733e59cd64bcb6d4ba45e6debd0d694aa7e6f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

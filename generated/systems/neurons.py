@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 12c7dd96d22c4d6d.
+Generated; do not edit. Signature f0ec00aa372f013a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "12c7dd96d22c4d6df1e23da29099d0ec840a0065093a989d53f7e83ef1cc8971"
+SIGNATURE = "f0ec00aa372f013a6e1110139fafaae64eec1daafdadeeb2b3940733aa594d55"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

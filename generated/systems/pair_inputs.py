@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature cbfbf5ece6304865, runtime d836de114a153587.
+Generated; do not edit. Signature f118db960f38596d, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "cbfbf5ece630486511aceec53ed5a73b448e17bf4f5f41dd47937152913fcd22"
+SIGNATURE = "f118db960f38596df7649537ad7487e701726a78d367ba006ad17b0095a900a9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

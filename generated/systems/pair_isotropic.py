@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 7923a074c10da0dd, runtime d836de114a153587.
+Generated; do not edit. Signature f4d6d767fd0d835c, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "7923a074c10da0dd7016a701e0a8b582efad48676a60ee6b6978ea50ab63f6e2"
+SIGNATURE = "f4d6d767fd0d835c1340c370d2594341b9db6b4881fa20845be35c5daf7dfcb2"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

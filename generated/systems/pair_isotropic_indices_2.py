@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e5d3268b612037f4, runtime d836de114a153587.
+Generated; do not edit. Signature 7d8d4bb6324a1d9a, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e5d3268b612037f4301af4562752bb44dbde1873ffb81d7c1b5fdf1da70bed24"
+SIGNATURE = "7d8d4bb6324a1d9a969f9fc498475844974397777c6f4fd3efa1cf84ed3c72fb"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

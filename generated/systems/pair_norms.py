@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b2bb97f758391fdf, runtime d836de114a153587.
+Generated; do not edit. Signature 49268089d1db92da, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b2bb97f758391fdfb5e87d1a07214c1fe343e6c60e8add0e381fcbb328259103"
+SIGNATURE = "49268089d1db92da30b750c3ea921e4ea056554cca015147707c84043bafc22f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature abbb274e753fe622.
+Generated; do not edit. Signature 6a233de72e250e3c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "abbb274e753fe622dc1e9fbb72ed66eea1e385e09c2c6565fccf510fc4d60825"
+SIGNATURE = "6a233de72e250e3ce4ced300236baa20983a3b468c97279b48ed1d22a650810a"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 292ac37e45bf5d42.
+in X). Generated; do not edit. Signature 4def4885cddc6a6f.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "292ac37e45bf5d427eb5b302c0bfd06ccc8e0e251ec7b00ade763875a4e37907"
+SIGNATURE = "4def4885cddc6a6f1f24df87806a1db19d9ab5873f408cc5dc9e64ad5207578d"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

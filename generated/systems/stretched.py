@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 60b7279eeb45c950.
+Generated; do not edit. Signature 7948c8731dc3d164.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "60b7279eeb45c95013c2b765bf9686d1b14f4b8324df1375fa9de32c107c8efa"
+SIGNATURE = "7948c8731dc3d16440587ba1f7d8c267b7a6552381d0ab9b7829849bc77ffe59"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

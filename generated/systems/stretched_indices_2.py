@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 4f5494483f1a87fa.
+Generated; do not edit. Signature 457af1c2b0d627e6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4f5494483f1a87fa393aa4363ad7d243a3b2b7f654ec1d3ad7fa051fbba4f9f8"
+SIGNATURE = "457af1c2b0d627e6fb335df6244eb889486f6893f9ce52ee0b74d5d9dd002e40"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

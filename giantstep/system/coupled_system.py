@@ -14,6 +14,7 @@ import numpy as np
 
 from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_points import LabelNodes
+from generated.runtime.newton import sizes
 from generated.runtime.nodes import Fields, Rule
 from generated.runtime.steps import raise_variances
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
@@ -140,9 +141,9 @@ class CoupledSystem:
 
     def scale(self, x: Array) -> Array:
         """Sizes of the unknowns: of an overlap that may vanish, the root of the norm of its block."""
-        work = self.work
-        roots = np.sqrt(np.abs(work[self.diagonal]))
-        return np.asarray(np.maximum(np.abs(x), 1e-3 * np.where(roots > 0.0, roots, 1e-300)))
+        found = np.empty(len(x))
+        sizes(x, self.work, self.diagonal, found)
+        return found
 
     def unknowns(self, order: Mapping[str, Array]) -> Array:
         """The vector of unknowns from order parameters: T = beta V2, and the adjoint is Q2.

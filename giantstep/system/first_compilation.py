@@ -29,7 +29,8 @@ from numba.core.types import BaseFunction
 from generated.runtime.between_nodes import crosses, is_sharp
 from generated.runtime.certificate import evaluate
 from generated.runtime.evaluation import run
-from generated.runtime.steps import raise_variances, solve_step
+from generated.runtime.newton import advance, sizes
+from generated.runtime.steps import raise_variances
 from giantstep.law.kind import bulk_kind, is_closed, norms_vary
 from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
@@ -224,7 +225,8 @@ def _of_coupled(model: Model) -> list[Task]:
     room, line = (state.vector, state.matrix, state.field), node[0]
     calls += [
         (raise_variances, (room, variance_rows(kernel), node, line, (0.0, 0.0), 0.0, line, node)),
-        (solve_step, (node, line, line, node, line)),
+        (advance, (node, line)),
+        (sizes, (line, line, places[0], line)),
         *([(crosses, (line, line, line))] if rank_of(model) == 1 else []),
         *([(is_sharp, (line, node, node))] if rank_of(model) == 1 and model.fit.loss.form == "margin" else []),
     ]

@@ -8,19 +8,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from generated.runtime import newton as machine
 from generated.runtime.steps import solve_step
 
 Array = np.ndarray
 _MOST = 60
 SHORTEST, SHORT = 1e-6, 1e-2  # a step this short makes no progress; none worth its cost on a path
 _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next one is about its square
-_SOLVED = 1e-6  # of the residual, what a step may leave of the linear equations
-_NOISE = 1e-12  # a residual this small, relative to its unknown, may be rounding
-_ROUNDING = 1e-8  # relative step from which on rounding may hold the residual up
-_HELD, _PATIENCE = 1e-4, 3  # relative step below which steps that do not shrink that often are rounding
-_LESS, _LESS_LEFT = 1e-4, 0.25  # by what a step reduces the residual, or what is left to go, at least
 
 
 class Equations(Protocol):
@@ -56,50 +51,44 @@ def newton(
 ) -> Outcome:
     """Solve ``residual = 0`` from x: full steps, shortened to stay feasible and to reduce the residual or the distance.
 
-    The distance is the step that the same Jacobian asks for afterwards: it knows no scale of the equations, one of
-    which may be much stiffer than the others. Source: Deuflhard (2011), Newton Methods for Nonlinear Problems, 3.3.
-    ``blind``: a step shorter than ``settled`` is the last, and the residual is not evaluated after it.
+    ``blind``: a step shorter than ``settled`` is the last, and the residual is not evaluated after it. What is decided
+    is in ``generated/runtime/newton.py``; the equations are evaluated here.
     """
-    residual = system.residual(x)
-    evaluations = 1
-    if not _norm(residual) < math.inf:
-        return Outcome(x, evaluations, False)
-    last = least = math.inf
-    idle = 0  # steps since the least one
-    for _ in range(most):
-        size = system.scale(x)
-        linear = _Linear(system.jacobian(), size)
-        found = linear.step(residual)
-        if found is None:
-            return Outcome(x, evaluations, False)
-        step, relative, solves = found
-        length = 1.0
-        if blind and solves and relative < settled:
-            return Outcome(x - step, evaluations, True)
-        while True:
-            candidate = system.residual(x - length * step)
-            evaluations += 1
-            if _norm(candidate) < math.inf and (
-                _norm(candidate) < (1.0 - _LESS * length) * _norm(residual)
-                or solves
-                and (
-                    length * relative < _ROUNDING
-                    or linear.distance(candidate) < (1.0 - _LESS_LEFT * length) * _norm(step / size)
-                )
-            ):
-                break
-            length *= 0.5
-            if length < shortest:  # no better, or as good as rounding allows: a direction may have next to no equation
-                return Outcome(x, evaluations, linear.are_solved(residual))
-        x, residual = x - length * step, candidate
-        if solves and length == 1.0 and (relative < settled or relative < _ROUNDING and relative > 0.5 * last):
-            return Outcome(x, evaluations, True)
-        idle = 0 if relative < least else idle + 1
-        least = min(least, relative)
-        if solves and least < _HELD and idle >= _PATIENCE:  # the unknowns are known to no more digits
-            return Outcome(x, evaluations, True)
-        last = relative if length == 1.0 else math.inf
-    return Outcome(x, evaluations, _Linear(system.jacobian(), system.scale(x)).are_solved(residual))
+    n = len(x)
+    room, numbers = np.empty((3 * n + 11, n)), np.zeros(machine.NUMBERS)
+    numbers[: machine.SHORTEST + 1] = most, settled, blind, shortest
+    matrix = room[machine.JACOBIAN : machine.JACOBIAN + n]
+    room[machine.CANDIDATE] = x
+    wanted = machine.EVALUATE
+    while wanted < machine.CONVERGED:
+        if wanted == machine.EVALUATE:
+            x = room[machine.CANDIDATE].copy()
+            room[machine.TRIAL] = system.residual(x)
+        elif wanted == machine.DIFFERENTIATE:
+            room[machine.SIZE], matrix[...] = system.scale(x), system.jacobian()
+        else:
+            _shorten(room, numbers)
+        wanted = machine.advance(room, numbers)
+    return Outcome(room[machine.X].copy(), int(numbers[machine.EVALUATIONS]), wanted == machine.CONVERGED)
+
+
+def _shorten(room: Array, numbers: Array) -> None:
+    """Of all steps the least, where a direction has no equation, as m has none when all mu0 vanish.
+
+    Rows and columns are divided by the largest of each row, then of each column. A short step that does not solve the
+    linear equations says nothing about the root.
+    """
+    n, residual = room.shape[1], room[machine.RESIDUAL]
+    jacobian = room[machine.JACOBIAN : machine.JACOBIAN + n]
+    rows = _or_one(np.max(np.abs(jacobian), axis=1))
+    scaled = jacobian / rows[:, None]
+    columns = _or_one(np.max(np.abs(scaled), axis=0))
+    scaled, right = scaled / columns, residual / rows
+    step = np.linalg.lstsq(scaled, right, rcond=1e-13)[0]
+    left = np.abs(scaled @ step - right) > machine.SOLVED * np.max(np.abs(right), initial=1e-300)
+    room[machine.STEP] = step / columns
+    numbers[machine.RELATIVE] = np.max(np.abs(room[machine.STEP]) / room[machine.SIZE])
+    numbers[machine.SOLVES] = not any(left[i] and machine.is_felt(room, i) for i in range(n))
 
 
 def distance(system: Equations, x: Array) -> float:
@@ -107,69 +96,12 @@ def distance(system: Equations, x: Array) -> float:
     has no equation.
     """
     residual = system.residual(x)
-    if not _norm(residual) < math.inf:
+    if not math.sqrt(residual @ residual) < math.inf:
         return math.inf
-    size = system.scale(x)
-    left, change = _Linear(system.jacobian(), size).only(residual)[1:]
-    return change if left < _SOLVED else math.inf
-
-
-def _norm(x: Array) -> float:
-    return math.sqrt(x @ x)
-
-
-class _Linear:
-    """The linear equations of a step."""
-
-    def __init__(self, jacobian: Array, size: Array) -> None:
-        self.jacobian, self.size = np.ascontiguousarray(jacobian, dtype=float), size
-        self.room = np.empty((2 * len(size) + 4, len(size)))
-
-    def step(self, residual: Array) -> tuple[Array, float, bool] | None:
-        """Newton's step; of least length where a direction has no equation, as m has none when all mu0 vanish.
-
-        With its largest change of an unknown, relative to its size, and whether it solves the linear equations: a short
-        step that does not says nothing about the root. None where the Jacobian is not finite.
-        """
-        step, left, change = self.only(residual)
-        if left < _SOLVED:
-            return step, change, True
-        return None if math.isnan(left) else self._least(residual)
-
-    def only(self, residual: Array) -> tuple[Array, float, float]:
-        """The step where there is one only, what it leaves of the equations, and its largest relative change."""
-        step = np.empty(len(residual))
-        left, change = solve_step(self.jacobian, residual, self.size, self.room, step)
-        return step, left, change
-
-    def _least(self, residual: Array) -> tuple[Array, float, bool]:
-        """Of all steps the least, rows and columns divided by the largest of each row, then of each column."""
-        rows = _or_one(np.max(np.abs(self.jacobian), axis=1))
-        scaled = self.jacobian / rows[:, None]
-        columns = _or_one(np.max(np.abs(scaled), axis=0))
-        scaled, right = scaled / columns, residual / rows
-        step = np.linalg.lstsq(scaled, right, rcond=1e-13)[0]
-        left = np.abs(scaled @ step - right) > _SOLVED * np.max(np.abs(right), initial=1e-300)
-        missed = left & self._is_felt(residual)
-        step = np.asarray(step / columns)
-        return step, float(np.max(np.abs(step) / self.size)), not missed.any()
-
-    def are_solved(self, residual: Array) -> bool:
-        """Whether residuals may be rounding."""
-        return not np.any(self._is_felt(residual))
-
-    def _is_felt(self, residual: Array) -> NDArray[np.bool_]:
-        """Which residuals are no rounding of the unknowns that they go with.
-
-        An equation that no unknown moves holds or does not, however large its own has grown.
-        """
-        size = np.where(np.any(self.jacobian, axis=1), self.size, np.minimum(self.size, 1.0))
-        return np.asarray(np.abs(residual) > _NOISE * size)
-
-    def distance(self, residual: Array) -> float:
-        """Length, relative to the sizes, of the step that a residual asks for; infinite where there is none."""
-        step, left, _ = self.only(residual)
-        return _norm(step / self.size) if left < math.inf else math.inf
+    n, size = len(x), system.scale(x)
+    jacobian = np.ascontiguousarray(system.jacobian(), dtype=float)
+    left, change = solve_step(jacobian, residual, size, np.empty((2 * n + 4, n)), np.empty(n))
+    return float(change) if left < machine.SOLVED else math.inf
 
 
 def _or_one(sizes: Array) -> Array:

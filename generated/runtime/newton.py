@@ -1,0 +1,190 @@
+"""Newton's method as a machine that asks for what it needs: every decision is taken here, whoever evaluates.
+
+``room`` [3n + 11, n] holds the unknowns and what belongs to them, row by row: ``X`` as far as it is known, where it is
+to be evaluated next, the residuals there, the step and the size of each unknown; from ``JACOBIAN`` on a matrix, behind
+it what its solution needs. ``numbers`` are the options and what is remembered between two calls.
+
+Written by hand, in codegen/runtime/newton.py.
+Generated; do not edit. Signature ad31a9c469e0b083, runtime f2f8f1eadb622fc6.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+
+import math
+
+from generated.runtime.compiling import entry, inner
+from generated.runtime.steps import solve_step
+
+X, CANDIDATE, RESIDUAL, TRIAL, STEP, SIZE, OTHER, JACOBIAN = range(8)
+(MOST, SETTLED, BLIND, SHORTEST, PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE) = range(
+    14
+)
+NUMBERS = 14
+
+#: What is asked for: residuals at the candidate; size and matrix at x; the least of all steps, with its relative length
+#: and whether it solves the linear equations; nothing any more.
+EVALUATE, DIFFERENTIATE, SHORTEN, CONVERGED, FAILED = range(5)
+_FIRST, _AT_X, _STEPPED, _TRIED = range(4)  # phases: what has just been found
+
+SOLVED = 1e-6  # of the residual, what a step may leave of the linear equations
+_NOISE = 1e-12  # a residual this small, relative to its unknown, may be rounding
+_ROUNDING = 1e-8  # relative step from which on rounding may hold the residual up
+_HELD, _PATIENCE = 1e-4, 3  # relative step below which steps that do not shrink that often are rounding
+_LESS, _LESS_LEFT = 1e-4, 0.25  # by what a step reduces the residual, or what is left to go, at least
+
+
+@entry
+def advance(room, numbers):
+    """Take in what was asked for; returns what is needed next.
+
+    Full steps, shortened to stay feasible and to reduce the residual or the distance: the step that the same matrix
+    asks for afterwards, which knows no scale of the equations, one of which may be much stiffer than the others.
+    Source: Deuflhard (2011), Newton Methods for Nonlinear Problems, 3.3.
+    """
+    phase = numbers[PHASE]
+    if phase == _FIRST:
+        return _begin(room, numbers)
+    if phase == _AT_X:
+        if numbers[STEPS] >= numbers[MOST]:
+            return CONVERGED if _are_solved(room) else FAILED
+        left, change = _solve(room, RESIDUAL, STEP)
+        if math.isnan(left):
+            return FAILED
+        numbers[RELATIVE], numbers[SOLVES], numbers[PHASE] = change, 1.0, _STEPPED
+        if not left < SOLVED:
+            return SHORTEN
+        phase = _STEPPED
+    if phase == _STEPPED:
+        if numbers[BLIND] > 0.0 and numbers[SOLVES] > 0.0 and numbers[RELATIVE] < numbers[SETTLED]:
+            _go(room, 1.0)
+            _take(room)
+            return CONVERGED
+        numbers[LENGTH], numbers[PHASE] = 1.0, _TRIED
+        _go(room, 1.0)
+        return EVALUATE
+    return _judge(room, numbers)
+
+
+@inner
+def _begin(room, numbers):
+    """From the residuals at the start."""
+    numbers[EVALUATIONS], numbers[STEPS], numbers[IDLE] = 1.0, 0.0, 0.0
+    numbers[LAST] = numbers[LEAST] = math.inf
+    _take(room)
+    numbers[NORM] = _norm(room, TRIAL)
+    if not numbers[NORM] < math.inf:
+        return FAILED
+    numbers[PHASE] = _AT_X
+    return DIFFERENTIATE
+
+
+@inner
+def _judge(room, numbers):
+    """Whether the candidate is taken, and whether it is the last."""
+    numbers[EVALUATIONS] += 1.0
+    solves, relative, length = numbers[SOLVES] > 0.0, numbers[RELATIVE], numbers[LENGTH]
+    norm = _norm(room, TRIAL)
+    taken = norm < math.inf and (
+        norm < (1.0 - _LESS * length) * numbers[NORM]
+        or solves
+        and (length * relative < _ROUNDING or _distance(room) < (1.0 - _LESS_LEFT * length) * _relative(room, STEP))
+    )
+    if not taken:
+        numbers[LENGTH] = length = 0.5 * length
+        if length < numbers[SHORTEST]:  # no better, or as good as rounding allows: a direction may have no equation
+            return CONVERGED if _are_solved(room) else FAILED
+        _go(room, length)
+        return EVALUATE
+    _take(room)
+    numbers[NORM] = norm
+    numbers[STEPS] += 1.0
+    settled = relative < numbers[SETTLED] or (relative < _ROUNDING and relative > 0.5 * numbers[LAST])
+    if solves and length == 1.0 and settled:
+        return CONVERGED
+    numbers[IDLE] = 0.0 if relative < numbers[LEAST] else numbers[IDLE] + 1.0
+    numbers[LEAST] = min(numbers[LEAST], relative)
+    if solves and numbers[LEAST] < _HELD and numbers[IDLE] >= _PATIENCE:  # the unknowns are known to no more digits
+        return CONVERGED
+    numbers[LAST] = relative if length == 1.0 else math.inf
+    numbers[PHASE] = _AT_X
+    return DIFFERENTIATE
+
+
+@inner
+def _solve(room, given, step):
+    """The step that the residuals in a row ask for: what it leaves of them, and its largest relative change."""
+    n = room.shape[1]
+    return solve_step(room[JACOBIAN : JACOBIAN + n], room[given], room[SIZE], room[JACOBIAN + n :], room[step])
+
+
+@inner
+def _take(room):
+    """The candidate is the last x."""
+    for i in range(room.shape[1]):
+        room[X, i] = room[CANDIDATE, i]
+        room[RESIDUAL, i] = room[TRIAL, i]
+
+
+@inner
+def _go(room, length):
+    """The candidate: a part of the step away from x."""
+    for i in range(room.shape[1]):
+        room[CANDIDATE, i] = room[X, i] - length * room[STEP, i]
+
+
+@inner
+def _norm(room, row):
+    total = 0.0
+    for i in range(room.shape[1]):
+        total += room[row, i] * room[row, i]
+    return math.sqrt(total)
+
+
+@inner
+def _relative(room, row):
+    """Length of a step relative to the sizes of the unknowns."""
+    total = 0.0
+    for i in range(room.shape[1]):
+        part = room[row, i] / room[SIZE, i]
+        total += part * part
+    return math.sqrt(total)
+
+
+@inner
+def _distance(room):
+    """Length of the step that the residuals at the candidate ask for; infinite where there is none."""
+    left, _ = _solve(room, TRIAL, OTHER)
+    return _relative(room, OTHER) if left < math.inf else math.inf
+
+
+@inner
+def _are_solved(room):
+    """Whether all residuals may be rounding."""
+    solved = True
+    for i in range(room.shape[1]):
+        solved = solved and not is_felt(room, i)
+    return solved
+
+
+@entry
+def is_felt(room, i):
+    """Whether residual i is no rounding of the unknown that it goes with.
+
+    An equation that no unknown moves holds or does not, however large its own has grown.
+    """
+    moved = False
+    for j in range(room.shape[1]):
+        moved = moved or room[JACOBIAN + i, j] != 0.0
+    size = room[SIZE, i] if moved else min(room[SIZE, i], 1.0)
+    return abs(room[RESIDUAL, i]) > _NOISE * size
+
+
+@entry
+def sizes(x, work, diagonal, size):
+    """Sizes of unknowns: of an overlap that may vanish, the root of the norm of its block, at ``diagonal`` in work."""
+    for i in range(x.shape[0]):
+        root = math.sqrt(abs(work[diagonal[i]]))
+        size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
+
+SIGNATURE = "ad31a9c469e0b083faba34bf1d0135934a3f08306894238961007176593c00ef"
