@@ -1,5 +1,5 @@
-"""Logistic loss, one block, to 1e-10: this engine, nested quad with brentq, and vectorised NumPy in one run; and a
-point of other losses, of the trained bulk and of targets of two indices. All times are of the processor.
+"""Logistic loss, one block, to 1e-10: this engine, nested quad with brentq, and vectorised NumPy in one run; curves of
+it, and a point of other losses, of the trained bulk and of targets of two indices. All times are of the processor.
 
 Usage: python benchmarks/speed_losses.py [--repeats 20]
 """
@@ -17,6 +17,7 @@ from textbook_logistic import Nested, Setting, iterate, vectorised
 
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
+from giantstep.sweep.curve import curve
 from giantstep.system.solve import solve
 
 MODEL = {
@@ -42,6 +43,7 @@ OTHERS: dict[str, dict[str, Any]] = {
     "two indices, log_cosh on a kink": {**OVERLAPS, "fit.loss": "log_cosh", "target": {"link": "abs(z1) + z2"}},
     "two indices, log_cosh, smooth": {**OVERLAPS, "fit.loss": "log_cosh", "target": {"link": "z1*z2 + z2"}},
 }
+CURVES = ("fit.samples=0.5:4:100", "fit.ridge=1e-3:10:100:log")
 FEW = 5  # points of each of them
 QUAD_AVERAGES = 8  # in one iteration: g, h and g^2 with two weights each, t g, m
 
@@ -106,14 +108,9 @@ def main() -> None:
         f"{steps} sweeps, {quad_time / ours:.0f} times"
     )
     print("relative difference of NumPy's order parameters:", {n: f"{d:.0e}" for n, d in differences.items()})
-    samples = np.linspace(0.5, 4.0, 100)
-
-    def curve() -> None:
-        last = None
-        for alpha in samples:
-            last = solve(model.replace({"fit.samples": float(alpha)}), start=last)
-
-    print(f"curve of 100 points                 {best(curve, 3) * 1e3:10.0f} ms")
+    for sweep in CURVES:
+        time_of_all = best(partial(curve, model, sweep, baselines=False), 3)
+        print(f"{'curve, ' + sweep:35s} {time_of_all * 1e3:10.0f} ms")
     others()
 
 

@@ -205,9 +205,15 @@ def _columns(
         found |= {f"bulk_variance_{index + 1}": value for index, value in enumerate(variances)}
         points = np.ndim(evidence["test_error"])
         for name, values in order_parameters.items():
-            for index in np.ndindex(values.shape[: values.ndim - points]):
-                found[f"{name}_{''.join(str(place + 1) for place in index)}"] = values[index]
+            own, further = values.shape[: values.ndim - points], values.shape[values.ndim - points :]
+            found |= dict(zip(_members(name, own), values.reshape(-1, *further), strict=True))
     return found
+
+
+@lru_cache(maxsize=64)
+def _members(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Names of the members of a family of order parameters."""
+    return tuple(f"{name}_{''.join(str(place + 1) for place in index)}" for index in np.ndindex(shape))
 
 
 def columns_of(

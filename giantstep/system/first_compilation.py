@@ -26,11 +26,8 @@ import numpy as np
 from numba import typeof
 from numba.core.types import BaseFunction
 
-from generated.runtime.between_nodes import crosses, is_sharp
 from generated.runtime.certificate import evaluate
 from generated.runtime.evaluation import run
-from generated.runtime.newton import advance, sizes
-from generated.runtime.steps import raise_variances
 from giantstep.law.kind import bulk_kind, is_closed, norms_vary
 from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
@@ -214,6 +211,11 @@ def _of_solver(model: Model) -> list[Task]:
 
 def _of_coupled(model: Model) -> list[Task]:
     """The coupled system and the averages over the output."""
+    # the square loss starts sooner without
+    from generated.runtime.between_nodes import crosses, is_sharp
+    from generated.runtime.newton import advance, sizes
+    from generated.runtime.steps import raise_variances
+
     kernel = _coupled(model)
     node, fraction, parameters = _numbers(4 + model.target.indices, rank_of(model))
     state, places = State(kernel, 1, 1), np.zeros((1, 1), np.int64)
