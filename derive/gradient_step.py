@@ -20,6 +20,7 @@ import sympy
 from derive.blocks import BlockSum
 from derive.gaussian.expectation import Expectation
 from derive.labels import (
+    DRAWN,
     MU0,
     STAR,
     UBAR,
@@ -80,10 +81,12 @@ def gradient_step_map(
     *,
     flips: Any = 0,
     probit: Any = 0,
+    drawn: IndexFunction | None = None,
 ) -> GradientStepMap:
     """The map of one giant step for this activation (with a fixed bias: sigma(z + bias)) and target link.
 
-    The labels may be flipped and have noise inside the link: pass the symbols FLIPS and PROBIT, or 0 for none.
+    The labels may be flipped and have noise inside the link: pass the symbols FLIPS and PROBIT, or 0 for none. drawn:
+    the variance of a label that is drawn about its mean, the link.
     Raises ExpressionError for an activation with a jump, whose Var sigma' is infinite.
     """
     sigma, target = activation.shifted(bias), as_index_function(link)
@@ -95,7 +98,7 @@ def gradient_step_map(
             "use a continuous activation, or give the spike directly in [spike] instead of [step]",
         )
     recorder = Recorder(f"One giant gradient step of {activation.name} on {link.name}")
-    channel = Channel(len(target.variables), flips, probit)
+    channel = Channel(len(target.variables), flips, probit, drawn is not None)
     overlaps = numbered("s_1", channel.indices)
     with recorder.between():
         record_row_after_step(recorder)
@@ -104,7 +107,7 @@ def gradient_step_map(
     strength, alignments = _spike(recorder, overlaps)
     _record_drift(recorder, channel)
     bulk = _bulk(recorder)
-    moments, closed = _recorded(recorder, sigma, target, overlaps)
+    moments, closed = _recorded(recorder, sigma, (target, drawn or target), overlaps)
     return GradientStepMap(
         strength,
         alignments,
@@ -117,19 +120,26 @@ def gradient_step_map(
 
 
 def _recorded(
-    recorder: Recorder, sigma: ScalarFunction, target: IndexFunction, overlaps: Sequence[sympy.Symbol]
+    recorder: Recorder,
+    sigma: ScalarFunction,
+    label: tuple[IndexFunction, IndexFunction],
+    overlaps: Sequence[sympy.Symbol],
 ) -> tuple[dict[sympy.Symbol, Any], dict[sympy.Symbol, Any]]:
-    """Each moment for the functions at hand, in an order in which they can be evaluated, and its closed form."""
+    """Each moment for the functions at hand, in an order in which they can be evaluated, and its closed form.
+
+    label: its mean given the indices, and its variance where it is drawn.
+    """
+    target, drawn = label
     recorder.given("activation", SIGMA, sigma.at(Z), f"the activation {sigma.name}")
     recorder.given("link", STAR(*target.variables), target.expr, f"the link {target.name}")
     slope = sigma.derivative().subs(sigma.z, Z)
 
     def put(general: Any, value: Any, _: Any) -> Any:
         of_activation = general.xreplace({sympy.Derivative(SIGMA, Z): slope}).xreplace({SIGMA: value})
-        return of_activation.replace(STAR, target.at)
+        return of_activation.replace(STAR, target.at).replace(DRAWN, drawn.at)
 
     def functions_put_in(found: Any, general: Any, value: Any, _: Any) -> tuple[Any, Any]:
-        return general.replace(STAR, target.at).subs(SIGMA, value).doit(), found
+        return general.replace(STAR, target.at).replace(DRAWN, drawn.at).subs(SIGMA, value).doit(), found
 
     moments, closed = {}, {}
     for symbol, general in _general_steps(overlaps).items():

@@ -9,6 +9,7 @@ from itertools import combinations_with_replacement
 import sympy as sp
 
 from derive.blocks import KAPPA, block_field, coordinates_of_kappa
+from derive.channel import ChannelLaw, S
 from derive.coefficients import ConditionalCoefficients
 from derive.directions import directions_of
 from derive.gaussian.expectation import Expectation
@@ -177,13 +178,16 @@ def _written(count: int, names: Sequence[str], linear: Sequence[sp.Expr]) -> Ite
     yield "nu2sq", NU2SQ(KAPPA), computed("average", _RULES[2], *needed, by=rest, test=AVERAGE_WRITTEN)
 
 
-def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit: bool, noise: bool) -> Derivation:
+def averages_over_output(
+    link: IndexFunction, form: str, *, flips: bool, probit: bool, noise: bool, channel: ChannelLaw | None = None
+) -> Derivation:
     """What stands between the brackets: the law of label and output given kappa, and the scaled noise x.
 
-    form: of the loss; the label noise of a "residual" loss is one Gaussian with the noise of the output.
+    form: of the loss; the label noise of a "residual" loss is one Gaussian with the noise of the output. channel: the
+    law of a label that is drawn given the link.
     """
     trace = Recorder("Averages over label and output given $\\kappa$")
-    variables = (*_record_channel(trace, link, flips=flips, probit=probit, noise=noise), XI)
+    variables = (*_record_channel(trace, link, flips=flips, probit=probit, noise=noise, drawn=channel is not None), XI)
     _record_scaled_noise(trace, len(link.variables), DELTA(KAPPA) + NOISE * int(noise and form == "residual"))
     trace.derive(
         "average over the output",
@@ -193,7 +197,7 @@ def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit:
             "any function of label and output averaged at fixed $\\kappa$",
             "label of the channel",
             "output given kappa",
-            by=lambda y, omega: _expectation(y, omega, (*variables, *((LABEL_NOISE,) if noise else ()))),
+            by=lambda y, omega: _expectation(y, omega, (*variables, *((LABEL_NOISE,) if noise else ())), channel),
             test=AVERAGE_WRITTEN,
         ),
         _CHANNEL,
@@ -202,17 +206,21 @@ def averages_over_output(link: IndexFunction, form: str, *, flips: bool, probit:
 
 
 def _record_channel(
-    trace: Recorder, link: IndexFunction, *, flips: bool, probit: bool, noise: bool
+    trace: Recorder, link: IndexFunction, *, flips: bool, probit: bool, noise: bool, drawn: bool
 ) -> tuple[sp.Symbol, ...]:
     """The label of a sample; returns the standard normals inside the link."""
     count = len(link.variables)
     t, inner = numbered("t", count), numbered("n", count) if probit else ()
-    label = _clean(count)
-    trace.given("clean label", label, link.expr, "the link")
+    label = sp.Function("s_star", real=True)(KAPPA, *t) if drawn else _clean(count)
+    trace.given("value of the link" if drawn else "clean label", label, link.expr, "the link")
     if probit:
         noisy = link.at(*(z + sp.sqrt(PROBIT) * n for z, n in zip(link.variables, inner, strict=True)))
         label = sp.Function("y_probit", real=True)(KAPPA, *t, *inner)
         trace.given("label with noise inside the link", label, noisy, "$n$ are standard normals, one for each index")
+    if drawn:
+        rule = "the parameter of the channel, which draws the label with the probability $P(y|s)$"
+        trace.given("label of the channel", S, label, rule, _CHANNEL)
+        return (*t, *inner)
     channel = (FLIP * label if flips else label) + (sp.sqrt(NOISE) * LABEL_NOISE if noise else 0)
     trace.given("label of the channel", LABEL, channel, _channel_rule(flips, noise), _CHANNEL)
     return (*t, *inner)
@@ -277,9 +285,13 @@ def _centre(count: int) -> sp.Expr:
     return MEAN(KAPPA) + sp.Add(*(block_field(name)(KAPPA) * t for name, t in slopes))
 
 
-def _expectation(label: sp.Expr, output: sp.Expr, variables: tuple[sp.Symbol, ...]) -> sp.Expr:
-    """Of a function of label and output over the variables and the flip."""
+def _expectation(
+    label: sp.Expr, output: sp.Expr, variables: tuple[sp.Symbol, ...], channel: ChannelLaw | None
+) -> sp.Expr:
+    """Of a function of label and output over the variables, the flip, and what a channel draws."""
     function = sp.Function("F")
+    if channel is not None:
+        return Expectation(channel.average(function(LABEL, output), LABEL, label), *variables)
     if FLIP not in label.free_symbols:
         return Expectation(function(label, output), *variables)
     kept, turned = (Expectation(function(label.subs(FLIP, sign), output), *variables) for sign in (1, -1))

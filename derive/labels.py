@@ -2,6 +2,7 @@
 
 t = Theta.x are the overlaps of an input with the target's directions, n one standard normal per index, flip = -1
 with probability `flips`, otherwise 1. [GER20] section 2 (probit and label noise); [CUI24] App. C
+A label that is drawn given z has the mean sigma_star(z) and a variance about it, all that squares know of its law.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ MU0 = sympy.Symbol("mu_0", real=True)
 NOISE, FLIPS, PROBIT = sympy.symbols("noise flips probit", nonnegative=True)
 FLIP = sympy.Symbol("varphi", real=True)
 NOISE_VARIABLE = sympy.Symbol("epsilon", real=True)
-STAR = sympy.Function("sigma_star")
+STAR, DRAWN = sympy.Function("sigma_star"), sympy.Function("v_star", nonnegative=True)
+DRAWN_VARIABLE = sympy.Symbol("eta", real=True)
 
 _SOURCE = "[CUI24, Result 3.1 and App. A]"
 
@@ -79,11 +81,15 @@ def numbered(name: str, count: int) -> tuple[sympy.Symbol, ...]:
 
 @dataclass(frozen=True)
 class Channel:
-    """The label noise of a target with some indices; `flips` and `probit` are numbers or symbols, 0 for none."""
+    """The label noise of a target with some indices; `flips` and `probit` are numbers or symbols, 0 for none.
+
+    drawn: whether the label is drawn with a variance v_star about its mean sigma_star.
+    """
 
     indices: int = 1
     flips: Any = 0
     probit: Any = 0
+    drawn: bool = False
 
     @property
     def scale(self) -> Any:
@@ -110,8 +116,13 @@ class Channel:
 
     def residual(self, flip: Any = 1) -> Any:
         """e = y - ubar mu0 for a given flip."""
-        clean = STAR(*(self.scale * g for g in self.variables))
-        return flip * clean + sympy.sqrt(NOISE) * NOISE_VARIABLE - UBAR * MU0
+        label = self.label(flip, *(self.scale * g for g in self.variables))
+        return label - UBAR * MU0
+
+    def label(self, flip: Any, *z: Any) -> Any:
+        """y for a given flip at indices z."""
+        rest = sympy.sqrt(DRAWN(*z)) * DRAWN_VARIABLE if self.drawn else 0
+        return flip * STAR(*z) + rest + sympy.sqrt(NOISE) * NOISE_VARIABLE
 
     def power(self, exponent: int) -> Any:
         """e to a power, averaged over the flip."""
@@ -119,8 +130,9 @@ class Channel:
         return (1 - self.flips) * kept + self.flips * turned
 
     def expectation(self, integrand: Any, *more: sympy.Symbol) -> Any:
-        """Over g, h, the label noise and the variables given."""
-        return Expectation(integrand, *self.variables, *self.others, NOISE_VARIABLE, *more)
+        """Over g, h, the label noise, what is drawn and the variables given."""
+        drawn = (DRAWN_VARIABLE,) if self.drawn else ()
+        return Expectation(integrand, *self.variables, *self.others, NOISE_VARIABLE, *drawn, *more)
 
     def link_nodes(self, link: IndexFunction) -> tuple[Any, tuple[Any, ...], Any]:
         """E f, E g_i f for every index, E f^2 of f = sigma_star(s g): all that the labels' moments need."""
@@ -163,11 +175,12 @@ def _record_residual(recorder: Recorder, channel: Channel) -> None:
     n = numbered("n", channel.indices) if channel.probit != 0 else (0,) * channel.indices
     root = sympy.sqrt(channel.probit)
     flip = FLIP if channel.flips != 0 else 1
-    clean = STAR(*(one + root * other for one, other in zip(t, n, strict=True)))
     rule = " with $t=\\theta\\cdot x$"
     if channel.flips != 0:
         rule += ", where $\\varphi=-1$ with the probability of a flip and $\\varphi=1$ otherwise"
-    label = flip * clean + sympy.sqrt(NOISE) * NOISE_VARIABLE
+    if channel.drawn:
+        rule += "; given it the label has the mean $\\sigma_\\star$ and the variance $v_\\star$"
+    label = channel.label(flip, *(one + root * other for one, other in zip(t, n, strict=True)))
     recorder.given("label", sympy.Symbol("y"), label, "the label of a sample" + rule, "[GER20]")
     recorder.derive(
         "residual",

@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature f68f667a92c5cf4a.
+Generated; do not edit. Signature 47fcd934c8329edb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f68f667a92c5cf4ac41cf2d2cd30f357948c2daa36946517c08d2916ee78d8fc"
+SIGNATURE = "47fcd934c8329edb99da3f2bc5433b083c3e435ea14195f025fe81bc36033485"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

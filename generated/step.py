@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 5c780e52fc2cfe65, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature fe51681b1970338b, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "5c780e52fc2cfe65924aa1964aff3dd688cc62e067b7f5174d41005bebea39cd"
+SIGNATURE = "fe51681b1970338bfc803e6dff96969bbbbeb9979d041506ee2f9352b7df1b8c"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

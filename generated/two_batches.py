@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 46649b54b0df29d4, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature b13b463691a7c939, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "46649b54b0df29d4cf8ef67dff6936175d40f9f6649aa4910c3e2553cf22f546"
+SIGNATURE = "b13b463691a7c939afbaf3ef8bc941a35e2fa61babb479e30f8f9f81b8870bc8"
 
 
 def directions(*, gamma, **_):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8fb989e996b8db87, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 26b48ba60f7415c5, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "8fb989e996b8db87fdee842384cbd396f55862eba9877ded928e346b1b9fb06e"
+SIGNATURE = "26b48ba60f7415c5133d07088914165e5f45056fbeed38d71aa6215d03da76f5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a32cde4598dfd2bc, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 4c17439d4a053da1, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "a32cde4598dfd2bc63282c2df146715e29df706b0d6fb586f14e147742cbdda4"
+SIGNATURE = "4c17439d4a053da13474d1d8ab8234f29052423579f5fed0afefc852191fe5dc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

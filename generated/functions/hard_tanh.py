@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ca22c0cb30070ba9, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature b0ad03c5591ebdca, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "ca22c0cb30070ba9128ad9188f0aa232c6ff00a12a7069d1fb3ed39148cfbe52"
+SIGNATURE = "b0ad03c5591ebdca87ad3b9b94f441bb99a0447cd0b6e22554fe398f0b3d77cd"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature adff81a56021a9da, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature ab0c45137d734397, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "adff81a56021a9dafab63846ba802f1afe868ec6329cf796a97de149f23dbaf3"
+SIGNATURE = "ab0c45137d734397ecaeab1ff47dd98c3a10ce41eaaa4cb554fe63ba6d48192f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

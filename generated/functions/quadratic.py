@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 45ff4424ced828a1, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 4c71947db821747e, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "45ff4424ced828a165275bfef5671c0d2cab62282664f44986d0c37752e1cbb4"
+SIGNATURE = "4c71947db821747e61cbfc98ae1af7c0d5f6cacf6759171a15965377331040fc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

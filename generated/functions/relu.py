@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 99426e06d766d5a5, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature c4b3d15693c48d83, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "99426e06d766d5a5cc8061a7e7be44deeb581c0da0998a5f4c371e73b1323cae"
+SIGNATURE = "c4b3d15693c48d8397422c369de92651eb89950072de95c783432b55f5a6fe41"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

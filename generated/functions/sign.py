@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9b0c684611e5ccec, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 88372ade1b06cb56, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "9b0c684611e5ccecf084eb4a0feb3111448ba71e86329511f33022ce649ae25e"
+SIGNATURE = "88372ade1b06cb56bf420c91baa3973b97d6c94678aae1ad1131f0adc6b89919"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 16171c230ad5c13d, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 305d1e21ed173241, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "16171c230ad5c13d5f329bad3c9269d6903640bc3446ddccdaa77ceb261f2d9b"
+SIGNATURE = "305d1e21ed173241140035dc4e3ed0143f9b556606413f32876aa8f7d38ea4d9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5466a8cbdef92b03, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature eceda58596f8016a, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "5466a8cbdef92b0360d8d1a25601288c540951efc9f9030b32a6e2a22717bcf7"
+SIGNATURE = "eceda58596f8016a523b2935d8ca697deebe43a33c7a162060cace423beea0d5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 46f0bcf61a64029f, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 738c97f158bd2312, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "46f0bcf61a64029fa107acec857a9e306938f46a56db09cb41cb402168f44354"
+SIGNATURE = "738c97f158bd2312f962f4ca5d25f5c06d969e1d94bc5f7e51d02c4ac881c6ca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c2b20780279da0e0, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 39b425601f97ad9e, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c2b20780279da0e07a95932cb1832d614100aab1186fd590628b3a853123d8d0"
+SIGNATURE = "39b425601f97ad9e2685cfa54a7ab9ae8c63a19882e7c615f4bc43d43669459c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

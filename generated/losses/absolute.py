@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature dbe1a03534427768, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 306990d21235b15b, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "dbe1a03534427768f4f45e6701e5b42821b550c9c50a61762dc664bb0c41521f"
+SIGNATURE = "306990d21235b15bfdceb023714a50062ee106e0549b7171d970140efa97fb2a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 6b8de4f3682fac22, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature e9be488cc460a6e8, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "6b8de4f3682fac22aa27e8dc0827b972582e0bc1ff6936b2fa9aea42f162491e"
+SIGNATURE = "e9be488cc460a6e8eb9a793c146fcb440e953d2c1b11ecb3c72ce8d67a9ad87b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

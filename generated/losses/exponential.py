@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 15a9d26c4154177c, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature b00d7bd393414949, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "15a9d26c4154177c862089e768080a3fc31205d7a8aa824a88d055940e69343c"
+SIGNATURE = "b00d7bd393414949ced42ec5af01c5273d1838a746268885754fef3f7ad7bdbc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature a8af7d75e98c5826, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 99046935c160a9d5, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "a8af7d75e98c5826e22e8a46bad75c9017121048274bc4ff22467b316cc029a2"
+SIGNATURE = "99046935c160a9d52be77db16e5e432f1b017f6970c42fe2189a37b9f61250d9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

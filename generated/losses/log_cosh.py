@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 56ff74bc6bd5f03e, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature b6e545896b6ceb98, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "56ff74bc6bd5f03e6359d3d97e4a756740a280f874cef2d377e29d5c0a05e151"
+SIGNATURE = "b6e545896b6ceb98b16e3a2cd2bb1913a4e7d1e99a74b195bb76189fc0935de0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

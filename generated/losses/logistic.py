@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 410ce75f680e9dbb, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 1b6950b995f68981, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "410ce75f680e9dbbd89dc085a8ea3dc8c882b8334d604636e2d7e67b49ced619"
+SIGNATURE = "1b6950b995f68981c162e77d92eaf11e04cacac86711bf083025dcff5a60b4b8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e98abcdb4b4e16fc, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 3e24e15d2b6998bf, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "e98abcdb4b4e16fc81e5fbb1d5792d4a7a8176b256aca415255b4cf4a28a006d"
+SIGNATURE = "3e24e15d2b6998bfeedae3e150cf7f0b57f81034eb675b30f4ee14296456bf04"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

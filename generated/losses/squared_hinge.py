@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 02dc06c2327ae15f, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature c5a62dcb1e96eac8, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "02dc06c2327ae15f7229d29456944fe31c1532e0ef7be7b39729a991972bf048"
+SIGNATURE = "c5a62dcb1e96eac8423f3eddae958dfbf5fca9a5ff117d6100f14dae1240f3bc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

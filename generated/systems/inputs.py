@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature f956790b1976aa0d.
+Generated; do not edit. Signature 120bca1ccf99f515.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f956790b1976aa0dec9f19f2a1edf523845af2c92161a9e4ce6777d581aa0d8f"
+SIGNATURE = "120bca1ccf99f515c4f4dedb1e816d326217f57e3296774a9e66579607db63af"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

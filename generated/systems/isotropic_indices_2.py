@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 122571da4ce97e10.
+in X). Generated; do not edit. Signature 4ec7cfaccd913cfe.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "122571da4ce97e10fe823e03f8ff0653da0c41d0b4bda4c7a634a9a3f56ddff1"
+SIGNATURE = "4ec7cfaccd913cfe236bbfb8a1052e5985ba7c933c74481d9ddf9f1cee8f7984"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 762e9e4038aaa038.
+Generated; do not edit. Signature fc98b00a22defa37.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "762e9e4038aaa038a84bf058fd0733e59cd64bcb6d4ba45e6debd0d694aa7e6f"
+SIGNATURE = "fc98b00a22defa378109f07560168c1a955eedcbf1687625df5d510171e278a5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature f0ec00aa372f013a.
+Generated; do not edit. Signature 7ba03a8de530770a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f0ec00aa372f013a6e1110139fafaae64eec1daafdadeeb2b3940733aa594d55"
+SIGNATURE = "7ba03a8de530770aaa1cb2903f58ccf37d92067a2abd643a8edc773527717ec3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 7d8d4bb6324a1d9a, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 9d2fa17d8e8540fc, runtime f2f8f1eadb622fc6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "7d8d4bb6324a1d9a969f9fc498475844974397777c6f4fd3efa1cf84ed3c72fb"
+SIGNATURE = "9d2fa17d8e8540fc1637336b8a5c8c70e1918494f2217393d33651321edbc114"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 6a233de72e250e3c.
+Generated; do not edit. Signature 3812a7fa5241a75a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6a233de72e250e3ce4ced300236baa20983a3b468c97279b48ed1d22a650810a"
+SIGNATURE = "3812a7fa5241a75abe6d82a999bfb54c80f3176b854ec4b78de51ab143af1dcd"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fa858b2f8a59fb27.
+in X). Generated; do not edit. Signature 863a1ecc8c9534fe.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "fa858b2f8a59fb27d818409b5666cc9f807c7d3e000dca45ee9862459dfda33d"
+SIGNATURE = "863a1ecc8c9534fe76b280dec8ca63c4525ff5ac80893f784f97e8ffb06dd136"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7948c8731dc3d164.
+Generated; do not edit. Signature d874ee10ffdb78a5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7948c8731dc3d16440587ba1f7d8c267b7a6552381d0ab9b7829849bc77ffe59"
+SIGNATURE = "d874ee10ffdb78a579c6fa176a3ed34b44899404489214bb76229f3ec50a0cc2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -14,10 +14,11 @@ from giantstep.spec.files import check_writable, write_atomic
 
 _OWN = {
     "activations": {"or an expression": "in z, for example z/(1 + exp(-1.5*z))"},
+    "channels": {"or a table": 'of labels and their probability, for example labels -1, 1 and "sigmoid(y*s)"'},
     "densities": {"or an expression": "in u, for example exp(-abs(u)); it is normalised"},
     "losses": {"or an expression": "in y and f, for example sqrt(1 + (y - f)**2) - 1 (pseudo-Huber)"},
 }
-KINDS = ("activations", "losses", "densities", "keys")
+KINDS = ("activations", "losses", "channels", "densities", "keys")
 
 
 def add(subparsers: Subparsers) -> None:
@@ -25,7 +26,7 @@ def add(subparsers: Subparsers) -> None:
     lists = command(
         subparsers,
         "list",
-        "list registered activations and links, losses, densities of readout values, or the keys of a model file",
+        "list registered functions, losses, channels, densities of readout values, or the keys of a model file",
         "giantstep list losses",
         _list,
     )
@@ -71,10 +72,10 @@ def _entries(kind: str) -> dict[str, str]:
         return gs.activations()
     if kind == "losses":
         return gs.losses()
-    from giantstep.spec.schema import densities  # help and bad arguments do without
+    from giantstep.spec.schema import channels, densities  # help and bad arguments do without
 
-    if kind == "densities":
-        return densities()
+    if kind in ("densities", "channels"):
+        return densities() if kind == "densities" else channels()
     from giantstep.spec.model import value_keys  # help and bad arguments do without
     from giantstep.spec.schema import meaning_of
 

@@ -284,6 +284,8 @@ def described(model: Model, swept: set[str]) -> str:
         parts.append(activation_words(model.network.activation))
     if "target.link" not in swept:
         parts.append(link_words(model.target.link))
+        if model.target.channel is not None:
+            parts.append(f"channel {model.target.channel}")
     if model.fit.loss.key != "square" and "fit.loss" not in swept:
         parts.append(loss_words(model.fit.loss))
     numbers: dict[str, float | str | tuple[float, ...] | Rows | None] = {

@@ -9,15 +9,18 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, Literal
 
+import sympy as sp
+
 from derive.best_estimator import best_estimator
 from derive.bulk_covariance import bulk_covariance
+from derive.channel import ChannelLaw, channel_law, derive_moments, given_law
 from derive.coefficients import conditional_coefficients
 from derive.continuous_readout import continuous_readout
 from derive.features import Origin, bias_condition, features_given_kappa
 from derive.further_step import further_step
 from derive.gradient_step import GradientStepMap, gradient_step_map
 from derive.label_law import averages_over_output, misclassification, target_given_kappa
-from derive.labels import FLIPS, PROBIT, index_function
+from derive.labels import FLIPS, PROBIT, IndexFunction, index_function
 from derive.language.catalogue import lookup
 from derive.language.grammar import ExpressionError
 from derive.language.links import link_of
@@ -41,9 +44,10 @@ from giantstep.law.spike import by_blocks, rank_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
 from giantstep.spec.kernels import emitted_loss, function_kernel
-from giantstep.spec.model import Model
+from giantstep.spec.model import Model, Target
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import text_table
+from giantstep.spec.target_channel import Channel
 
 Format = Literal["text", "latex", "markdown"]
 FORMATS: tuple[Format, ...] = ("text", "latex", "markdown")
@@ -140,7 +144,7 @@ def derive(model: Model, *, of: Of = "solve") -> ModelDerivation:
 
 def _check_budget(model: Model) -> None:
     """Raise BadInput where a function or the loss is too hard: what follows has no budget of its own."""
-    for name in (model.network.activation, *[model.target.link] * (model.target.indices == 1)):
+    for name in (model.network.activation, *[model.target.mean_link] * (model.target.indices == 1)):
         function_kernel(name)
     if model.fit.loss.key not in LOSSES:
         emitted_loss(model.fit.loss.expression)
@@ -161,7 +165,7 @@ def _worded(model: Model, step: DerivationStep) -> DerivationStep:
 def _symbols(model: Model, words: str) -> str:
     """Words with symbols in place of the names of a user's kernels."""
     symbols = {
-        link_of(model.target.link).name: r"$\sigma_\star$",
+        link_of(model.target.mean_link).name: r"$\sigma_\star$",
         lookup(model.network.activation).name: r"$\sigma$",
         model.fit.loss.key: r"$\ell$",
     }
@@ -169,13 +173,15 @@ def _symbols(model: Model, words: str) -> str:
 
 
 def _parts(model: Model) -> Iterator[Derivation]:
-    activation, link = scalar_function(model.network.activation), index_function(model.target.link)
+    activation, link = scalar_function(model.network.activation), index_function(model.target.mean_link)
     of_activation, of_link = conditional_coefficients(activation), None
     yield of_activation.derivation
     if model.target.indices == 1:
-        of_link = conditional_coefficients(scalar_function(model.target.link))
+        of_link = conditional_coefficients(scalar_function(model.target.mean_link))
         if link.name != activation.name:
             yield of_link.derivation
+    if model.target.channel is not None:
+        yield derive_moments(channel_of(model.target.channel))
     if model.step is not None:
         if not by_blocks(model) or model.network.readout.biases is None:
             yield step_map_of(model).derivation
@@ -234,6 +240,7 @@ def _equations(model: Model) -> Iterator[Derivation]:
         flips=target.flips > 0.0,
         probit=target.probit > 0.0,
         noise=target.noise > 0.0,
+        channel=None if target.channel is None else channel_of(target.channel),
     )
     system = system_of(model)
     # the label is that of the channel, and its risk under a square is no part of the equations
@@ -253,11 +260,29 @@ def step_map_of(model: Model) -> GradientStepMap:
     target = model.target
     return gradient_step_map(
         scalar_function(model.network.activation),
-        index_function(target.link),
+        index_function(target.mean_link),
         model.network.initial_bias,
         flips=FLIPS if target.flips else 0,
         probit=PROBIT if target.probit else 0,
+        drawn=_variance_of(target),
     )
+
+
+def channel_of(channel: Channel) -> ChannelLaw:
+    """The law of the label of a channel, for the derivation."""
+    entry = channel.entry
+    if entry is None:
+        return given_law(channel.labels, channel.probability)
+    return channel_law(entry, channel.trials)
+
+
+def _variance_of(target: Target) -> IndexFunction | None:
+    """The variance of a label that a channel draws, as a function of the indices."""
+    if target.channel is None:
+        return None
+    mean, square = index_function(target.mean_link), target.square_link
+    second = index_function(square).at(*mean.variables) if isinstance(square, str) else sp.nsimplify(square)
+    return IndexFunction(f"variance of {target.channel}", second - mean.expr**2, mean.variables)
 
 
 def system_of(model: Model) -> SaddleSystem:

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.law.channel import labels_given
+from giantstep.spec.model import Target
+
 Array = np.ndarray
 _EXHAUSTED = 1e-13  # of the largest residual: there are no more points that count
 _CHUNK = 100_000  # points of all laws at a time
@@ -36,11 +39,15 @@ class Laws:
         some = kept.any(axis=0)
         return Laws(self.e[:, some], self.rows[:, :, some] * kept[:, None, some])
 
-    def flipped(self, probability: float) -> Laws:
-        """The same of labels e whose sign is flipped with a probability."""
-        if probability == 0.0:
+    def drawn(self, target: Target) -> Laws:
+        """The same of labels that a channel draws given e, or whose sign may be flipped."""
+        if target.channel is not None:
+            label, share = labels_given(target.channel, self.e)
+            rows = self.rows[:, :, None] * np.moveaxis(share, 0, 1)[:, None]
+            return Laws(np.moveaxis(label, 0, 1).reshape(len(self.e), -1), rows.reshape(*rows.shape[:2], -1))
+        if target.flips == 0.0:
             return self
-        rows = np.concatenate([(1.0 - probability) * self.rows, probability * self.rows], axis=2)
+        rows = np.concatenate([(1.0 - target.flips) * self.rows, target.flips * self.rows], axis=2)
         return Laws(np.concatenate([self.e, -self.e], axis=1), rows)
 
     def plus(self, points: Array, probability: Array) -> Laws:

@@ -102,9 +102,17 @@ def scale_of_step(network: Network, step: Step, target: Target) -> tuple[float, 
 
 
 def _link_moments(target: Target) -> LinkMoments:
+    """Moments of the label without flips and its own noise; of one that a channel draws with the channel's."""
+    found, square = _moments_of(target, target.mean_link), target.square_link
+    if target.channel is None:
+        return found
+    return replace(found, square=_moments_of(target, square).mean if isinstance(square, str) else square)
+
+
+def _moments_of(target: Target, link: str) -> LinkMoments:
     if target.indices == 1:
-        return link_moments(target.link, function_kernel(target.link).BREAKPOINTS, target.probit)
-    return index_moments(target.link, target.probit)
+        return link_moments(link, function_kernel(link).BREAKPOINTS, target.probit)
+    return index_moments(link, target.probit)
 
 
 def _refuse_jump(text: str) -> None:

@@ -8,7 +8,7 @@ polynomial in t it is averaged exactly by a few nodes.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -37,11 +37,14 @@ _CORNERS = 1.01  # beyond this square of the distance, in reaches of the trapezo
 def label_moments(
     target: Target, overlaps: Rows | tuple[float, ...], kappa: Array, probit: float, finer: int, rough: bool
 ) -> LabelMoments:
-    """Moments of the label without flips, its own noise left out, at kappa [N, q] for overlaps [q, m].
+    """Moments of the label without flips, its own noise left out, at kappa [N, q] for overlaps [q, m]; what a channel
+    draws is in them.
 
     probit: variance of the noise inside the link; finer: halvings of the nodes; rough: on fewer of them, for an
     estimate of the error. Raises NotConverged.
     """
+    if target.channel is not None:
+        return _of_channel(target, lambda text: label_moments(Target(text), overlaps, kappa, probit, finer, rough))
     gamma = np.atleast_2d(np.array(overlaps))
     seen = np.abs(gamma).max(axis=1) > _UNSEEN
     if seen.all():
@@ -59,7 +62,7 @@ def clean_moments(
 ) -> LabelMoments:
     """Moments of a clean label of several indices at the nodes of a table, whose columns are yet those of one index."""
     kappa = coordinates(bare, 1, len(np.atleast_2d(np.array(overlaps))))
-    return label_moments(target, overlaps, kappa, 0.0, finer, rough)
+    return label_moments(target.mean, overlaps, kappa, 0.0, finer, rough)
 
 
 def moments_at_nodes(
@@ -72,6 +75,11 @@ def moments_at_nodes(
     if target.probit > 0.0 and m > 1:
         kappa = coordinates(rows, m, len(np.atleast_2d(np.array(overlaps))))
         return label_moments(target, overlaps, kappa, target.probit, finer, rough)
+    if target.channel is not None and m == 1:
+        return _of_channel(target, lambda text: _noisy_moments(rows, Target(text, probit=target.probit), overlaps))
+    if target.channel is not None:
+        kappa = coordinates(rows, m, len(np.atleast_2d(np.array(overlaps))))
+        return label_moments(target, overlaps, kappa, 0.0, finer, rough)
     if target.probit > 0.0:
         return _noisy_moments(rows, target, overlaps)
     mean, linear, rest = rows[:, 2], rows[:, 3 : 3 + m], rows[:, 3 + m]
@@ -84,8 +92,15 @@ def _noisy_moments(rows: Array, target: Target, overlaps: Rows | tuple[float, ..
     inside = max(0.0, (1.0 - gamma) * (1.0 + gamma))
     mean, linear, rest = coefficients(target.link, gamma * rows[:, 0], inside + target.probit)
     # t is the share sqrt(inside/(inside + probit)) of what the link sees, and independent of the other part of it
-    along = math.sqrt(inside / (inside + target.probit)) * linear
+    along = math.sqrt(inside / (inside + target.probit)) * linear if inside > 0.0 else 0.0 * linear
     return LabelMoments(mean, along[:, None], mean**2 + linear**2 + rest)
+
+
+def _of_channel(target: Target, of: Callable[[str], LabelMoments]) -> LabelMoments:
+    """Moments of a label that a channel draws, from those of the links E[y|z] and E[y^2|z]."""
+    mean, square = of(target.mean_link), target.square_link
+    second = of(square).mean if isinstance(square, str) else np.full_like(mean.mean, square)
+    return LabelMoments(mean.mean, mean.linear, second)
 
 
 def _distinct(kappa: Array) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from derive.language.links import link_of
+from giantstep.law.channel import labels_given
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
 from giantstep.quadrature.gauss import normal_between, products
@@ -24,6 +25,7 @@ from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
+from giantstep.spec.target_channel import Channel
 
 Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
@@ -82,7 +84,8 @@ class Points:
     def odd(self) -> bool:
         """Whether kappa, t and the label may change their signs together; kappa and t are symmetric already."""
         size = np.max(np.abs(self.label))
-        return bool(np.max(np.abs(self.label + self.label[::-1, ::-1])) <= 1e-13 * size)
+        turned = np.max(np.abs(self.label + self.label[::-1, ::-1])) <= 1e-13 * size
+        return bool(turned and np.max(np.abs(self.weight - self.weight[::-1, ::-1])) <= 1e-13 * np.max(self.weight))
 
 
 Labels = Intervals | Points
@@ -92,27 +95,42 @@ def label_law(
     target: Target,
     alignments: tuple[float, ...] | Rows,
     kappa: Array,
-    clean: bool = False,
     finer: int = 0,
     rough: bool = False,
 ) -> Labels:
-    """The law of the label at nodes of kappa; ``clean``: without flips and probit noise; ``finer``: halvings of t.
+    """The law of the label at nodes of kappa; ``finer``: halvings of t.
 
     alignments: of one direction of kappa [N] with every index, or a row for each direction of kappa [N, q]. Of a
     link of one index, only the first direction may have any.
     rough: on a tenth fewer nodes, for an estimate of the error. Label noise is not part of it: a residual loss takes
     its variance, any other its nodes (``with_noise``).
     """
-    flips, probit = (0.0, 0.0) if clean else (target.flips, target.probit)
+    found = law_of_link(target, alignments, kappa, finer, rough)
+    if isinstance(found, Points):
+        return drawn(found, target, finer, rough)
+    if target.channel is not None:
+        return _drawn_on_intervals(found, target.channel)
+    return _flipped_on_intervals(found, target.flips) if target.flips > 0.0 else found
+
+
+def law_of_link(
+    target: Target,
+    alignments: tuple[float, ...] | Rows,
+    kappa: Array,
+    finer: int = 0,
+    rough: bool = False,
+) -> Labels:
+    """The law of the link's value, of which the label is drawn, where ``label_law`` takes it: the label before flips
+    and without a channel.
+    """
     gamma = np.atleast_2d(np.array(alignments))
     kappa = kappa.reshape(-1, len(gamma))
     if target.indices == 1:
         gamma, kappa = gamma[:1], kappa[:, :1]
         levels = _levels(target.link)
         if levels is not None:
-            return _intervals(*levels, float(gamma[0, 0]), flips, probit)
-    points = _points(target, gamma, kappa, probit, finer, rough)
-    return flipped(points, flips) if flips > 0.0 else points
+            return _intervals(*levels, float(gamma[0, 0]), target.probit)
+    return _points(target, gamma, kappa, finer, rough)
 
 
 def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = False) -> Labels:
@@ -150,23 +168,45 @@ def _levels(link: str) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
     return breaks, tuple(float(x) for x in levels)
 
 
-def _intervals(
-    breaks: tuple[float, ...], levels: tuple[float, ...], gamma: float, flips: float, probit: float
-) -> Intervals:
+def _intervals(breaks: tuple[float, ...], levels: tuple[float, ...], gamma: float, probit: float) -> Intervals:
     edges = np.array([-math.inf, *breaks, math.inf])
     low, high, label = edges[:-1], edges[1:], np.array(levels)
-    weight = np.ones_like(label)
-    if flips > 0.0:
-        low, high, label = np.tile(low, 2), np.tile(high, 2), np.concatenate([label, -label])
-        weight = np.repeat([1.0 - flips, flips], len(levels))
     rest = max(0.0, (1.0 - gamma) * (1.0 + gamma))
     width = math.sqrt(rest + probit)
     correlation = math.sqrt(rest) / width if width > 0.0 else 0.0
-    return Intervals(low, high, weight, label, np.array([gamma, width, correlation]))
+    return Intervals(low, high, np.ones_like(label), label, np.array([gamma, width, correlation]))
 
 
-def flipped(points: Points, flips: float) -> Points:
-    """Labels that change their signs with a probability."""
+def _flipped_on_intervals(found: Intervals, flips: float) -> Intervals:
+    low, high = np.tile(found.low, 2), np.tile(found.high, 2)
+    weight = np.repeat([1.0 - flips, flips], len(found.label))
+    return replace(found, low=low, high=high, label=np.concatenate([found.label, -found.label]), weight=weight)
+
+
+def _drawn_on_intervals(found: Intervals, channel: Channel) -> Intervals:
+    """Labels of a channel, whose parameter is constant on intervals."""
+    label, weight = labels_given(channel, found.label)
+    low, high = (np.tile(ends, len(label)) for ends in (found.low, found.high))
+    return replace(found, low=low, high=high, label=label.ravel(), weight=(found.weight * weight).ravel())
+
+
+def drawn(points: Points, target: Target, finer: int = 0, rough: bool = False) -> Points:
+    """Labels that a channel draws given those of the points, or that change their signs with a probability."""
+    if target.channel is not None:
+        return _drawn(points, target.channel, finer, rough)
+    return _flipped(points, target.flips) if target.flips > 0.0 else points
+
+
+def _drawn(points: Points, channel: Channel, finer: int, rough: bool) -> Points:
+    n, j, d = points.t.shape
+    label, weight = labels_given(channel, points.label, finer, rough)
+    _enough_memory(n, j * len(label), d)
+    label, weight = (np.moveaxis(each, 0, 1).reshape(n, -1) for each in (label, weight * points.weight))
+    t = np.broadcast_to(points.t[:, None], (n, len(label[0]) // j, j, d)).reshape(n, -1, d).copy()
+    return Points(np.ascontiguousarray(weight), np.ascontiguousarray(label), t, points.rest)
+
+
+def _flipped(points: Points, flips: float) -> Points:
     weight = np.concatenate([(1.0 - flips) * points.weight, flips * points.weight], axis=1)
     label = np.concatenate([points.label, -points.label], axis=1)
     return Points(weight, label, np.concatenate([points.t, points.t], axis=1), points.rest)
@@ -194,8 +234,9 @@ class _Nodes:
         return 11 if self.rough else 12
 
 
-def _points(target: Target, gamma: Array, kappa: Array, probit: float, finer: int, rough: bool) -> Points:
-    noisy = noisy_indices(gamma, probit)
+def _points(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool) -> Points:
+    """The value of the link at nodes."""
+    noisy = noisy_indices(gamma, target.probit)
     breaks = tuple(function_kernel(target.link).BREAKPOINTS) if target.indices == 1 else ()
     if has_kinks(target.link):
         weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, finer, rough)
@@ -203,7 +244,7 @@ def _points(target: Target, gamma: Array, kappa: Array, probit: float, finer: in
         t, weight = _panels(breaks, float(gamma[0, 0]), float(noisy.lower[0, 0]), kappa[:, 0], _Nodes(finer, rough))
         t = t[:, :, None]
     else:
-        nodes, weights = _tensor(target.link, rows_of(gamma), probit, finer, rough)
+        nodes, weights = _tensor(target, rows_of(gamma), finer, rough)
         _enough_memory(len(kappa), *nodes.shape)
         t = np.broadcast_to(nodes, (len(kappa), *nodes.shape)).copy()
         weight = np.broadcast_to(weights, (len(kappa), len(weights))).copy()
@@ -231,12 +272,15 @@ def smooth_rule(link: str, overlaps: Rows, probit: float, finer: int, rough: boo
     return _trapezoid(_Nodes(finer, rough).step(widest), reach)
 
 
-def _tensor(link: str, overlaps: Rows, probit: float, finer: int, rough: bool) -> tuple[Array, Array]:
-    """Nodes [J, D] and weights [J] of the indices of a smooth link.
+def _tensor(target: Target, overlaps: Rows, finer: int, rough: bool) -> tuple[Array, Array]:
+    """Nodes [J, D] and weights [J] of the indices of a smooth link, those that the mean label of a channel needs too.
 
     Where kappa has several directions, one node serves a direction of t that the label does not know.
     """
-    rule, single = smooth_rule(link, overlaps, probit, finer, rough), (np.zeros(1), np.ones(1))
+    link, probit = target.link, target.probit
+    averaged = dict.fromkeys((link, target.mean_link, *[target.square_link] * isinstance(target.square_link, str)))
+    rule = max((smooth_rule(str(text), overlaps, probit, finer, rough) for text in averaged), key=lambda r: len(r[0]))
+    single = (np.zeros(1), np.ones(1))
     known = np.diag(noisy_indices(np.array(overlaps), probit).lower) > 0.0
     rules = [rule if moves or len(overlaps) == 1 else single for moves in known]
     _affordable(link, math.prod(len(t) for t, _ in rules))

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 
 from giantstep.law import few_nodes
+from giantstep.law.channel import labels_given
 from giantstep.law.few_nodes import Laws
 from giantstep.quadrature.gauss import evenly_cut, legendre, legendre_coefficients, normal_nodes
 from giantstep.spec.expressions import numpy_function
@@ -57,11 +58,15 @@ class ResidualLaw:
         m = len(self.weight_t)
         return ResidualLaw(e, rows[0], rows[1 : m + 1], rows[m + 1 :].reshape(m, m, -1))
 
-    def flipped(self, probability: float) -> ResidualLaw:
-        """The same of a label whose sign is flipped with a probability, before the mean is taken off."""
-        if probability == 0.0:
+    def drawn(self, target: Target) -> ResidualLaw:
+        """The same of labels that a channel draws given these, or that may be flipped, before the mean is taken off."""
+        if target.channel is not None:
+            label, share = labels_given(target.channel, self.e)
+            rows = (self.rows[:, None] * share).reshape(len(self.rows), -1)
+            return self.at(label.ravel(), rows)
+        if target.flips == 0.0:
             return self
-        rows = np.concatenate([(1.0 - probability) * self.rows, probability * self.rows], axis=1)
+        rows = np.concatenate([(1.0 - target.flips) * self.rows, target.flips * self.rows], axis=1)
         return self.at(np.concatenate([self.e, -self.e]), rows)
 
 
@@ -76,7 +81,7 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
     clean, _ = numpy_function(target.link)(spread * g)
     t = g / spread
     square = weight * (t * t + target.probit / (1.0 + target.probit))
-    law = ResidualLaw(clean, weight, (weight * t)[None], square[None, None]).flipped(target.flips)
+    law = ResidualLaw(clean, weight, (weight * t)[None], square[None, None]).drawn(target)
     if target.noise > 0.0:
         law = _with_noise(law, math.sqrt(target.noise), level)
     kept = np.abs(law.weight) * (1.0 + law.e**2) > _NEGLIGIBLE

@@ -60,7 +60,7 @@ def _laws(target: Target, gamma: Array, kappa: Array, output: Array) -> Laws:
     along = (t @ noisy.carry.T).swapaxes(1, 2)
     both = along[:, :, None] * along[:, None] + noisy.rest[:, :, None] * bool(target.probit)
     rows = np.concatenate([np.ones((len(t), 1, t.shape[1])), along, both.reshape(len(t), -1, t.shape[1])], axis=1)
-    laws = Laws(label, weight[:, None] * rows).flipped(target.flips)
+    laws = Laws(label, weight[:, None] * rows).drawn(target)
     return Laws(laws.e - output[:, None], laws.rows)
 
 

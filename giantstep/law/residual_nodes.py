@@ -75,7 +75,7 @@ def _at_level(target: Target, mean: float, level: int) -> ResidualLaw | None:
     label = link_values(target.link)(noisy.lower @ t.T)
     along = noisy.carry @ t.T
     both = np.einsum("in,jn->ijn", along, along) + noisy.rest[:, :, None] * bool(target.probit)
-    law = ResidualLaw(label, weight, weight * along, weight * both).flipped(target.flips)
+    law = ResidualLaw(label, weight, weight * along, weight * both).drawn(target)
     return _gathered(law.at(law.e - mean, law.rows))
 
 

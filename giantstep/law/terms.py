@@ -31,11 +31,15 @@ def link_term(target: Target, overlaps: Rows) -> Term | None:
     if target.indices > 1:
         return None
     gamma = overlaps[0][0] if len(overlaps) == 1 else math.hypot(*(row[0] for row in overlaps))
-    return Term(target.link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
+    return Term(target.mean_link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
 
 
 def noisy_terms(link: Term | None, target: Target) -> tuple[Term, ...]:
-    """The mean label with noise inside the link, as a function of kappa: it turns where the clean one may jump."""
-    if link is None or target.probit == 0.0:
+    """The mean label with noise inside the link, and the mean square of one that a channel draws, as functions of
+    kappa: they turn where the clean label may jump.
+    """
+    if link is None:
         return ()
-    return (replace(link, variance=link.variance + target.probit),)
+    noisy, square = replace(link, variance=link.variance + target.probit), target.square_link
+    means = (noisy,) if target.probit > 0.0 else ()
+    return (*means, replace(noisy, function=square)) if isinstance(square, str) else means

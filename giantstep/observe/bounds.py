@@ -151,8 +151,8 @@ def bounds(
         bound(model, "upper", dimension),
         best_bound(model, "lower", rates, dimension) if search else None,
         best_bound(model, "upper", rates, dimension) if search else None,
-        best_linear_error(model.target.link),
-        polynomial_errors(model.target.link, degree),
+        best_linear_error(model.target.mean_link),
+        polynomial_errors(model.target.mean_link, degree),
         dimension,
     )
 

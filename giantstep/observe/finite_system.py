@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from derive.language.catalogue import lookup
 from derive.language.grammar import ExpressionError, Node, parse
+from giantstep.law.channel import drawn_label
 from giantstep.law.directions import Directions, rows_of
 from giantstep.law.given_bulk import given_rows
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
@@ -102,6 +104,8 @@ def _bare_system(model: Model) -> FiniteSystem:
     return FiniteSystem(
         activation=numpy_function(network.activation),
         link=_link(target),
+        channel=None if target.channel is None else partial(drawn_label, target.channel),
+        clean=None if target.channel is None else _link(target.clean(model.fit.loss.form == "margin")),
         width=network.width,
         **_readout(network.readout),
         bias=network.initial_bias,

@@ -182,9 +182,9 @@ def _means(result: Result, at: Array, index: int) -> Array:
 def target_and_jumps(target: Target, overlaps: Array, at: Array) -> tuple[Array, tuple[Jump, ...]]:
     """The target along a line, and where it jumps."""
     values = _target(target, overlaps, at)
-    if target.indices > 1 and has_kinks(target.link):
+    if target.indices > 1 and has_kinks(target.mean_link):
         corners = np.array(list(product((-0.9, 1.1), repeat=target.indices))).T
-        scale = float(np.abs(link_values(target.link)(corners)).max())
+        scale = float(np.abs(link_values(target.mean_link)(corners)).max())
         return values, jumps_between(lambda x: _target(target, overlaps, x), at, values, scale)
     return values, _jumps(target, overlaps)
 
@@ -194,11 +194,11 @@ def _target(target: Target, overlaps: Array, at: Array) -> Array:
     rest = mixing(overlaps)
     rest = rest[:, rest.any(axis=0)]
     if not rest.size:
-        return np.asarray(link_values(target.link)(overlaps[:, None] * at))
+        return np.asarray(link_values(target.mean_link)(overlaps[:, None] * at))
     if target.indices == 1:
-        return np.asarray(coefficients(target.link, overlaps[0] * at, float(rest[0, 0]) ** 2)[0])
-    if has_kinks(target.link):
-        return np.asarray(moments_given_kappa(target.link, overlaps[None], at[:, None], 0.0, 1, False).mean)
+        return np.asarray(coefficients(target.mean_link, overlaps[0] * at, float(rest[0, 0]) ** 2)[0])
+    if has_kinks(target.mean_link):
+        return np.asarray(moments_given_kappa(target.mean_link, overlaps[None], at[:, None], 0.0, 1, False).mean)
     return _averaged(target, overlaps, rest, at)
 
 
@@ -207,8 +207,8 @@ def _jumps(target: Target, overlaps: Array) -> tuple[Jump, ...]:
     if target.indices > 1 or mixing(overlaps).any():
         return ()
     if overlaps[0] > 0.0:
-        return jumps(target.link)
-    return tuple((-place, after, before) for place, before, after in reversed(jumps(target.link)))
+        return jumps(target.mean_link)
+    return tuple((-place, after, before) for place, before, after in reversed(jumps(target.mean_link)))
 
 
 def _averaged(target: Target, along: Array, across: Array, at: Array) -> Array:
@@ -217,6 +217,6 @@ def _averaged(target: Target, along: Array, across: Array, at: Array) -> Array:
     x, weight = roots_hermitenorm(_OTHERS if directions == 1 else 32 if directions == 2 else 24 - 4 * (directions - 3))
     grid = np.array(list(product(x, repeat=directions))).T
     weights = np.prod(np.array(list(product(weight / weight.sum(), repeat=directions))), axis=1)
-    values = link_values(target.link)
+    values = link_values(target.mean_link)
     shift = across @ grid
     return np.array([weights @ values(along[:, None] * s + shift) for s in at])

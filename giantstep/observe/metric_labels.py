@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from giantstep.law.directions import noisy_indices
-from giantstep.law.labels import Intervals, Labels, Points, flipped, label_law
+from giantstep.law.labels import Intervals, Labels, Points, drawn, label_law
 from giantstep.law.multi_index_labels import nodes_given_kappa
 from giantstep.quadrature.gauss import normal_between
 from giantstep.quadrature.kinks import bracketed_zeros
@@ -38,7 +38,7 @@ def labels_cut_at(target: Target, overlaps: Rows, kappa: Array, places: tuple[fl
         weight, t = nodes_given_kappa(f"{target.link}+{cut}", gamma, noisy.lower, kappa, finer, False)
     z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", noisy.lower, t)
     found = Points(weight, link_values(target.link)(z), np.einsum("ij,nkj->nki", noisy.carry, t), noisy.rest)
-    return flipped(found, target.flips) if target.flips > 0.0 else found
+    return drawn(found, target, finer)
 
 
 def _of_one(link: str, centre: Array, width: float, places: tuple[float, ...], finer: int) -> tuple[Array, Array]:

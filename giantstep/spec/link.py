@@ -57,7 +57,7 @@ def _problem(text: str) -> str:
     link = link_of(text)
     if link.indices == 1:
         return unusable(text, varying=False)
-    points = _probes(link.indices)
+    points = probes(link.indices)
     values = link_values(text)(points)
     bad = points[:, ~np.isfinite(values)]
     if bad.size:
@@ -67,7 +67,7 @@ def _problem(text: str) -> str:
     return GROWS_TOO_FAST if np.max(np.abs(values)) > TOO_LARGE else ""
 
 
-def _probes(indices: int) -> Array:
+def probes(indices: int) -> Array:
     """Points [k, n] along the axes, the diagonals and other directions, out to |z| = 30."""
     grid = np.stack(np.meshgrid(*[(-1.0, 0.0, 1.0)] * indices), axis=-1).reshape(-1, indices)
     other = np.random.default_rng(1).standard_normal((200, indices))

@@ -15,12 +15,10 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from derive.language.grammar import did_you_mean, shorten
-from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import similar_file
 from giantstep.spec.fit_loss import FitLoss, LossKind
 from giantstep.spec.inputs_table import Inputs as Inputs
-from giantstep.spec.link import LinkKind, takes_only_signs
 from giantstep.spec.metrics import Metrics, MetricsKind
 from giantstep.spec.readout_table import Readout as Readout
 from giantstep.spec.spike_table import Spike as Spike
@@ -35,6 +33,8 @@ from giantstep.spec.step_table import (
     unnumbered,
 )
 from giantstep.spec.tables import NO_KEY, Table, build, keys_of, shown_plainly, tables_of, toml_text
+from giantstep.spec.target_table import Target as Target
+from giantstep.spec.target_table import check_margin
 from giantstep.spec.toml_text import parsed
 from giantstep.spec.validate import Choice, Expression, Number, NumberOrWord, wrong
 from giantstep.spec.written_values import value_of_text
@@ -44,8 +44,6 @@ Bulk = Literal["isotropic", "trained", "matrix", "inputs"]
 _OPENED = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # pipes that have a writer
 MAX_FILE_BYTES = 1_000_000
 TRAINED = "trained"
-
-_SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)"'
 
 
 @shown_plainly
@@ -78,36 +76,6 @@ class Network(Table):
     def initial_bias(self) -> float:
         """The bias in the gradient step: the fixed one, or zero where it is trained afterwards."""
         return 0.0 if isinstance(self.bias, str) else self.bias
-
-
-@shown_plainly
-@dataclass(frozen=True)
-class Target(Table):
-    """Labels y = flip link(z + sqrt(probit) n) + Gaussian noise of variance ``noise``, in both batches.
-
-    z = theta.x, |theta| = 1, or (z1, z2, ...) for orthonormal directions; n is standard normal, one for each index;
-    flip is -1 with probability ``flips``, otherwise 1. Errors are measured against the clean target link(z).
-    """
-
-    path: ClassVar[str] = "target"
-    link: Annotated[str, LinkKind()]
-    noise: Annotated[float, Number("the variance of the label noise", low=0.0)] = 0.0
-    flips: Annotated[float, Number("the probability that a label is flipped", low=0.0, high=0.5)] = 0.0
-    probit: Annotated[float, Number("the variance of the noise inside the link", low=0.0)] = 0.0
-
-    @property
-    def indices(self) -> int:
-        """The number of directions theta_i that the link depends on."""
-        return link_of(self.link).indices
-
-    def check(self) -> None:
-        """Raises BadInput for flips of labels that are not +-1."""
-        if self.flips and not takes_only_signs(self.link):
-            raise BadInput(
-                f"target.flips = {self.flips!r} flips labels +-1, and target.link = {shorten(self.link)} takes "
-                "other values",
-                f"{_SIGNS}, or use target.noise",
-            )
 
 
 @shown_plainly
@@ -175,7 +143,7 @@ class Model(Table):
             check_blocks(self.spike, self.network.readout)
             check_indices(self.spike, self.target.link, self.target.indices)
         if self.fit.loss.form == "margin":
-            _check_signs(self.fit.loss, self.target)
+            check_margin(self.fit.loss.name, self.target)
         if self.inputs is not None:
             self.inputs.check_activation(self.network.activation)
             self.inputs.check_indices(self.target.indices)
@@ -358,23 +326,6 @@ def value_keys() -> Mapping[str, bool]:
     """The keys of ``allowed_keys`` that hold a value: what can be swept."""
     tables = tables_of(Model)
     return MappingProxyType({key: text for key, text in allowed_keys().items() if key not in tables})
-
-
-def _check_signs(loss: FitLoss, target: Target) -> None:
-    """A loss of y f is for labels +-1."""
-    if target.noise:
-        raise BadInput(
-            f"fit.loss = {shorten(loss.name)} needs labels +-1, and target.noise = {target.noise!r} adds Gaussian "
-            "noise to them",
-            "set target.noise = 0; noise of such labels is target.flips (a probability) or target.probit (a variance "
-            "inside the link)",
-        )
-    if not takes_only_signs(target.link):
-        raise BadInput(
-            f"fit.loss = {shorten(loss.name)} needs labels +-1, and target.link = {shorten(target.link)} takes other "
-            "values",
-            f"{_SIGNS}; or a loss for regression, such as square, huber or absolute",
-        )
 
 
 def _dotted(tables: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from derive.language.catalogue import NAMED
 from derive.language.catalogue import REGISTERED as FUNCTIONS
+from derive.language.channels import CHANNELS
 from derive.language.grammar import canonical, parse
 from derive.language.loss_catalogue import REGISTERED as LOSSES
 from giantstep.spec.fit_loss import LossKind
@@ -18,6 +19,7 @@ from giantstep.spec.model import Model
 from giantstep.spec.readout_density import DENSITIES, DensityKind
 from giantstep.spec.step_table import MOST_STEPS, Step
 from giantstep.spec.tables import Table, declared, fields_with_keys, plain
+from giantstep.spec.target_channel import MOST_LABELS, TRIALS_OF_LABEL, ChannelKind
 from giantstep.spec.validate import (
     Choice,
     Count,
@@ -51,6 +53,11 @@ def densities() -> dict[str, str]:
     return dict(DENSITIES)
 
 
+def channels() -> dict[str, str]:
+    """Registered channels: name -> what the label is given the value s of the link."""
+    return {name: entry.meaning for name, entry in CHANNELS.items()}
+
+
 def losses() -> dict[str, str]:
     """Registered losses: name -> expression in y, f and the parameters of the loss."""
     return {name: entry.expression for name, entry in LOSSES.items()}
@@ -68,7 +75,7 @@ def meaning_of(key: str) -> str:
             break
     kind = declared(table)[name].kind
     if inner:
-        return f"the parameter {inner} of the loss"
+        return f"the parameter {inner} of the {name}"
     return str(_of_kind(cast(Kind, kind)).get("description", f"{name} of the {table.path}"))
 
 
@@ -128,6 +135,8 @@ def _of_kind(kind: Kind) -> dict[str, Any]:
             return {"type": "string", "description": f"the path of a file, ending in {kind.ending}"}
         case LossKind():
             return _of_loss()
+        case ChannelKind():
+            return _of_channel()
         case MetricsKind():
             words = "names and expressions in y and f, averaged over fresh samples; y*f < 0 is 1 where it holds"
             return {"type": "object", "additionalProperties": {"type": "string"}, "description": words}
@@ -162,6 +171,17 @@ def _of_loss() -> dict[str, Any]:
         "additionalProperties": False,
     }
     return {"anyOf": [{"type": "string", "examples": [*LOSSES]}, table], "description": words}
+
+
+def _of_channel() -> dict[str, Any]:
+    words = "the law of the label given s = link(z): a name, or a table of it with trials, or of labels and probability"
+    named = {"name": {"enum": [*CHANNELS]}, "trials": _of_kind(TRIALS_OF_LABEL)}
+    labels = {"labels": _list_of(_of_number(Number("a label")), MOST_LABELS), "probability": {"type": "string"}}
+    tables = [
+        {"type": "object", "properties": each, "required": needed, "additionalProperties": False}
+        for each, needed in ((named, ["name"]), (labels, [*labels]))
+    ]
+    return {"anyOf": [{"enum": [*CHANNELS]}, *tables], "description": words}
 
 
 def _list_of(item: dict[str, Any], most: int) -> dict[str, Any]:

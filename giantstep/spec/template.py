@@ -12,6 +12,7 @@ from giantstep.spec.schema import about, meaning_of
 from giantstep.spec.tables import Declared, Table, declared, fields_with_keys, plain, toml_text
 
 _EXAMPLES = {
+    "target.channel": '"logit"',
     "step.matrix": '"bulk.npy"',
     "spike.strength": "1.5",
     "spike.alignment": "0.8",

@@ -295,7 +295,8 @@ class CoupledSystem:
         """The fields of the last x at other nodes of kappa, with the law of the clean label there."""
         problem = self.problem
         rows = rows_between(problem, kappa, weight)
-        clean = clean or clean_law(rows, problem.model.target, problem.overlaps, self.level)
+        target = problem.model.target.clean(self.loss.FORM == "margin")
+        clean = clean or clean_law(rows, target, problem.overlaps, self.level)
         found = type(self)(problem, self.level, Resolved(rows, clean, clean))
         found.fields(self.work[self.first])
         return found

@@ -176,7 +176,7 @@ def resolved_on(
         return (_of_square if square else _law)(rows, target, alignments, level)
 
     if target.indices > 1:
-        if symmetric and parity(link_of(target.link).node) == -1:
+        if symmetric and parity(link_of(target.mean_link).node) == -1:
             rows = _half(rows, _rank(alignments))
         rows = _with_target(rows, clean_moments(rows, target, alignments, level.labels, level.rough))
     elif symmetric:
@@ -191,8 +191,8 @@ def resolved_on(
         seldom = rows[:, 1, None] * law.weight <= _NOTHING * np.sum(rows[:, 1])
         law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
-    known = target.flips == target.probit == target.noise == 0.0 and target.indices > 1
-    return Resolved(rows, law, law if known else clean_law(rows, target, alignments, level))
+    known = target.deterministic and target.indices > 1
+    return Resolved(rows, law, law if known else clean_law(rows, target.clean(form == "margin"), alignments, level))
 
 
 def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
@@ -204,9 +204,9 @@ def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
     return _with_target(rows, LabelMoments(unknown, np.repeat(unknown[:, None], m, axis=1), unknown))
 
 
-def clean_law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:
-    """The law of the clean label, without noise and flips, at the nodes of a table."""
-    return _law(rows, target, alignments, level, clean=True)
+def clean_law(rows: Array, clean: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:
+    """The law of a clean label at the nodes of a table."""
+    return _law(rows, clean, alignments, level)
 
 
 def _of_square(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Points:
@@ -234,11 +234,9 @@ def _rank(alignments: tuple[float, ...] | Rows) -> int:
     return len(np.atleast_2d(np.array(alignments)))
 
 
-def _law(
-    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level, clean: bool = False
-) -> Labels:
+def _law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:
     kappa = coordinates(rows, target.indices, _rank(alignments))
-    return label_law(target, alignments, kappa, clean, level.labels, level.rough)
+    return label_law(target, alignments, kappa, finer=level.labels, rough=level.rough)
 
 
 def _half(rows: Array, rank: int) -> Array:

@@ -178,7 +178,7 @@ def _of_text(model: Model) -> list[Task]:
 
 def _functions(model: Model) -> None:
     """The first rule of the activation, and of a link."""
-    for name in (model.network.activation, *[model.target.link] * (model.target.indices == 1)):
+    for name in (model.network.activation, *[model.target.mean_link] * (model.target.indices == 1)):
         module = function_kernel(name)
         module.FUNCTION.rules[0](np.zeros(1), 1.0, np.empty((7, 1)), np.empty(module.SCRATCH_SHAPE))
 

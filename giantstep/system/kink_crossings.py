@@ -93,9 +93,12 @@ def _labels(problem: Problem, law: Labels) -> list[Callable[[Array], Array]]:
     if problem.link is None:  # several indices: jumps of the label stand out by its few values
         values = np.unique(law.label)
         return [partial(np.full_like, fill_value=value) for value in values.tolist()] if len(values) <= _FEW else []
+    channel = problem.model.target.channel
+    if channel is not None and channel.values:
+        return [partial(np.full_like, fill_value=value) for value in channel.values]
     if settles(problem):
         return []
-    gamma, link = problem.overlaps[0][0], link_values(problem.model.target.link)
+    gamma, link = problem.overlaps[0][0], link_values(problem.model.target.mean_link)
     return [lambda kappa: link((gamma * kappa)[None])]
 
 

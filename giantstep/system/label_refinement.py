@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
-from giantstep.law.labels import Points, is_constant, with_noise
+from giantstep.law.labels import Points, drawn, is_constant, with_noise
 from giantstep.quadrature.gauss import legendre
 from giantstep.spec.expressions import special
 from giantstep.spec.kernels import function_kernel
@@ -180,18 +180,21 @@ def crossings(system: CoupledSystem) -> Array:
 def _distances(system: CoupledSystem) -> list[Callable[[Array, Index], Array]]:
     """Functions of t [I, n] and nodes of kappa [I]: how far u of the output's centre is from the image of a kink."""
     channel = _channel(system.problem)
-    values, response = link_values(system.problem.model.target.link), system.view("V")
+    target, response = system.problem.model.target, system.view("V")
+    values = link_values(target.mean_link)
     mean, slope = system.view("mean"), channel.carry * system.slopes[0]
 
-    def at(kink: Kink | None) -> Callable[[Array, Index], Array]:
+    def at(kink: Kink | None, label: float | None) -> Callable[[Array, Index], Array]:
         def distance(t: Array, owner: Index) -> Array:
-            y = values((channel.gamma * system.kappa[owner][:, None] + channel.width * t)[None])
+            z = channel.gamma * system.kappa[owner][:, None] + channel.width * t
+            y = values(z[None]) if label is None else np.full_like(z, label)
             centre = mean[owner][:, None] + slope[owner][:, None] * t
             return distance_to(system, kink, y, centre, response[owner][:, None])
 
         return distance
 
-    return [at(kink) for kink in kinks_of(system)]
+    labels: list[float | None] = [None] if target.channel is None else [*target.channel.values] or [None]
+    return [at(kink, label) for kink in kinks_of(system) for label in labels]
 
 
 def kinks_of(system: CoupledSystem) -> list[Kink | None]:
@@ -252,7 +255,9 @@ def _law(system: CoupledSystem, panels: _Panels, order: int) -> Points:
     weight[wide] *= (_mass(panels.chosen(wide)) / weight[wide].sum(axis=1))[:, None]
     z = channel.gamma * system.kappa[panels.owner][:, None] + channel.width * t
     label, mean = link_values(target.link)(z[None]), np.ascontiguousarray(channel.carry * t[:, :, None])
-    law = Points(weight, label, mean, np.array([[channel.rest]]))
+    law = drawn(
+        Points(weight, label, mean, np.array([[channel.rest]])), target, system.level.labels, system.level.rough
+    )
     if target.noise > 0.0 and system.loss.FORM != "residual":
         noisy = with_noise(law, target.noise, system.level.labels, system.level.rough)
         assert isinstance(noisy, Points)  # as labels at nodes stay

@@ -7,6 +7,7 @@ from types import ModuleType
 
 import numpy as np
 
+from giantstep.law.channel import labels_given
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
@@ -127,6 +128,9 @@ def _labels(target: Target) -> tuple[Array, Array]:
         source = np.random.default_rng(4)
         points = source.standard_normal((target.indices, _SEVERAL)) * np.where(source.random(_SEVERAL) < 0.5, 1.0, 8.0)
         labels, weight = values(scale * points), np.full(_SEVERAL, 1.0 / _SEVERAL)
+    if target.channel is not None:
+        labels, share = labels_given(target.channel, labels)
+        labels, weight = labels.ravel(), (share * weight).ravel()
     if target.flips:
         labels, weight = np.concatenate([labels, -labels]), np.concatenate([weight, weight])
     if target.noise:

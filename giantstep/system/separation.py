@@ -30,7 +30,7 @@ def separable(problem: Problem) -> bool:
         or problem.loadings is not None
     ):
         return False
-    if target is None or law.flips > 0.0 or law.probit > 0.0 or left_over(problem) > _FEW:
+    if target is None or not law.deterministic or left_over(problem) > _FEW:
         return False
     blocks, span = len(problem.blocks), span_of(problem)
     rows = table(problem.blocks, target, ORDERS[0])

@@ -52,6 +52,7 @@ def require_derived(fit: Fit) -> None:
         "samples drawn with replacement": isinstance(fit.system, WeightedSystem),
         "readouts with a density": fit.result.nodes_of_readout is not None,
         "noise inside the link, or flips": model.target.probit > 0.0 or model.target.flips > 0.0,
+        "labels that a channel draws": model.target.channel is not None,
     }
     for words, holds in reasons.items():
         if holds:

@@ -105,7 +105,7 @@ class Fit:
     def pair(self, sharing: Sharing) -> Pair:
         """Solve the equations of a pair; of one fit and itself they are solved already. Raises NotConverged."""
         target = self.model.target
-        if sharing.data > 0.0 and target.noise == target.flips == target.probit == 0.0:
+        if sharing.data > 0.0 and target.deterministic:
             sharing = sharing._replace(noise=True)  # there is none
         if sharing not in self.pairs:
             search = _Search(self, sharing)
@@ -253,6 +253,9 @@ class _Search:
             )
         nu = system.table[:, 2 : 4 + system.indices]  # mean, linear part and rest of the clean label
         square = (nu[:, :-1] ** 2).sum(axis=1) + nu[:, -1]
+        if target.channel is not None:
+            law = system.labels  # of the square loss: nodes with the moments of the label
+            return np.asarray(np.maximum(0.0, (law.weight * law.label**2).sum(axis=1) - square))
         return np.asarray(target.noise + 4.0 * target.flips * (1.0 - target.flips) * square)
 
     def _pair(self, x: Array, error: float) -> Pair:

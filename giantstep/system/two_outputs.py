@@ -7,7 +7,6 @@ intervals of t are averaged over t given u in closed form; others have nodes of 
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -15,8 +14,10 @@ from scipy import special
 
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
-from giantstep.law.labels import Intervals, Labels, Points, label_law
+from giantstep.law.channel import labels_given
+from giantstep.law.labels import Intervals, Labels, Points, law_of_link
 from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Target
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.weighted_system import ALWAYS, WeightedSystem
 
@@ -80,7 +81,7 @@ def slopes_of(averages: Averages, covariance: Array, noise: bool, nodes: int) ->
     residual = system.noise  # of the labels, which moves the output of a loss of the residual
     common = np.maximum(covariance, 0.0) + residual * noise
     private = np.maximum(averages.variance - covariance, _LEAST * averages.variance) + residual * (not noise)
-    labels, flips = system.labels, 0.0
+    labels, own = system.labels, Target(target.link)
     if not noise:
         if target.probit > 0.0 or (target.noise > 0.0 and system.noise == 0.0):
             raise BadInput(
@@ -88,35 +89,38 @@ def slopes_of(averages: Averages, covariance: Array, noise: bool, nodes: int) ->
                 "inputs has not been derived",
                 "set target.probit and target.noise to 0, or use a loss of the residual",
             )
-        if target.flips > 0.0:
-            labels, flips = _clean(system), target.flips
+        if target.flips > 0.0 or target.channel is not None:
+            labels, own = _given(system), target
     if isinstance(labels, Intervals):
         found = _of_intervals(averages, labels, common, nodes)
     else:
         found = _of_points(averages, labels, common, nodes)
     place = found.place
-    g, h = _mixed(averages, found, private[place], flips)
+    g, h = _mixed(averages, found, private[place], own)
     count = len(covariance)
     sums = [np.bincount(place, found.weight * values * values, count) for values in (g, h)]
     return sums[0], sums[1]
 
 
-def _mixed(averages: Averages, nodes: _Nodes, spread: Array, flips: float) -> tuple[Array, Array]:
-    """E g and E h at nodes, over flips of the label that are not shared."""
-    response = averages.V[nodes.place]
-    g, h = averages.about(nodes.center, spread, response, nodes.label)
-    if flips > 0.0:
-        other = averages.about(nodes.center, spread, response, -nodes.label)
-        g, h = ((1.0 - flips) * mine + flips * its for mine, its in zip((g, h), other, strict=True))
+def _mixed(averages: Averages, nodes: _Nodes, spread: Array, own: Target) -> tuple[Array, Array]:
+    """E g and E h at nodes, over what the label adds to that of the nodes and that is not shared: flips, a channel."""
+    response, channel, flips = averages.V[nodes.place], own.channel, own.flips
+    labels, weights = np.stack([nodes.label, -nodes.label]), np.array([1.0 - flips, flips])[:, None]
+    if channel is not None:
+        labels, weights = labels_given(channel, nodes.label)
+    g, h = np.zeros_like(nodes.label), np.zeros_like(nodes.label)
+    for label, weight in zip(labels, weights, strict=True):
+        if np.any(weight):
+            mine = averages.about(nodes.center, spread, response, label)
+            g, h = g + weight * mine[0], h + weight * mine[1]
     return g, h
 
 
-def _clean(system: CoupledSystem) -> Labels:
-    """The labels at the nodes of the system without flips."""
+def _given(system: CoupledSystem) -> Labels:
+    """The labels at the nodes of the system without flips, or the parameter of their channel."""
     problem, level = system.problem, system.level
-    target = replace(problem.model.target, flips=0.0)
     kappa = system.points() if problem.rank > 1 else system.kappa
-    return label_law(target, problem.overlaps, kappa, False, level.labels, level.rough)
+    return law_of_link(problem.model.target, problem.overlaps, kappa, level.labels, level.rough)
 
 
 def _of_intervals(averages: Averages, labels: Intervals, common: Array, nodes: int) -> _Nodes:

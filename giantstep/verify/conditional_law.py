@@ -7,6 +7,7 @@ the kernels of the solver are used.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -15,6 +16,9 @@ import sympy as sp
 
 from derive.labels import index_function
 from derive.scalar import scalar_function
+from giantstep.spec.model import Target
+from giantstep.spec.target_channel import Channel
+from giantstep.verify.drawn_labels import drawn
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.kinks import kinks_of, nested_nodes
 from giantstep.verify.lambdified import Function, numpy_of
@@ -132,7 +136,7 @@ def _places(shift: Array) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class LabelLaw:
-    """z' = gamma^T kappa + L t + sqrt(probit) n, y = flip link(z'): what the label tells about t in R^m.
+    """z' = gamma^T kappa + L t + sqrt(probit) n, y = flip link(z') or drawn by a channel: what it tells about t in R^m.
 
     With z' = gamma^T kappa + root s, s standard normal, t is Gaussian given s: of mean carry s and covariance rest.
     """
@@ -141,6 +145,26 @@ class LabelLaw:
     overlaps: Array  # [q, m]
     probit: float
     flips: float
+    channel: Channel | None = None
+
+    @classmethod
+    def of(cls, target: Target, overlaps: Array) -> LabelLaw:
+        """That of a target."""
+        return cls(target.link, overlaps, target.probit, target.flips, target.channel)
+
+    def clean(self, signs: bool) -> Target:
+        """The target that errors are measured against."""
+        return Target(self.text, channel=self.channel).clean(signs)
+
+    def drawn(self, label: Array, weight: Array) -> Iterator[tuple[Array, Array]]:
+        """Labels and weights of all that flips or a channel make of labels without them."""
+        if self.channel is not None:
+            of_channel = drawn(self.channel, label, weight)
+            yield from ((np.full_like(label, y), weight * probability) for y, probability in of_channel)
+            return
+        yield label, (1.0 - self.flips) * weight
+        if self.flips:
+            yield -label, self.flips * weight
 
     @cached_property
     def lower(self) -> Array:
@@ -186,10 +210,12 @@ class LabelLaw:
         return link_function(self.text)(centre + float(self.root[0, 0]) * s)
 
     def moments(self, kappa: Array, width: float) -> tuple[Array, Array, Array]:
-        """E y [N], E y^2 [N] and E y t [m, N] of the label without flips."""
+        """E y [N], E y^2 [N] and E y t [m, N] of the label with its flips or channel."""
         s, weight, label = self.nodes(kappa, width)
-        linear = np.einsum("nj,njk->kn", weight * label, s)
-        return (weight * label).sum(axis=1), (weight * label * label).sum(axis=1), self.carry @ linear
+        kept = [(share, mine, share * mine) for mine, share in self.drawn(label, np.ascontiguousarray(weight))]
+        first = np.sum([each[2] for each in kept], axis=0)
+        square = np.sum([(weighted * mine).sum(axis=1) for _, mine, weighted in kept], axis=0)
+        return first.sum(axis=1), square, self.carry @ np.einsum("nj,njk->kn", first, s)
 
     def nodes(self, kappa: Array, width: float, more: Array | None = None) -> tuple[Array, Array, Array]:
         """s [N, J, m], weights [N, J] and labels [N, J] without flips; ``more``: places in s [N, C] to cut at.

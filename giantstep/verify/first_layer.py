@@ -55,8 +55,7 @@ class FirstLayer:
 
     def label(self, model: Model) -> LabelLaw:
         """The law of the label given kappa."""
-        target = model.target
-        return LabelLaw(target.link, self.rows.overlaps, target.probit, target.flips)
+        return LabelLaw.of(model.target, self.rows.overlaps)
 
 
 def first_layer(model: Model, bias: float, dimension: int | None) -> FirstLayer:

@@ -122,7 +122,7 @@ class _Read:
     @classmethod
     def of(cls, network: Network, rows: Rows, target: Target) -> _Read:
         """With panels on which the moments of the label settle. Raises NotEvaluable."""
-        law = LabelLaw(target.link, rows.overlaps, target.probit, target.flips)
+        law = LabelLaw.of(target, rows.overlaps)
         kappa = _SAMPLE[:, None] * np.linspace(1.0, -0.5, rows.rank) if rows.rank else np.zeros((1, 0))
         before: Array | None = None
         for width in _LEVELS:
@@ -141,8 +141,7 @@ class _Read:
 
     def label(self, kappa: Array) -> _Label:
         mean, square, linear = self.law.moments(kappa, self.width)
-        kept = 1.0 - 2.0 * self.target.flips
-        return _Label(kept * mean, square + self.target.noise, kept * linear)
+        return _Label(mean, square + self.target.noise, linear)
 
     def neurons(self, kappa: Array) -> tuple[Array, Array, Array, Array]:
         """mu0, D = E sigma', E sigma'' and E sigma'^2 of every block, each [K, N]."""

@@ -45,7 +45,7 @@ def averages_over_labels(
     law: LabelLaw, loss: FitLoss, noise: float, kappa: Array, output: Output, width: float
 ) -> dict[str, Array]:
     """avg_l, avg_M, avg_g, avg_gg, avg_h [N] and avg_tg [m, N]. Raises NotEvaluable for many curves."""
-    nodes = len(law.nodes(kappa[:1], width)[0][0]) * (2 if law.flips else 1)
+    nodes = len(law.nodes(kappa[:1], width)[0][0])
     if nodes > _MOST_NODES and loss.key != "square":
         raise NotEvaluable(f"{nodes} nodes of a label of several indices for a loss that is not the square")
     size = max(1, int(_TOGETHER / (nodes * 2.0 * _REACH / (_PANEL * width) * _ORDER)))
@@ -61,24 +61,22 @@ def _averages(
     own = output.variance + np.einsum("nm,mn->n", rest, output.slopes)
     own = own + noise if loss.form == "residual" else own
     turns = _turns(law, loss, kappa, output, own) if len(output.slopes) == 1 else None
-    s, weight, label = law.nodes(kappa, width, turns)
-    if law.flips:
-        s = np.concatenate([s, s], axis=1)
-        weight = np.concatenate([(1.0 - law.flips) * weight, law.flips * weight], axis=1)
-        label = np.concatenate([label, -label], axis=1)
+    s, weights, clean = law.nodes(kappa, width, turns)
     along = s @ law.carry.T  # E[t | s], [N, J, m]
     centre = output.mean[:, None] + np.einsum("njm,mn->nj", along, output.slopes)
-    if loss.form == "residual":
-        outputs = _Outputs(1.0, centre - label, weight, along, rest, own)
-        return _averages_of_curve(outputs, curve_of(loss, 0.0), output.response, width)
-    values = np.unique(label)
-    if len(values) > _MOST_CURVES:
-        raise NotEvaluable("a loss that has another curve for each of many labels")
     parts = []
-    for value in map(float, values):
-        sign, share = (value if loss.form == "margin" else 1.0), np.where(label == value, weight, 0.0)
-        outputs = _Outputs(sign, sign * centre, share, along, rest, own)
-        parts.append(_averages_of_curve(outputs, curve_of(loss, value), output.response, width))
+    for label, weight in law.drawn(clean, np.ascontiguousarray(weights)):
+        if loss.form == "residual":
+            outputs = _Outputs(1.0, centre - label, weight, along, rest, own)
+            parts.append(_averages_of_curve(outputs, curve_of(loss, 0.0), output.response, width))
+            continue
+        values = np.unique(label)
+        if len(values) > _MOST_CURVES:
+            raise NotEvaluable("a loss that has another curve for each of many labels")
+        for value in map(float, values):
+            sign, share = (value if loss.form == "margin" else 1.0), np.where(label == value, weight, 0.0)
+            outputs = _Outputs(sign, sign * centre, share, along, rest, own)
+            parts.append(_averages_of_curve(outputs, curve_of(loss, value), output.response, width))
     return {name: np.sum([part[name] for part in parts], axis=0) for name in parts[0]}
 
 

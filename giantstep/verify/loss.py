@@ -214,7 +214,7 @@ def averages_check(system: CoupledSystem, nodes: Sequence[int]) -> Check:
     """The averages of the equations, with the law of the label, against those of the definition at a few kappa."""
     model, names = system.problem.model, ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
     target = model.target
-    law = LabelLaw(target.link, np.array(system.problem.overlaps), target.probit, target.flips)
+    law = LabelLaw.of(target, np.array(system.problem.overlaps))
     label, here = "averages over the output against quadrature", list(nodes)
     kappa = system.points()[here]
     fields = (system.view(name)[here] for name in ("mean", "Delta", "V"))

@@ -51,23 +51,23 @@ def loss_averages(
     if loss.form == "general" and noise:
         raise NotEvaluable("label noise in a loss that is no function of y f or f - y")
     if is_of_plane(law) and loss.key != "square" and tells_apart(law, output):
-        labels = _with_flips(law, values_of_plane(law))
+        labels = _drawn(law, values_of_plane(law))
         plane = [_group_of_plane(law, loss.form, noise, kappa, output, each, width) for each in labels]
         return _summed([_averages_over_group(group, loss, output, width) for group in plane])
     steps = law.steps()
     if steps is None:
         return averages_over_labels(law, loss, noise, kappa, output, width)
-    kept = [(low, high, value, 1.0 - law.flips) for low, high, value in steps]
-    if law.flips:
-        kept += [(low, high, -value, law.flips) for low, high, value in steps]
+    drawn = [(low, high, each) for low, high, value in steps for each in _drawn(law, (value,))]
+    kept = [(low, high, label, chance) for low, high, (label, _, chance) in drawn]
     groups = [_group_of_step(law, loss.form, noise, kappa, output, step) for step in kept]
     return _summed([_averages_over_group(group, loss, output, width) for group in groups])
 
 
-def _with_flips(law: LabelLaw, values: tuple[float, ...]) -> list[tuple[float, float, float]]:
-    """(label, clean label, probability)."""
-    kept = [(value, value, 1.0 - law.flips) for value in values]
-    return kept + [(-value, value, law.flips) for value in values] if law.flips else kept
+def _drawn(law: LabelLaw, values: tuple[float, ...]) -> list[tuple[float, float, float]]:
+    """(label, label without flips or parameter of the channel, probability)."""
+    one = np.ones(1)
+    drawn = [(value, each) for value in values for each in law.drawn(value * one, one)]
+    return [(float(label[0]), value, float(chance[0])) for value, (label, chance) in drawn]
 
 
 def _summed(parts: list[dict[str, Array]]) -> dict[str, Array]:
@@ -187,7 +187,7 @@ def test_errors(law: LabelLaw, form: str, kappa: Array, output: Output, width: f
 
 
 def _test_errors(law: LabelLaw, form: str, kappa: Array, output: Output, width: float) -> Array:
-    clean = LabelLaw(law.text, law.overlaps, 0.0, 0.0)
+    clean = LabelLaw.of(law.clean(form == "margin"), law.overlaps)
     root = np.sqrt(output.variance)
     more = _turns(output, clean) if len(output.slopes) == 1 else None
     s, weight, label = clean.nodes(kappa, width, more)

@@ -82,7 +82,7 @@ def exact_checks(model: Model) -> Iterator[Check]:
     problem = problem_of(model, intermediate=True)
     yield from function_checks(scalar_function(model.network.activation), problem.blocks, "the activation")
     if problem.link is not None:
-        yield from function_checks(scalar_function(model.target.link), (problem.link,), "the link")
+        yield from function_checks(scalar_function(model.target.mean_link), (problem.link,), "the link")
     if model.step is not None and model.bulk not in ("matrix", "inputs"):  # they have variances of their own
         giant = at_strength(model, 1)  # a step below the giant one is the same map at another rate
         first = replace(giant, step=giant.steps[0], earlier_steps=())

@@ -99,7 +99,7 @@ def test_labels_that_follow_from_kappa() -> None:
         assert isinstance(law, Intervals) and law.channel.tolist() == [gamma, 0.0, 0.0]
     with_probit = label_law(Target("sign", probit=0.25), (1.0,), KAPPA)
     assert isinstance(with_probit, Intervals) and with_probit.channel.tolist() == [1.0, 0.5, 0.0]
-    without = label_law(Target("sign", flips=0.1, probit=0.25), (0.6,), KAPPA, clean=True)
+    without = label_law(Target("sign", flips=0.1, probit=0.25).clean(True), (0.6,), KAPPA)
     assert isinstance(without, Intervals) and without.channel.tolist() == [0.6, 0.8, 1.0]
     assert without.label.tolist() == [-1.0, 1.0] and without.weight.tolist() == [1.0, 1.0]
 

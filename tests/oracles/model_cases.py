@@ -64,6 +64,7 @@ LISTS = ("network.readout.values", "network.readout.fractions")
 MATRICES = ("spike.loadings",)  # tests/spec/test_rank.py
 MAY_BE_LEFT_OUT = (  # tests/law: test_structured_inputs.py, test_continuous_readout.py, test_biases_of_blocks.py
     *("network.readout.density", "network.readout.biases", "metrics"),  # tests/observe/test_metrics.py
+    *("target.channel", "target.channel.trials"),  # tests/spec/test_target_channel.py
     *("inputs.eigenvalues", "inputs.weights", "inputs.capacity", "inputs.modes", "inputs.target", "inputs.source"),
 )
 TABLES = ("network", "network.readout", "step", "spike", "inputs", "target", "fit")
@@ -79,6 +80,8 @@ def put(key: str, value: object, base: dict[str, Any] | None = None) -> dict[str
     data = copy.deepcopy(base or own.get(key.partition(".")[0], STEP))
     if key.startswith("fit.loss."):
         data["fit"]["loss"] = {"name": "square"}
+    if key.startswith("target.channel."):
+        data["target"] |= {"channel": {"name": "binomial"}, "flips": 0.0}
     if key == "target.link":  # flips are for labels +-1
         data["target"]["flips"] = 0.0
     *tables, last = key.split(".")

@@ -72,14 +72,14 @@ def wrong(target: Target, gamma: float, node: int) -> float:
 @pytest.mark.parametrize("link", ["sign", "sign(z-0.4)"])
 def test_misclassification_of_labels_on_intervals(link: str, gamma: float) -> None:
     target = Target(link, flips=0.1, probit=0.2)
-    law = label_law(target, (gamma,), KAPPA, clean=True)
+    law = label_law(target.clean(True), (gamma,), KAPPA)
     found = WEIGHT @ wrong_sign(Output(KAPPA, MEAN, SLOPE, DELTA, law))
     assert found == pytest.approx(sum(w * wrong(target, gamma, i) for i, w in enumerate(WEIGHT)), abs=1e-13)
 
 
 def test_misclassification_of_labels_at_nodes() -> None:
     """A label that is 1 everywhere: P(f < 0) of a normal output."""
-    law = label_law(Target("sign(1+z1**2+z2**2)"), (0.5, 0.3), KAPPA, clean=True)
+    law = label_law(Target("sign(1+z1**2+z2**2)"), (0.5, 0.3), KAPPA)
     slope = np.concatenate([SLOPE, 0.3 * SLOPE[:, ::-1]])
     found = WEIGHT @ wrong_sign(Output(KAPPA, MEAN, slope, DELTA, law))
     exact = WEIGHT @ ndtr(-MEAN / np.sqrt(DELTA + (slope**2).sum(axis=0)))

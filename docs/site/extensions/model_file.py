@@ -14,6 +14,7 @@ from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.metrics import Metrics
 from giantstep.spec.model import Model
 from giantstep.spec.tables import Table, declared, plain, toml_text
+from giantstep.spec.target_channel import Channel
 from giantstep.spec.validate import Kind
 
 #: A value of every key, in TOML; the tests give each to its check.
@@ -30,6 +31,7 @@ EXAMPLES: Mapping[str, str] = {
     "target.noise": "0.25",
     "target.flips": "0.05",
     "target.probit": "0.1",
+    "target.channel": '"logit"',
     "fit.samples": "2.0",
     "fit.ridge": "0.1",
     "fit.loss": '{ name = "huber", delta = 0.5 }',
@@ -51,7 +53,12 @@ EXAMPLES: Mapping[str, str] = {
     "inputs.source": "0.3",
     "metrics": '{ zero_one = "y*f < 0", coverage = "abs(y - f) < 2" }',
 }
-_TYPES: Mapping[object, str] = {float: "number", int: "whole number", str: "text", FitLoss: "text or table"}
+_TYPES: Mapping[object, str] = {
+    float: "number",
+    int: "whole number",
+    str: "text",
+    **dict.fromkeys((FitLoss, Channel), "text or table"),
+}
 _NOWHERE = object()  # a value that no key takes
 
 

@@ -88,7 +88,7 @@ def _possible(target: Target, information_exponent: int | None) -> float | None:
 def _analysed(target: Target, network: Network | None) -> Learnability:
     if target.flips == 0.5:
         raise BadInput("target.flips = 0.5 leaves labels that do not depend on the input", "give less than 0.5")
-    link = link_of(target.link)
+    link = link_of(target.mean_link)
     try:
         return _analysis(link, target, network)
     except Unsettled as error:

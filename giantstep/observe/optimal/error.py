@@ -17,8 +17,9 @@ def least_error(target: Target, known: Array, fineness: Fineness, by_sign: bool)
     if np.all(np.diag(known) == 1.0):
         return 0.0
     root = square_root(known)
-    kappa, weight = kappas(target, known, fineness)
-    law = label_law(target, rows_of(root), kappa, clean=True, finer=fineness.labels)
+    clean = target.clean(by_sign)
+    kappa, weight = kappas(clean, known, fineness)
+    law = label_law(clean, rows_of(root), kappa, finer=fineness.labels)
     parts = parts_of(law, kappa)
     label, share = parts.label, parts.weight
     if by_sign:

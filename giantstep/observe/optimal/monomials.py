@@ -24,7 +24,8 @@ def told_by_monomial(target: Target) -> Told | None:
     """What the label tells where nothing is known yet; None for other targets."""
     link = link_of(target.link)
     powers = _powers(link.node)
-    if powers is None or target.noise > 0.0 or target.probit > 0.0 or set(powers) != set(link.variables):
+    random = target.noise > 0.0 or target.probit > 0.0 or target.channel is not None
+    if powers is None or random or set(powers) != set(link.variables):
         return None
     return told_by_product(tuple(powers[name] for name in link.variables))
 

@@ -178,7 +178,8 @@ def _settled(target: Target, samples: float, found: bool, by_sign: bool) -> tupl
     settled = _SETTLED[target.indices > 1]
     before, total = _reached(target, samples, found, by_sign, fineness, None), 0.0
     for finer in (Fineness.more_labels, Fineness.more_kappa):
-        if finer is Fineness.more_labels and target.noise == 0.0 and target.indices == 1:
+        known = target.noise == 0.0 and target.channel is None and target.indices == 1
+        if finer is Fineness.more_labels and known:
             break
         for _ in range(_REFINEMENTS):
             after = _reached(target, samples, found, by_sign, finer(fineness), before[0])

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.law.channel import drawn_label
 from giantstep.law.directions import rows_of
-from giantstep.law.labels import label_law
+from giantstep.law.labels import label_law, law_of_link
 from giantstep.observe.finite_system import cannot_run
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.told import Fineness, first_fineness, lower_of, parts_of, square_root
@@ -59,6 +60,8 @@ def passing(target: Target, samples: float, dimension: int, seeds: int, seed: in
 def _labels(target: Target, z: Array, source: np.random.Generator) -> Array:
     inside = z + math.sqrt(target.probit) * source.standard_normal(z.shape)
     y = np.asarray(link_values(target.link)(inside.T))
+    if target.channel is not None:
+        return drawn_label(target.channel, y, source.random(len(y)))
     y = np.where(source.random(len(y)) < target.flips, -y, y)
     noisy: Array = y + math.sqrt(target.noise) * source.standard_normal(len(y))
     return noisy
@@ -77,13 +80,16 @@ def _mean(target: Target, y: Array, omega: Array, known: Array, fineness: Finene
     if len(y) > _AT_A_TIME:
         some = np.array_split(np.arange(len(y)), math.ceil(len(y) / _AT_A_TIME))
         return np.concatenate([_mean(target, y[part], omega[part], known, fineness) for part in some])
-    places = places_of(target) if target.noise == 0.0 else None
+    places = places_of(target)
     if places is not None:
         return places.mean(y, omega[:, 0], 1.0 - float(known[0, 0]))
     root = square_root(known)
     kappa = np.linalg.solve(root, omega.T).T
-    parts = parts_of(label_law(target, rows_of(root), kappa, finer=fineness.labels), kappa)
-    if target.noise == 0.0:
+    of_label = label_law if target.channel is None else law_of_link
+    parts = parts_of(of_label(target, rows_of(root), kappa, finer=fineness.labels), kappa)
+    if target.channel is not None:
+        likely = target.channel.probability_of(y[:, None], parts.label)
+    elif target.noise == 0.0:
         size = float(np.max(np.abs(parts.label)))
         likely = (np.abs(parts.label - y[:, None]) <= _SAME * size).astype(float)
     else:
@@ -101,11 +107,12 @@ def _error(target: Target, estimate: Array, truth: Array, seed: int, fineness: F
     sizes, vectors = np.linalg.eigh(known)
     root = (vectors * np.sqrt(np.clip(sizes, 1e-12, 1.0 - 1e-12))) @ vectors.T
     kappa = np.linalg.solve(root, (inputs @ estimate).T).T
-    label = np.asarray(link_values(target.link)((inputs @ truth).T))
+    clean = target.clean(by_sign)
+    label = np.asarray(link_values(clean.link)((inputs @ truth).T))
     guess = np.empty(_FRESH)
     for start in range(0, _FRESH, _AT_A_TIME):
         few = kappa[start : start + _AT_A_TIME]
-        parts = parts_of(label_law(target, rows_of(root), few, clean=True, finer=fineness.labels), few)
+        parts = parts_of(label_law(clean, rows_of(root), few, finer=fineness.labels), few)
         values = np.sign(parts.label) if by_sign else parts.label
         guess[start : start + _AT_A_TIME] = (parts.weight * values).sum(axis=1)
     if by_sign:

@@ -116,8 +116,8 @@ def is_flat(target: Target) -> bool:
 
 @lru_cache(maxsize=64)
 def places_of(target: Target) -> Places | None:
-    """Those of a target of one index that is not constant between its breakpoints; None for others."""
-    if target.indices > 1 or is_constant(target.link):
+    """Those of a label without noise of one index that is not constant between its breakpoints; None for others."""
+    if target.indices > 1 or target.noise > 0.0 or target.channel is not None or is_constant(target.link):
         return None
     scale = math.sqrt(1.0 + target.probit)
     pieces = _pieces(target.link, _REACH * scale)

@@ -15,8 +15,9 @@ from functools import lru_cache
 import numpy as np
 
 from generated.runtime.noisy_labels import gather
+from giantstep.law.channel import chances
 from giantstep.law.directions import mixing, rows_of
-from giantstep.law.labels import Intervals, Labels, label_law
+from giantstep.law.labels import Intervals, Labels, label_law, law_of_link
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.quadrature.gauss import evenly_cut, hermite, normal_nodes, products
 from giantstep.spec.errors import NotConverged
@@ -93,9 +94,10 @@ def told(target: Target, known: Array, fineness: Fineness) -> Told:
         raise NotConverged(*NOT_FOLLOWED)
     root = square_root(known)
     kappa, weight = kappas(target, known, fineness)
-    places = places_of(target) if target.noise == 0.0 else None
+    places = places_of(target)
     if places is None:
-        law = label_law(target, rows_of(root), kappa, finer=fineness.labels)
+        of_label = label_law if target.channel is None else law_of_link
+        law = of_label(target, rows_of(root), kappa, finer=fineness.labels)
         parts = list(_told(target, law, kappa, weight))
     else:
         parts = [places.varying.told(float(known[0, 0]))]
@@ -192,6 +194,10 @@ def _turned(x: Array) -> Array:
 
 def _told(target: Target, law: Labels, kappa: Array, weight: Array) -> Iterator[tuple[Array, Array, Array]]:
     parts = parts_of(law, kappa)
+    if target.channel is not None:
+        for chance in chances(target.channel, parts.label, weight[:, None] * parts.weight):
+            yield _sum_of(parts, weight, chance)
+        return
     if target.noise == 0.0:
         yield from _same_labels(parts, weight)
         return
@@ -209,16 +215,20 @@ def _same_labels(parts: Parts, weight: Array) -> Iterator[tuple[Array, Array, Ar
     rounded = np.round(parts.label / (_SAME * size))
     values = np.unique(rounded)
     for value in values:
-        here = rounded == value
-        share, mean = (parts.weight * here).sum(axis=1), (parts.mean * here[..., None]).sum(axis=1)
-        square = (parts.square * here[..., None, None]).sum(axis=1)
-        yield _conditional(weight * share, weight[:, None] * mean, weight[:, None, None] * square)
+        yield _sum_of(parts, weight, rounded == value)
+
+
+def _sum_of(parts: Parts, weight: Array, chance: Array) -> tuple[Array, Array, Array]:
+    """All parts of a label together, each with its chance [N, J]; weight [N]: of kappa."""
+    share, mean = (parts.weight * chance).sum(axis=1), (parts.mean * chance[..., None]).sum(axis=1)
+    square = (parts.square * chance[..., None, None]).sum(axis=1)
+    return _conditional(weight * share, weight[:, None] * mean, weight[:, None, None] * square)
 
 
 @lru_cache(maxsize=64)
 def varies_without_noise(target: Target) -> bool:
     """Whether a label of several indices varies and has no noise: the indices that give one label lie on curves."""
-    if target.indices == 1 or target.noise > 0.0:
+    if target.indices == 1 or target.noise > 0.0 or target.channel is not None:
         return False
     values = link_values(target.link)(np.random.default_rng(8).standard_normal((target.indices, _PROBES)))
     return len(np.unique(np.round(values, 9))) > _LEVELS

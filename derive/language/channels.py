@@ -1,0 +1,135 @@
+"""Registered channels: laws P(y | s) of the label y given the value s of the link. Standard library only.
+
+A channel of few labels is an expression of their probability in y and s; of counts, the moments of the law.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from types import MappingProxyType
+
+from derive.language.grammar import ExpressionError, Node, did_you_mean, parse, shorten
+
+LABEL, PARAMETER, TRIALS = "y", "s", "trials"
+
+
+@dataclass(frozen=True)
+class ChannelEntry:
+    """A channel: ``name``, its words, its source, and the law of y given s as LaTeX.
+
+    labels, probability: those of few labels, and that of each as an expression in y and s; none where any count is a
+    label. mean, square: E[y|s] and E[y^2|s], which ``derive.channel`` computes. trials: whether labels are counts up to
+    a number of trials, a name in the expressions.
+    """
+
+    name: str
+    meaning: str
+    citation: str
+    latex: str
+    mean: str
+    square: str
+    labels: tuple[float, ...] = ()
+    probability: str = ""
+    trials: bool = False
+
+
+_ENTRIES = (
+    ChannelEntry(
+        "logit",
+        "y = +-1, of log odds s",
+        "Cox 1958, J. R. Stat. Soc. B 20, 215",
+        r"P(y=\pm1\mid s)=\frac{1}{1+e^{-ys}}",
+        "2*sigmoid(s)-1",
+        "1",
+        (-1.0, 1.0),
+        "sigmoid(y*s)",
+    ),
+    ChannelEntry(
+        "probit",
+        "y = +-1, the sign of s plus standard normal noise",
+        "Bliss 1934, Science 79, 38",
+        r"P(y=\pm1\mid s)=\Phi(ys)",
+        "2*Phi(s)-1",
+        "1",
+        (-1.0, 1.0),
+        "Phi(y*s)",
+    ),
+    ChannelEntry(
+        "binomial",
+        "y = 0, 1, ..., trials successes, of log odds s each",
+        "McCullagh & Nelder 1989, Generalized Linear Models, ch. 4",
+        r"P(y\mid s)=\binom{T}{y}\frac{e^{ys}}{(1+e^{s})^{T}}",
+        "trials*sigmoid(s)",
+        "trials*sigmoid(s)*(1+(trials-1)*sigmoid(s))",
+        trials=True,
+    ),
+    ChannelEntry(
+        "poisson",
+        "y = 0, 1, 2, ..., of mean exp(s)",
+        "McCullagh & Nelder 1989, Generalized Linear Models, ch. 6",
+        r"P(y\mid s)=\frac{e^{ys-e^{s}}}{y!}",
+        "exp(s)",
+        "exp(s)*(1+exp(s))",
+    ),
+)
+
+#: Registered name -> entry.
+CHANNELS: Mapping[str, ChannelEntry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
+_OTHER_NAMES: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("logistic", "sigmoid", "bernoulli"), "logit"),
+        **dict.fromkeys(("normal", "gaussian_noise"), "probit"),
+        **dict.fromkeys(("count", "counts", "rate"), "poisson"),
+    }
+)
+
+
+def channel_entry(name: str) -> ChannelEntry:
+    """The entry of a registered channel. Raises ExpressionError."""
+    if name in CHANNELS:
+        return CHANNELS[name]
+    nearest = _OTHER_NAMES.get(name.lower(), "")
+    meant = f"did you mean '{nearest}'? " if nearest else did_you_mean(name, tuple(CHANNELS))
+    raise ExpressionError(
+        f"{shorten(name)} is not a registered channel",
+        f"{meant}registered are {', '.join(CHANNELS)}; or write a table of labels and their probability, as "
+        '{ labels = [-1, 1], probability = "sigmoid(y*s)" }',
+    )
+
+
+def parse_probability(text: str) -> Node:
+    """The tree of a probability in y and s. Raises ExpressionError."""
+    return parse(text, (LABEL, PARAMETER))
+
+
+def parse_moment(text: str) -> Node:
+    """The tree of a conditional moment of a registered channel, in s and the number of trials."""
+    return parse(text, (PARAMETER, TRIALS))
+
+
+def moment(labels: tuple[float, ...], probability: Node, power: int) -> Node:
+    """E[y^power | s] of labels with a probability: the sum over them, a tree in s."""
+    terms = [_scaled(label**power, put(probability, {LABEL: number(label)})) for label in labels if label != 0.0]
+    total = terms[0]
+    for term in terms[1:]:
+        total = Node("add", (total, term))
+    return total
+
+
+def number(value: float) -> Node:
+    """The tree of a number."""
+    size = Node("number", value=Fraction(abs(value)))
+    return Node("neg", (size,)) if value < 0.0 else size
+
+
+def put(node: Node, places: Mapping[str, Node]) -> Node:
+    """The tree with variables replaced by trees."""
+    if node.op == "variable":
+        return places.get(str(node.value), node)
+    return Node(node.op, tuple(put(argument, places) for argument in node.args), node.value)
+
+
+def _scaled(size: float, weight: Node) -> Node:
+    if size == 1.0:
+        return weight
+    return Node("neg", (weight,)) if size == -1.0 else Node("mul", (number(size), weight))

@@ -1,0 +1,255 @@
+"""The entry ``target.channel`` of a model: the law P(y | s) of the label given the value s = link(z)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, cast
+
+import numpy as np
+
+from derive.language.channels import (
+    CHANNELS,
+    LABEL,
+    PARAMETER,
+    TRIALS,
+    ChannelEntry,
+    channel_entry,
+    moment,
+    number,
+    parse_moment,
+    parse_probability,
+    put,
+)
+from derive.language.grammar import ExpressionError, Node, canonical, constant_value, shorten
+from derive.language.links import link_of
+from giantstep.spec.errors import BadInput
+from giantstep.spec.expressions import Array, jet, prepare, special
+from giantstep.spec.link import link_values, probes
+from giantstep.spec.symbolic import as_text
+from giantstep.spec.validate import Count, Kind, Number, Numbers, wrong
+
+MOST_LABELS, MOST_TRIALS = 64, 64
+_KEY = "target.channel"
+_ALLOWED = f"the name of a channel ({', '.join(CHANNELS)}), or a table"
+_EXAMPLE = (
+    'for example "logit", { name = "binomial", trials = 5 } or { labels = [-1, 1], probability = "sigmoid(y*s)" }'
+)
+TRIALS_OF_LABEL = Count("the number of trials of a label", 1, MOST_TRIALS)
+_ONE = 1e-9  # what probabilities may sum to beside 1
+
+
+@dataclass(frozen=True)
+class Channel:
+    """The law of the label y given s = link(z): a registered name, or labels and their probability in y and s.
+
+    name: empty where labels and their probability are given. trials: of the channel "binomial". Raises BadInput for a
+    name that is not registered, and for what is no probability at every s.
+    """
+
+    name: str = ""
+    trials: int = 1
+    labels: tuple[float, ...] = ()
+    probability: str = ""
+
+    def __post_init__(self) -> None:
+        if self.name:
+            _entry(self.name)
+        else:
+            _check_labels(self)
+
+    @property
+    def entry(self) -> ChannelEntry | None:
+        """The entry of the catalogue; None where labels are given."""
+        return _entry(self.name) if self.name else None
+
+    @property
+    def values(self) -> tuple[float, ...]:
+        """The labels; none where any count is one."""
+        entry = self.entry
+        if entry is None:
+            return self.labels
+        return tuple(float(y) for y in range(self.trials + 1)) if entry.trials else entry.labels
+
+    @property
+    def signs(self) -> bool:
+        """Whether the labels are -1 and 1."""
+        return sorted(self.values) == [-1.0, 1.0]
+
+    @property
+    def likelier(self) -> Node:
+        """A tree in s that has the sign of the likelier of two labels +-1."""
+        return self.mean if self.entry is None else Node("variable", value=PARAMETER)
+
+    @property
+    def mean(self) -> Node:
+        """E[y|s], a tree in s."""
+        return _moments(self)[0]
+
+    @property
+    def square(self) -> Node:
+        """E[y^2|s], a tree in s."""
+        return _moments(self)[1]
+
+    def probability_of(self, y: Array, s: Array) -> Array:
+        """P(y | s) of labels and parameters, arrays that broadcast."""
+        entry = self.entry
+        if entry is not None and not entry.labels:
+            return _of_counts(np.asarray(y, dtype=float), s, self.trials if entry.trials else None)
+        y, s = np.broadcast_arrays(np.asarray(y, dtype=float), s)
+        tree = prepare(parse_probability(self.probability if entry is None else entry.probability))
+        return np.array(np.broadcast_to(jet(tree, PARAMETER, {LABEL: y, PARAMETER: s}, 0)[0], s.shape))
+
+    def weights(self, s: Array) -> Array:
+        """The probability of every label at s [...], [labels, ...]; of a channel of few labels."""
+        return np.stack([self.probability_of(np.array(y), s) for y in self.values])
+
+    def to_dict(self) -> str | dict[str, Any]:
+        """What a model file holds: the name, or a table."""
+        if not self.name:
+            return {"labels": list(self.labels), "probability": self.probability}
+        return {"name": self.name, "trials": self.trials} if _entry(self.name).trials else self.name
+
+    def __str__(self) -> str:
+        if not self.name:
+            return f"P(y|s) = {self.probability}"
+        return f"{self.name}({self.trials})" if _entry(self.name).trials else self.name
+
+
+class ChannelKind(Kind):
+    """The kind of the field ``target.channel``: nothing, text, a table, or a Channel."""
+
+    text = True
+    inner = ("trials",)
+
+    def check(self, key: str, value: object) -> Channel | None:
+        """The channel, None for none. Raises BadInput naming the key, the value and what is allowed."""
+        if value is None or isinstance(value, Channel):
+            return value
+        if isinstance(value, str):
+            name = value.strip()
+            if not name.isidentifier():
+                raise wrong(key, value, _ALLOWED, _EXAMPLE)
+            return Channel(name)
+        if not isinstance(value, Mapping):
+            raise wrong(key, value, _ALLOWED, _EXAMPLE)
+        return _of_table(key, dict(value))
+
+
+def _of_counts(y: Array, s: Array, trials: int | None) -> Array:
+    """The probability of counts, binomial or Poisson."""
+    with np.errstate(over="ignore"):
+        if trials is None:
+            return np.exp(y * s - np.exp(s) - special.gammaln(y + 1.0))
+        ways = special.binom(trials, y)
+        return np.asarray(ways * special.expit(s) ** y * special.expit(-s) ** (trials - y))
+
+
+def mean_link(link: str, channel: Channel | None) -> str:
+    """The mean label as a link, E[y | z]: the link itself without a channel."""
+    return link if channel is None else _composed(link, canonical(channel.mean))
+
+
+def square_link(link: str, channel: Channel) -> str | float:
+    """E[y^2 | z] as a link, or a number where it is one."""
+    constant = constant_value(channel.square)
+    return constant if constant is not None else _composed(link, canonical(channel.square))
+
+
+def sign_link(link: str, channel: Channel) -> str:
+    """The likelier of two labels +-1 as a link."""
+    return _composed(link, canonical(Node("call", (channel.likelier,), "sign")))
+
+
+@lru_cache(maxsize=256)
+def _composed(link: str, function: str) -> str:
+    """A function of s at s = link(z), as text. Raises BadInput where it is too long."""
+    node = put(parse_moment(function), {PARAMETER: link_of(link).node})
+    text = canonical(node)
+    try:
+        return link_of(text).text
+    except ExpressionError as error:
+        raise BadInput(f"{_KEY} with target.link = {shorten(link)}: {error.message}", error.hint) from None
+
+
+@lru_cache(maxsize=64)
+def _moments(channel: Channel) -> tuple[Node, Node]:
+    entry = channel.entry
+    if entry is None:
+        tree = parse_probability(channel.probability)
+        mean, square = (moment(channel.labels, tree, power) for power in (1, 2))
+        same = {label * label for label in channel.labels}
+        return mean, number(same.pop()) if len(same) == 1 else square
+    trials = {TRIALS: number(float(channel.trials))}
+    return put(parse_moment(entry.mean), trials), put(parse_moment(entry.square), trials)
+
+
+def _entry(name: str) -> ChannelEntry:
+    try:
+        return channel_entry(name)
+    except ExpressionError as error:
+        raise BadInput(f"{_KEY}: {error.message}", error.hint) from None
+
+
+def _of_table(key: str, given: dict[str, object]) -> Channel:
+    allowed = ("name", "trials") if "name" in given else ("labels", "probability")
+    for name in given:
+        if name not in allowed:
+            raise BadInput(f"unknown key {shorten(name)} in {key}", f"it has {' and '.join(allowed)}; {_EXAMPLE}")
+    if "name" in given:
+        return _registered(key, given)
+    missing = [name for name in allowed if name not in given]
+    if missing:
+        raise BadInput(f"{key}.{missing[0]} is missing", _EXAMPLE)
+    labels = cast(tuple[float, ...], Numbers(Number("a label"), MOST_LABELS).check(f"{key}.labels", given["labels"]))
+    probability = as_text(f"{key}.probability", given["probability"], (LABEL, PARAMETER))
+    if not isinstance(probability, str):
+        raise wrong(f"{key}.probability", probability, "an expression in y and s", _EXAMPLE)
+    return Channel(labels=labels, probability=probability.strip())
+
+
+def _registered(key: str, given: dict[str, object]) -> Channel:
+    name = given["name"]
+    if not isinstance(name, str):
+        raise wrong(f"{key}.name", name, f"one of {', '.join(CHANNELS)}", _EXAMPLE)
+    if "trials" not in given:
+        return Channel(name.strip())
+    if not _entry(name.strip()).trials:
+        raise BadInput(f"{key}.trials is given, and the channel {name.strip()} has no trials", 'use name = "binomial"')
+    trials = TRIALS_OF_LABEL.check(f"{key}.trials", given["trials"])
+    return Channel(name.strip(), trials)
+
+
+def _check_labels(channel: Channel) -> None:
+    """Raises BadInput for labels that are no labels, and a probability that does not parse."""
+    where, labels = f"{_KEY}.labels = {shorten(list(channel.labels))}", channel.labels
+    if not 2 <= len(labels) <= MOST_LABELS or len(set(labels)) < len(labels):
+        raise BadInput(f"{where} is not allowed", f"give 2 to {MOST_LABELS} different labels")
+    try:
+        parse_probability(channel.probability)
+    except ExpressionError as error:
+        raise BadInput(f"{_KEY}.probability: {error.message}", error.hint) from None
+
+
+def check_probabilities(channel: Channel, link: str) -> None:
+    """Raises BadInput for probabilities that are none at a value s of the link."""
+    labels, s = channel.values, np.unique(link_values(link)(probes(link_of(link).indices)))
+    if not labels:
+        return
+    with np.errstate(all="ignore"):
+        found = channel.weights(s)
+        total = found.sum(axis=0)
+    for bad, words in (
+        (~np.isfinite(found).all(axis=0), "are not all finite"),
+        ((found < -_ONE).any(axis=0), "are not all positive"),
+        (np.abs(total - 1.0) > _ONE, "do not sum to 1"),
+    ):
+        if bad.any():
+            at = int(np.argmin(np.where(bad, np.abs(s), np.inf)))
+            shown, place = ", ".join(f"{p:.4g}" for p in found[:, at][:4]), float(s[at])
+            raise BadInput(
+                f"{_KEY}.probability = {shorten(channel.probability)}: at s = {place:.4g} the probabilities of the "
+                f"labels are {shown}{', ...' * (len(labels) > 4)}, which {words}",
+                "give the probability of each label y as a function of s, as sigmoid(y*s) for labels -1 and 1",
+            )

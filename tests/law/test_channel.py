@@ -1,0 +1,119 @@
+"""Labels that a channel draws given the value of the link, as all laws of labels take them."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.special import expit
+
+from giantstep.law.channel import chances, drawn_label, labels_given
+from giantstep.law.few_nodes import Laws
+from giantstep.law.label_moments import label_moments, moments_at_nodes
+from giantstep.law.labels import Intervals, Points, label_law
+from giantstep.spec.model import Target
+from giantstep.spec.target_channel import Channel
+
+KAPPA = np.array([-1.7, 0.2, 1.1])
+T, WEIGHT = np.polynomial.hermite_e.hermegauss(160)
+WEIGHT = WEIGHT / WEIGHT.sum()
+CHANNELS = (Channel("logit"), Channel("probit"), Channel("binomial", 3), Channel("poisson"))
+
+
+def law_of(channel: Channel, s: float) -> tuple[np.ndarray, np.ndarray]:
+    """Labels and probabilities by SciPy."""
+    if channel.name == "poisson":
+        y = np.arange(400)
+        return y, stats.poisson.pmf(y, math.exp(s))
+    if channel.name == "binomial":
+        y = np.arange(channel.trials + 1)
+        return y, stats.binom.pmf(y, channel.trials, expit(s))
+    y = np.array([-1.0, 1.0])
+    return y, expit(y * s) if channel.name == "logit" else stats.norm.cdf(y * s)
+
+
+@pytest.mark.parametrize("channel", CHANNELS, ids=str)
+@pytest.mark.parametrize("s", [-30.0, -3.3, 0.4, 2.9])
+def test_labels_are_averaged_over(channel: Channel, s: float) -> None:
+    """A rule of 24 nodes for a Poisson law: exact for polynomials, and to 1e-7 for a bell of width 1.5."""
+    labels, weights = labels_given(channel, np.array([[s]]))
+    y, p = law_of(channel, s)
+    for function in (np.ones_like, lambda x: x, lambda x: x**2, lambda x: (x / 9.0) ** 5):
+        assert np.sum(weights * function(labels)) == pytest.approx(np.sum(p * function(y.astype(float))), rel=1e-12)
+    bell = [np.sum(w * np.exp(-0.5 * ((x - 2.0) / 1.5) ** 2)) for x, w in ((labels, weights), (y, p))]
+    assert bell[0] == pytest.approx(bell[1], abs=1e-7)
+
+
+@pytest.mark.parametrize("channel", CHANNELS, ids=str)
+def test_probabilities_of_all_labels(channel: Channel) -> None:
+    s = np.array([-2.0, 0.7])
+    found = np.array(list(chances(channel, s, np.ones(2))))
+    for place in range(2):
+        y, p = law_of(channel, float(s[place]))
+        assert found[: len(p), place] == pytest.approx(p[: len(found)], abs=1e-15)
+
+
+@pytest.mark.parametrize("channel", CHANNELS, ids=str)
+def test_drawn_labels_have_the_law(channel: Channel) -> None:
+    """Frequencies of 40,000 labels within 4.5 standard errors each."""
+    u = np.random.default_rng(3).random(40_000)
+    drawn = drawn_label(channel, np.full(len(u), 0.8), u)
+    y, p = law_of(channel, 0.8)
+    for label, chance in zip(y[:8], p[:8], strict=True):
+        error = math.sqrt(chance * (1.0 - chance) / len(u))
+        assert abs(np.mean(drawn == label) - chance) < 4.5 * error
+
+
+def sums_over(channel: Channel, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """E[y | s] and E[y^2 | s]."""
+    if channel.name == "poisson":
+        return np.exp(s), np.exp(s) + np.exp(2.0 * s)
+    chance = [(y, channel.probability_of(np.array(y), s)) for y in channel.values]
+    return sum(y * p for y, p in chance), sum(y * y * p for y, p in chance)  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize("channel", CHANNELS, ids=str)
+@pytest.mark.parametrize("probit", [0.0, 0.3])
+def test_moments_of_a_drawn_label(channel: Channel, probit: float) -> None:
+    """At nodes, and as the square loss knows them, against Gauss-Hermite sums over z and sums over labels."""
+    gamma, target = 0.6, Target("0.7*z", probit=probit, channel=channel)
+    width = math.sqrt(1.0 - gamma**2)
+    exact = np.zeros((3, len(KAPPA)))
+    inner = np.add.outer(width * T, math.sqrt(probit) * T)
+    both = np.outer(WEIGHT, WEIGHT)
+    for k, kappa in enumerate(KAPPA):
+        s = 0.7 * (gamma * kappa + inner)
+        first, second = sums_over(channel, s)
+        linear = T[:, None] * first
+        exact[:, k] = [(both * part).sum() for part in (first, linear, second)]
+    law = label_law(target, (gamma,), KAPPA)
+    assert isinstance(law, Points)
+    found = [(law.weight * law.label).sum(axis=1), (law.weight * law.label * law.t[..., 0]).sum(axis=1)]
+    found.append((law.weight * law.label**2).sum(axis=1))
+    assert np.array(found) == pytest.approx(exact, rel=1e-10)
+    rows = np.column_stack([KAPPA, np.ones(3), np.zeros((3, 3))])
+    moments = moments_at_nodes(rows, target, (gamma,), 0, False)
+    assert np.array([moments.mean, moments.linear[:, 0], moments.square]) == pytest.approx(exact, rel=1e-10)
+
+
+def test_a_logit_of_signs_flips_them() -> None:
+    """log odds of log(9) keep a sign with the probability .9: the law of flips of .1, labels at nodes included."""
+    flips, odds = Target("sign", flips=0.1), Target(f"{math.log(9.0)!r}*sign(z)", channel=Channel("logit"))
+    laws = [label_law(target, (0.6,), KAPPA) for target in (flips, odds)]
+    assert all(isinstance(law, Intervals) for law in laws)
+    sorted_laws = [sorted(zip(law.low, law.high, law.label, np.round(law.weight, 12), strict=True)) for law in laws]  # type: ignore[union-attr]
+    assert sorted_laws[0] == sorted_laws[1]
+    of_two = Target(f"{math.log(9.0)!r}*sign(z1*z2)", channel=Channel("logit"))
+    drawn = label_moments(of_two, (0.6, 0.3), KAPPA[:, None], 0.0, 0, False)
+    plain = label_moments(Target("sign(z1*z2)"), (0.6, 0.3), KAPPA[:, None], 0.0, 0, False)
+    assert drawn.mean == pytest.approx(0.8 * plain.mean, rel=1e-12)
+    assert drawn.square == pytest.approx(np.ones(3), abs=1e-15)
+
+
+def test_residuals_of_drawn_labels() -> None:
+    laws = Laws(np.array([[math.log(9.0), -math.log(9.0)]]), np.array([[[0.3, 0.7], [1.0, 2.0]]]))
+    found = laws.drawn(Target("z", channel=Channel("logit")))
+    assert (found.rows[0] @ found.e[0]) == pytest.approx([0.8 * (0.3 - 0.7), 0.8 * (1.0 - 2.0)], rel=1e-12)
+    assert found.rows.sum(axis=2) == pytest.approx(laws.rows.sum(axis=2), rel=1e-14)

@@ -1,0 +1,70 @@
+"""The entry target.channel of a model file: what it may be, what is refused, and what it makes of the clean target."""
+
+from __future__ import annotations
+
+import pytest
+
+from giantstep.spec.errors import BadInput
+from giantstep.spec.model import Model, Target
+from giantstep.spec.target_channel import Channel
+
+TABLE = {"labels": [-1, 0, 2], "probability": "exp(y*s)/(exp(-s)+1+exp(2*s))"}
+
+
+@pytest.mark.parametrize("given", ["logit", "poisson", {"name": "binomial", "trials": 4}, TABLE], ids=str)
+def test_a_file_holds_it(given: object) -> None:
+    data = {
+        "network": {"activation": "tanh", "width": 1.0},
+        "target": {"link": "z/2", "channel": given},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+    model = Model.from_dict(data)
+    assert Model.from_dict(model.to_dict()) == model
+    assert model.replace({"target.probit": 0.1}).target.channel == model.target.channel
+    assert model.target.mean_link != model.target.link
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("logti", "did you mean 'logit'"),
+        ("bernoulli", "did you mean 'logit'"),
+        (3, "name of a channel"),
+        ({"name": "logit", "trials": 2}, "has no trials"),
+        ({"name": "binomial", "trials": 0}, "whole number"),
+        ({"name": "binomial", "tirals": 2}, "unknown key"),
+        ({"labels": [1, 1], "probability": "1/2"}, "different labels"),
+        ({"labels": [0, 1], "probability": "1/3"}, "do not sum to 1"),
+        ({"labels": [0, 1], "probability": "1-y+(2*y-1)*s"}, "not all positive"),
+        ({"labels": [0, 1]}, "probability is missing"),
+        ({"labels": [0, 1], "probability": "y*q"}, "probability"),
+    ],
+)
+def test_what_is_refused(given: object, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        Target("z", channel=given)  # type: ignore[arg-type]
+
+
+def test_probabilities_need_to_hold_where_the_link_goes() -> None:
+    half = Channel(labels=(-1.0, 1.0), probability="(1+0.8*y*s)/2")
+    assert Target("sign", channel=half).takes_only_signs
+    with pytest.raises(BadInput, match="not all positive"):
+        Target("z", channel=half)
+
+
+@pytest.mark.parametrize("noise", [{"noise": 0.1}, {"flips": 0.1}])
+def test_a_channel_is_all_of_the_noise(noise: dict[str, float]) -> None:
+    with pytest.raises(BadInput, match="whole law of the label"):
+        Target("sign", channel="logit", **noise)  # type: ignore[arg-type]
+
+
+def test_counts_whose_mean_grows_too_fast_are_refused() -> None:
+    with pytest.raises(BadInput, match="grows too fast"):
+        Target("z**2", channel="poisson")  # type: ignore[arg-type]
+
+
+def test_the_clean_target() -> None:
+    target = Target("2*z", channel="logit")  # type: ignore[arg-type]
+    assert target.clean(True).link == "sign(2*z)"
+    assert target.clean(False).link == target.mean_link
+    assert Target("sign", flips=0.1).clean(True) == Target("sign")
