@@ -24,24 +24,26 @@ _HOPELESS = 1e-15  # a share of labels whose effect is lost in rounding, but for
 _REFINED = 5
 _FURTHEST = 10.0  # standard deviations: how far out labels of such a share may be
 _STEEPEST = 1.0  # slope of a loss that is flat about zero, and room for how far a label may be beyond the flat part
-_BESIDE = 1e-2  # of the tolerance, what the readout may do to the test error
+_BESIDE = 1e-2  # of the tolerance, what the readout may do to the test error where the equations tell more
+_AT_MOST = 0.5  # the same where they do not: the rest is left to the nodes
 
 
 def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     """The solution of a model whose loss no label feels at zero output; None where some do.
 
     tolerance: of the test error, relative, by the nodes of kappa and of the label. Labels felt with a probability so
-    small that rounding hides it count as none. Raises NotConverged for one a little larger, and BadInput for a loss of
-    the margin, whose test error is the sign of an output that is zero. The test error is what it is without a readout,
+    small that rounding hides it count as none, where what they may do is within the tolerance. Raises NotConverged
+    where it is not, and BadInput for a loss of the margin, whose test error is the sign of an output that is zero. The test error is what it is without a readout,
     and the error of that is part of its quadrature error; overlaps that small are reported as zero.
     """
     model, ridge = problem.model, problem.parameters.ridge
     felt = probability_felt(model.fit.loss, model.target)
     moved = _moved(problem, felt)
     if felt > (_ROUNDING * min(1.0, ridge)) ** 2 / (1.0 + model.fit.samples) and moved > _BESIDE * tolerance:
-        if felt < _HOPELESS:
+        if felt >= _HOPELESS:
+            return None
+        if moved > _AT_MOST * tolerance:
             raise _too_few(problem, felt, moved)
-        return None
     if model.fit.loss.form == "margin":
         raise BadInput(
             f"fit.loss = {model.fit.loss.name!r} is flat around f = 0: the readout stays zero, and its output has no "

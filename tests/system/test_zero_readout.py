@@ -73,6 +73,16 @@ def test_labels_that_are_felt_are_solved() -> None:
     assert 0.97 < result.test_error < 1.0
 
 
+def test_labels_too_rare_to_average_move_nothing() -> None:
+    """A bound of what they may do is part of the stated error: by an expansion in their share they do 1e-17 here."""
+    rare = model({"name": "epsilon_insensitive", "epsilon": 8.55}, target__link="linear", fit__ridge=1e-7)
+    result = solve(rare, dimension=100)
+    assert result.test_error == pytest.approx(1.0, abs=1e-12)  # E y^2
+    assert 1e-12 < result.quadrature_error <= 1e-10
+    with pytest.raises(NotConverged, match="below what double precision resolves"):
+        solve(rare, dimension=100, tolerance=1e-14)
+
+
 def test_noise_reaches_beyond() -> None:
     found = model(WIDE, target__link="tanh", target__noise=0.3)
     assert probability_felt(found.fit.loss, found.target) > 1e-6
