@@ -13,6 +13,7 @@ from codegen.hints import Hints, hints
 from codegen.manifest import signature, sources_of
 from codegen.print.numba_scalar import NumbaPrinter, imported_helpers
 from codegen.print.scalar import operations
+from codegen.saturation import Limit, limit_of
 from codegen.segments import is_piecewise_linear, segment_constants
 from codegen.stable import stabilised
 from codegen.text import closing, fitted, with_math, wrapped
@@ -59,15 +60,18 @@ def emit_scalar(scalar: ScalarFunction, expression: str) -> FunctionModule:
     values = [scalar.at(b) for b in scalar.breakpoints]
     rule = "piecewise" if linear else "closed" if closed else "smooth" if smooth else "panels"
     identity = closed.identity if closed else "piecewise" if linear else "quadrature"
+    limits = _limits(scalar) if smooth else {}
+    rests = [limit.rest for limit in limits.values()]
     canonical = [sympy.srepr(scalar.expr), sympy.srepr(sympy.Tuple(*scalar.breakpoints)), scalar.parity]
     signed = signature([scalar.name, expression, *canonical, identity, *sources_of(__name__)])
     counts = operations(pieces), closed.operations if closed else 0
     parts = [
-        _header(scalar, expression, signed, rule, imported_helpers([*pieces, *values]))
+        _header(scalar, expression, signed, rule, imported_helpers([*pieces, *values, *rests]))
         + _constants(scalar, expression, signed, counts),
         _values(scalar, pieces, values),
         *([closed.text] if closed else []),
-        (f"{segment_constants(scalar)}\n\n" if linear else "") + _function(scalar, smooth, linear, closed),
+        *(_rest(name, limit) for name, limit in limits.items()),
+        (f"{segment_constants(scalar)}\n\n" if linear else "") + _function(scalar, smooth, linear, closed, limits),
     ]
     text = with_math("\n\n\n".join(part.strip("\n") for part in parts) + "\n")
     return FunctionModule(scalar.name, f"{FOLDER}/{scalar.name}.py", text, signed, rule in ("closed", "piecewise"))
@@ -115,7 +119,26 @@ CLOSED_FORM_OPERATIONS = {counts[1]}
 """
 
 
-def _function(scalar: ScalarFunction, smooth: bool, linear: bool, closed: ClosedForm | None) -> str:
+def _limits(scalar: ScalarFunction) -> dict[str, Limit]:
+    """Where a function of one piece saturates, by name; of one with a parity, that for large z says it all."""
+    sides = {"above": 1} if scalar.parity != "none" else {"above": 1, "below": -1}
+    found = {name: limit_of(scalar.pieces[0][2], scalar.z, side) for name, side in sides.items()}
+    return {name: limit for name, limit in found.items() if limit is not None}
+
+
+def _rest(name: str, limit: Limit) -> str:
+    head = ["@compiled(VALUES)", f"def {name}(n, places, out):"]
+    head.append(f'    """f - {_number(limit.value)!r}, which vanishes far {name} zero."""')
+    return "\n".join([*head, "    for i in range(n):", "        z = places[i]", *_stored(limit.rest, 8)])
+
+
+def _number(value: Any) -> float:
+    return float(sympy.N(value, 30))
+
+
+def _function(
+    scalar: ScalarFunction, smooth: bool, linear: bool, closed: ClosedForm | None, limits: dict[str, Limit]
+) -> str:
     seen = hints_of(scalar)
     features = "".join(f"({centre!r}, {width!r}), " for centre, width in seen.features).rstrip()
     lines = [
@@ -127,6 +150,9 @@ def _function(scalar: ScalarFunction, smooth: bool, linear: bool, closed: Closed
         lines.append("segments=SEGMENTS,")
     if closed is not None:
         lines.append(f"closed=Closed(closed, residual={closed.residual}, frequency={closed.frequency!r}),")
+    if limits:
+        pairs = "".join(f"({_number(limit.value)!r}, {name}), " for name, limit in limits.items())
+        lines.append(f"limits=({pairs.rstrip()}),  # values, and what f has beside them")
     body = "".join(f"    {line}\n" for line in lines)
     return f"FUNCTION = Function(\n{body})\ncoefficients, value = FUNCTION.coefficients, FUNCTION.value\n"
 

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 1656cac3f899c21c, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 12e854a6ce576e84, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1656cac3f899c21c4603109a376b8d1bd45045706c84b598f7052d377f4f1726"
+SIGNATURE = "12e854a6ce576e8406fd0a977a5f7a8955464306f549ee04f80523977a8f9c5e"
 
 
 def overlap(lower, information, alpha):

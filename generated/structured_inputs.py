@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 89d2d6784bf1d3bf, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature a58b9e6870ca04f8, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "89d2d6784bf1d3bfd3f5d285a8aa94da44ae2e9fa70762e8e621a89f027fa86a"
+SIGNATURE = "a58b9e6870ca04f894568b8e07748f3f39d4f4d75b5d01b5abe4b59bc0ee168a"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -26,6 +26,7 @@ from codegen.runtime.trapezoid import trapezoid, trapezoid_nodes
 
 _PAYING = 1600  # nodes of a rule that is quick enough to make patches of
 _PARITIES = "none", "odd", "even"
+_SATURATED = 1e-6  # E (f - limit)^2 relative to limit^2 from which on digits of it are lost in f
 SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 Array = np.ndarray
 Rule = Callable[[Array, float, Array, Array], None]
@@ -53,6 +54,7 @@ class Function:
     smooth: bool = False  # whether the trapezoid serves
     segments: tuple[tuple[float, ...], ...] = ()  # of a piecewise linear function: see `piecewise`
     closed: Closed | None = None
+    limits: tuple[tuple[float, Compiled], ...] = ()  # of a saturating function: a constant, and f without it
     rules: tuple[Rule, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -146,6 +148,8 @@ class Function:
             again = np.empty((7, marked.size))
             rule(shifts[marked], q, again, scratch)
             raw[:, marked] = again
+        for limit, rest in self._rests:
+            _put_beside(limit, rest, shifts, q, raw)
         return raw
 
     def _trapezoid(self, shifts: Array, q: float, raw: Array, reach: float) -> None:
@@ -172,8 +176,27 @@ class Function:
         return np.array(self.breaks, dtype=float), centres, np.array([width for _, width in self.features])
 
     @cached_property
+    def _rests(self) -> tuple[tuple[float, "Function"], ...]:
+        """What f has beside its limits, as functions."""
+        made = (Function(rest, steepness=self.steepness, wave=self.wave, smooth=True) for _, rest in self.limits)
+        return tuple((limit, rest) for (limit, _), rest in zip(self.limits, made, strict=True))
+
+    @cached_property
     def _segments(self) -> Array:
         return np.array(self.segments)
+
+
+def _put_beside(limit: float, rest: Function, shifts: Array, q: float, raw: Array) -> None:
+    """Coefficients of a function where it is next to a limit, by what it has beside that: of mu1 and mu2 rounding of
+    the function itself has few digits there, and none further out.
+    """
+    saturated = (raw[0] - limit) ** 2 + raw[1] ** 2 + raw[2] <= _SATURATED * limit * limit
+    here = np.flatnonzero(saturated)
+    if here.size > 0:
+        found = rest.by_trapezoid(shifts[here], q)
+        known = np.isfinite(found[2])
+        found[0] += limit
+        raw[:, here[known]] = found[:, known]
 
 
 @lru_cache(maxsize=256)

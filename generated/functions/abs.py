@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8d0f831785621407, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature dbb773bd9ecbb84b, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "8d0f83178562140713280cc5ec9fbe067c6c969f75c667423e307e619c35808a"
+SIGNATURE = "dbb773bd9ecbb84b11f5ce9f92ecb427559218a064f2d3006b82ce7e57863fcb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 45c04874e6fc8d7f, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature d3d042da35b00b88, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "45c04874e6fc8d7ffa8835cabba16eff3e4a0365927516c9c5c068a5ea728958"
+SIGNATURE = "d3d042da35b00b8851837373862cf9b1321c18c1c63ba47d25818ece36ae6baa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

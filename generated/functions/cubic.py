@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4d30513c9f570843, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 6fd9ef5915fcbdf4, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "4d30513c9f57084394b87bdeeddcbfe5d59f01572fbc66cea25875637704a8a7"
+SIGNATURE = "6fd9ef5915fcbdf4db0fad4a1896c975023042926256c9c7bcb51531edcec273"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 26b48ba60f7415c5, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 89855f386461fa6d, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "26b48ba60f7415c5133d07088914165e5f45056fbeed38d71aa6215d03da76f5"
+SIGNATURE = "89855f386461fa6dbd6f04a3b1bfbc249f947869b442ba7860259a9410446f0d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1
@@ -28,9 +28,18 @@ def values(n, places, out):
         out[i] = math.erf(z)
 
 
+@compiled(VALUES)
+def above(n, places, out):
+    """f - 1.0, which vanishes far above zero."""
+    for i in range(n):
+        z = places[i]
+        out[i] = -math.erfc(z)
+
+
 FUNCTION = Function(
     values, parity=PARITY, breaks=BREAKPOINTS,
     features=((0.0, 1.0),),  # centres and widths
     steepness=1.0, wave=0.0, smooth=True,
+    limits=((1.0, above),),  # values, and what f has beside them
 )
 coefficients, value = FUNCTION.coefficients, FUNCTION.value

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4c17439d4a053da1, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 4eb874bb07400fdb, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "4c17439d4a053da13474d1d8ab8234f29052423579f5fed0afefc852191fe5dc"
+SIGNATURE = "4eb874bb07400fdbc5a038aaa24798a4c5b8c5673f25e9b127a8b5f624d03aa9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b0ad03c5591ebdca, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 0c5c51904c28ac3b, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "b0ad03c5591ebdca87ad3b9b94f441bb99a0447cd0b6e22554fe398f0b3d77cd"
+SIGNATURE = "0c5c51904c28ac3ba4440af9d177674f652cf54da59b9756032b589393b712f3"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

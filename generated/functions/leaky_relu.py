@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ab0c45137d734397, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 8179617fe833d949, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "ab0c45137d734397ecaeab1ff47dd98c3a10ce41eaaa4cb554fe63ba6d48192f"
+SIGNATURE = "8179617fe833d949a8c1d0f508e640f0d0f402b54a5269d1c19e40ea53c1fbec"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8355f4baf43d6f03, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 06db5b811bb570ce, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "8355f4baf43d6f034bc22e7e4d969313a8428cb86cc809ffc1f78171f0c7d9a2"
+SIGNATURE = "06db5b811bb570ce93fad183bd86c3a6048fffc725469b11773060b552a8fd28"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4c71947db821747e, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 2691a9a9e8ee13ac, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "4c71947db821747e61cbfc98ae1af7c0d5f6cacf6759171a15965377331040fc"
+SIGNATURE = "2691a9a9e8ee13ac55eed82fe984cf815129da10b70899d7e58ee1d310f05b3c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

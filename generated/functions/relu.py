@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c4b3d15693c48d83, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 59b10bdf93d0e6f9, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "c4b3d15693c48d8397422c369de92651eb89950072de95c783432b55f5a6fe41"
+SIGNATURE = "59b10bdf93d0e6f9e470a1d86439aa026044b53ace54447c05c0514d71beff71"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 88372ade1b06cb56, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 5c327b48a2bb29c5, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "88372ade1b06cb56bf420c91baa3973b97d6c94678aae1ad1131f0adc6b89919"
+SIGNATURE = "5c327b48a2bb29c53111992b45f1ece63ee55a53819db60667c5ae9c49d46990"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 305d1e21ed173241, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 02fc90b6a6707384, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "305d1e21ed173241140035dc4e3ed0143f9b556606413f32876aa8f7d38ea4d9"
+SIGNATURE = "02fc90b6a67073849126911751679647ffc92446b1cb2e7890b769f5a8595543"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

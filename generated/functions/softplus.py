@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 738c97f158bd2312, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 920a49b17eba8c78, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "738c97f158bd2312f962f4ca5d25f5c06d969e1d94bc5f7e51d02c4ac881c6ca"
+SIGNATURE = "920a49b17eba8c78831d25c2310eb7692abac0ae63305efe3a834696ca3832b2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

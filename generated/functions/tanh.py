@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 39b425601f97ad9e, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature f2502235cdde8f90, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -12,9 +12,10 @@ import math
 from generated.runtime.coefficients import SCRATCH_SHAPE as SCRATCH_SHAPE
 from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
+from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "39b425601f97ad9e2685cfa54a7ab9ae8c63a19882e7c615f4bc43d43669459c"
+SIGNATURE = "f2502235cdde8f90922c17d84748ad7ea7d730d2955053c679ab505f04128a01"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1
@@ -29,9 +30,18 @@ def values(n, places, out):
         out[i] = math.tanh(z)
 
 
+@compiled(VALUES)
+def above(n, places, out):
+    """f - 1.0, which vanishes far above zero."""
+    for i in range(n):
+        z = places[i]
+        out[i] = -2.0*sigmoid(-2.0*z)
+
+
 FUNCTION = Function(
     values, parity=PARITY, breaks=BREAKPOINTS,
     features=((0.0, 1.0),),  # centres and widths
     steepness=1.0, wave=0.0, smooth=True,
+    limits=((1.0, above),),  # values, and what f has beside them
 )
 coefficients, value = FUNCTION.coefficients, FUNCTION.value

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 306990d21235b15b, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 007411150e19e45c, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "306990d21235b15bfdceb023714a50062ee106e0549b7171d970140efa97fb2a"
+SIGNATURE = "007411150e19e45cdd9fd08fc55deb3868644e2c2532c99df189814a1dd128f2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e9be488cc460a6e8, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 3a1c078ffe6c2539, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "e9be488cc460a6e8eb9a793c146fcb440e953d2c1b11ecb3c72ce8d67a9ad87b"
+SIGNATURE = "3a1c078ffe6c25396603c7824760efc64bb24c714299c5c2f9ec103749cb571e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

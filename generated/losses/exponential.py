@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b00d7bd393414949, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 32e97df6633ce48f, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "b00d7bd393414949ced42ec5af01c5273d1838a746268885754fef3f7ad7bdbc"
+SIGNATURE = "32e97df6633ce48f84e53ffff61979d0f3d5922620a7c73cc1181b9caa6ce261"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 1e45d969efcffdea, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 2acb00ea33930ad1, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "1e45d969efcffdea2fc4638171f7513cc82789b9dcf332480a557f256ead9eca"
+SIGNATURE = "2acb00ea33930ad1c48be963efcaf1743604dcc8f9bca838d697361873f70ae8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature c5a62dcb1e96eac8, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature c07f5e47c987af92, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "c5a62dcb1e96eac8423f3eddae958dfbf5fca9a5ff117d6100f14dae1240f3bc"
+SIGNATURE = "c07f5e47c987af924894bbee06e1d570e95edd7cead0f112499963190d441639"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

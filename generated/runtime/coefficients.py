@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature ad31a9c469e0b083, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature d7edb02047fe3b19, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -33,6 +33,7 @@ from generated.runtime.trapezoid import trapezoid, trapezoid_nodes
 
 _PAYING = 1600  # nodes of a rule that is quick enough to make patches of
 _PARITIES = "none", "odd", "even"
+_SATURATED = 1e-6  # E (f - limit)^2 relative to limit^2 from which on digits of it are lost in f
 SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 Array = np.ndarray
 Rule = Callable[[Array, float, Array, Array], None]
@@ -60,6 +61,7 @@ class Function:
     smooth: bool = False  # whether the trapezoid serves
     segments: tuple[tuple[float, ...], ...] = ()  # of a piecewise linear function: see `piecewise`
     closed: Closed | None = None
+    limits: tuple[tuple[float, Compiled], ...] = ()  # of a saturating function: a constant, and f without it
     rules: tuple[Rule, ...] = field(init=False)
 
     def __post_init__(self) -> None:
@@ -153,6 +155,8 @@ class Function:
             again = np.empty((7, marked.size))
             rule(shifts[marked], q, again, scratch)
             raw[:, marked] = again
+        for limit, rest in self._rests:
+            _put_beside(limit, rest, shifts, q, raw)
         return raw
 
     def _trapezoid(self, shifts: Array, q: float, raw: Array, reach: float) -> None:
@@ -179,8 +183,27 @@ class Function:
         return np.array(self.breaks, dtype=float), centres, np.array([width for _, width in self.features])
 
     @cached_property
+    def _rests(self) -> tuple[tuple[float, "Function"], ...]:
+        """What f has beside its limits, as functions."""
+        made = (Function(rest, steepness=self.steepness, wave=self.wave, smooth=True) for _, rest in self.limits)
+        return tuple((limit, rest) for (limit, _), rest in zip(self.limits, made, strict=True))
+
+    @cached_property
     def _segments(self) -> Array:
         return np.array(self.segments)
+
+
+def _put_beside(limit: float, rest: Function, shifts: Array, q: float, raw: Array) -> None:
+    """Coefficients of a function where it is next to a limit, by what it has beside that: of mu1 and mu2 rounding of
+    the function itself has few digits there, and none further out.
+    """
+    saturated = (raw[0] - limit) ** 2 + raw[1] ** 2 + raw[2] <= _SATURATED * limit * limit
+    here = np.flatnonzero(saturated)
+    if here.size > 0:
+        found = rest.by_trapezoid(shifts[here], q)
+        known = np.isfinite(found[2])
+        found[0] += limit
+        raw[:, here[known]] = found[:, known]
 
 
 @lru_cache(maxsize=256)
@@ -269,4 +292,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "ad31a9c469e0b083faba34bf1d0135934a3f08306894238961007176593c00ef"
+SIGNATURE = "d7edb02047fe3b19a1482475ed10a59f75803a6f2f4f4d017f1c3d6004786959"

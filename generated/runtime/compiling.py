@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature ad31a9c469e0b083, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature d7edb02047fe3b19, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -304,4 +304,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "ad31a9c469e0b083faba34bf1d0135934a3f08306894238961007176593c00ef"
+SIGNATURE = "d7edb02047fe3b19a1482475ed10a59f75803a6f2f4f4d017f1c3d6004786959"

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature ad31a9c469e0b083, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature d7edb02047fe3b19, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -169,4 +169,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "ad31a9c469e0b083faba34bf1d0135934a3f08306894238961007176593c00ef"
+SIGNATURE = "d7edb02047fe3b19a1482475ed10a59f75803a6f2f4f4d017f1c3d6004786959"

@@ -5,7 +5,7 @@ to be evaluated next, the residuals there, the step and the size of each unknown
 it what its solution needs. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature ad31a9c469e0b083, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature d7edb02047fe3b19, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -187,4 +187,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "ad31a9c469e0b083faba34bf1d0135934a3f08306894238961007176593c00ef"
+SIGNATURE = "d7edb02047fe3b19a1482475ed10a59f75803a6f2f4f4d017f1c3d6004786959"

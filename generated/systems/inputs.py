@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 120bca1ccf99f515.
+Generated; do not edit. Signature 4d8e768699030a5c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "120bca1ccf99f515c4f4dedb1e816d326217f57e3296774a9e66579607db63af"
+SIGNATURE = "4d8e768699030a5c5ff8af86d2a3da1519850a18204326252d9fa9f6e58eab79"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

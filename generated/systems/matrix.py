@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature fc98b00a22defa37.
+Generated; do not edit. Signature fc55943a96027a96.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fc98b00a22defa378109f07560168c1a955eedcbf1687625df5d510171e278a5"
+SIGNATURE = "fc55943a96027a96067954f34802ef7e9d00c30d4f106e956ae9de36f07ddcb0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 7ba03a8de530770a.
+Generated; do not edit. Signature 48971666753c7c45.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7ba03a8de530770aaa1cb2903f58ccf37d92067a2abd643a8edc773527717ec3"
+SIGNATURE = "48971666753c7c45845c6a609b938a2428683fffa0f5a53d43b7629260c20565"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

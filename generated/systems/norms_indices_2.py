@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4ff44f6f0563ad35.
+in X). Generated; do not edit. Signature ce24a81841ec5d09.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "4ff44f6f0563ad35f5c4a1cab060de5ccd6056bb5436c8adc3e23973dfa25cb3"
+SIGNATURE = "ce24a81841ec5d09a93fe6b6b595a8e7b64c77aac90100a6fc1426cc04517d5d"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature cb75e75e37275b3a, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature f2ba69d39948cf0c, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "cb75e75e37275b3ad5ca8aea8d0d3a27251e85114f9516170050176c799ff3e8"
+SIGNATURE = "f2ba69d39948cf0ca3fc71ae92563f1ea754947dc60abf68cd4d98127f517bac"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 83c46887166d7dcd, runtime f2f8f1eadb622fc6.
+Generated; do not edit. Signature 2388c80a497fc484, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "83c46887166d7dcd01a7ffd9d866181053bb62a78f51be96cfb587446ac967d1"
+SIGNATURE = "2388c80a497fc4847cdeeba66d3b068b29e641457a9f17065a59f36acc2d7c0a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3812a7fa5241a75a.
+Generated; do not edit. Signature a617c01405fdae6d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3812a7fa5241a75abe6d82a999bfb54c80f3176b854ec4b78de51ab143af1dcd"
+SIGNATURE = "a617c01405fdae6dec395e0b95671ace80f732fe1074a9fa7858e2d39804e473"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d874ee10ffdb78a5.
+Generated; do not edit. Signature af1ec87bbfef0af4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d874ee10ffdb78a579c6fa176a3ed34b44899404489214bb76229f3ec50a0cc2"
+SIGNATURE = "af1ec87bbfef0af4ca29d81af50359e18d0b729ce94771d1eaa7532570409fbb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

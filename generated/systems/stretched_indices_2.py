@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 58f4e71c82513470.
+Generated; do not edit. Signature 723c1f84b05de01e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "58f4e71c82513470f4fda9223cd0759e756cb3043659ad8c0ca55ee43e1036ca"
+SIGNATURE = "723c1f84b05de01ecd982fa4928e8e94b83b0c67ebeeb6f49f66aa02edb1a4aa"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -32,6 +32,7 @@ from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import Output, panels
 from giantstep.system.span import span_of
 from giantstep.system.state import State, kept_members, variance_rows
+from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_along_several
 
 Array = np.ndarray
 
@@ -95,6 +96,8 @@ class CoupledSystem:
         self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
         self.rows = variance_rows(self.kernel)
         self.certified: tuple[Array, float] | None = None  # the last unknowns that were, and their residual
+        self.whole = True  # not a part of the nodes of another
+        self.ends: Ends = {}  # where its outputs vanish, at the last x
         self.plain = False  # whether its own nodes resolve the sign of the output, of the last answer
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
@@ -244,7 +247,12 @@ class CoupledSystem:
 
     def output(self) -> Output:
         """The law of the output and of the clean label given kappa, at the nodes and the last x."""
-        return Output(self.kappa, self.view("mean"), self.slopes, self.told_variance(), self.clean)
+        plain = Output(self.kappa, self.view("mean"), self.slopes, self.told_variance(), self.clean)
+        if self.problem.rank > 1:
+            return told_along_several(plain, self.table[:, 1])
+        if self.whole:
+            self.ends = ends_of(plain)
+        return continued(plain, self.ends)
 
     def where_signs_turn(self) -> Iterator[CoupledSystem]:
         """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do; of
@@ -298,6 +306,7 @@ class CoupledSystem:
         target = problem.model.target.clean(self.loss.FORM == "margin")
         clean = clean or clean_law(rows, target, problem.overlaps, self.level)
         found = type(self)(problem, self.level, Resolved(rows, clean, clean))
+        found.whole, found.ends = False, self.ends
         found.fields(self.work[self.first])
         return found
 

@@ -173,7 +173,8 @@ def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) ->
     if separable(problem):  # the cause, whichever condition shows it
         return separated(problem)
     if name == "finite":
-        return NotConverged(f"the solution is not finite: test error {result.test_error}", rounding_hint(problem))
+        hint = vanishing_hint(problem) or rounding_hint(problem)
+        return NotConverged(f"the solution is not finite: test error {result.test_error}", hint)
     if name == "residual":
         return NotConverged(
             f"the equations are satisfied only to {result.residual:.1e} (relative), {RESIDUAL:.0e} is required",

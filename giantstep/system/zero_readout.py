@@ -33,8 +33,9 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
 
     tolerance: of the test error, relative, by the nodes of kappa and of the label. Labels felt with a probability so
     small that rounding hides it count as none, where what they may do is within the tolerance. Raises NotConverged
-    where it is not, and BadInput for a loss of the margin, whose test error is the sign of an output that is zero. The test error is what it is without a readout,
-    and the error of that is part of its quadrature error; overlaps that small are reported as zero.
+    where it is not, and BadInput for a loss of the margin, whose test error is the sign of an output that is zero. The
+    test error is what it is without a readout, and the error of that is part of its quadrature error; overlaps that
+    small are reported as zero.
     """
     model, ridge = problem.model, problem.parameters.ridge
     felt = probability_felt(model.fit.loss, model.target)

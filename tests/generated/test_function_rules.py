@@ -5,7 +5,9 @@ About the piece that s lies in, the mu2^2 of a piecewise linear function is righ
 """
 
 import math
+from collections.abc import Callable
 from types import ModuleType
+from typing import Any
 
 import mpmath
 import numpy as np
@@ -125,3 +127,35 @@ def test_piecewise_linear_functions_are_emitted_without_integrals(monkeypatch: p
     assert emit("max(z,2-z)").closed
     with pytest.raises(AssertionError, match="derived"):
         emit("max(z,z**2)")
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        ("tanh", lambda z: -2 / (1 + mpmath.exp(2 * z))),
+        ("erf", lambda z: -mpmath.erfc(z)),
+        ("1/(1+exp(2-z))", lambda z: -1 / (1 + mpmath.exp(z - 2))),
+    ],
+)
+def test_saturating_functions_keep_their_digits(text: str, rest: Callable[[Any], Any]) -> None:
+    """mu1 and mu2 to 1e-12 of the root of E (f - 1)^2, by a trapezoid of f - 1 at 40 digits, to where that is 1e-60;
+    by rounding of the argument, which far out the slope of the logarithm magnifies, 1e-12 too.
+    """
+    with mpmath.workdps(40):
+        step = mpmath.mpf(1) / 20
+        g = [step * k for k in range(-500, 501)]
+        weight = [step * mpmath.npdf(x) for x in g]
+        for s, c in ((6.0, 0.3), (11.0, 1.7), (25.0, 9.0), (40.0, 2.0)):
+            if text == "erf" and s * s > 80.0 * (1.0 + 2.0 * c):
+                continue
+            values = [rest(mpmath.mpf(s) + mpmath.sqrt(mpmath.mpf(c)) * x) for x in g]
+            mu0 = mpmath.fdot(weight, values)
+            mu1 = mpmath.fsum(w * x * v for w, x, v in zip(weight, g, values, strict=True))
+            mu2 = mpmath.sqrt(
+                mpmath.fsum(w * (v - mu0 - mu1 * x) ** 2 for w, x, v in zip(weight, g, values, strict=True))
+            )
+            size = mpmath.sqrt(mu0**2 + mu1**2 + mu2**2)
+            out, _ = coefficients(function_kernel(text), np.array([s]), c)
+            assert abs(out[1, 0] - mu1) <= 1e-12 * size
+            assert abs(mpmath.sqrt(out[2, 0]) - mu2) <= 1e-12 * size
+            assert abs(out[0, 0] - 1 - mu0) <= 4 * EPS
