@@ -1,7 +1,7 @@
 """Signs of outputs whose every part is below the least number, as features leave them that saturate far out.
 
 A sign depends on ratios: there they are taken to be those of the last node where they can be told, if they no longer
-change. Where they do, nothing is known of the sign, nor of the test error.
+change by what the test error feels. Where they do, nothing is known of the sign, nor of the test error.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from giantstep.system.sign_panels import Output
 Array = np.ndarray
 _LEAST = 1e-250  # squares of an output below this are not told: parts of it underflow soon after
 _NEXT = 1e50  # times as large is where the ratios are compared
-_SAME = 1e-12  # of a ratio, as the sine of an angle: what a probability may change by
-_SELDOM = 1e-12  # a probability of all that is not told that does not matter
+_NOTHING = (
+    1e-12  # of a test error: the change of a ratio, as the sine of an angle, times the probability of what follows
+)
 
 
 class End(NamedTuple):
@@ -53,8 +54,8 @@ def _end(output: Output, size: Array, outwards: NDArray[np.intp]) -> End:
     last = outwards[-1]
     inside = outwards[size[outwards] >= _NEXT * size[last]]
     angles = _angles(output)
-    same = inside.size > 0 and np.max(np.abs(angles[:, last] - angles[:, inside[-1]])) <= _SAME
-    known = same or math.erfc(abs(output.kappa[last]) / math.sqrt(2.0)) <= _SELDOM
+    change = float(np.max(np.abs(angles[:, last] - angles[:, inside[-1]]))) if inside.size > 0 else 1.0
+    known = change * math.erfc(abs(output.kappa[last]) / math.sqrt(2.0)) <= _NOTHING
     return End(output.mean[last], output.slopes[:, [last]], output.variance[last] if known else math.nan)
 
 
@@ -77,7 +78,7 @@ def told_along_several(output: Output, weight: Array) -> Output:
     size = _size(output)
     untold = size < _LEAST
     near = ~untold & (size < _NEXT * _LEAST)
-    if weight @ untold <= _SELDOM or np.max(np.abs(_angles(output)[:, near]), initial=0.0) <= _SAME:
+    if weight @ untold * np.max(np.abs(_angles(output)[:, near]), initial=0.0) <= _NOTHING:
         return output
     return replace(output, variance=np.where(untold, math.nan, output.variance))
 

@@ -155,6 +155,14 @@ def test_signs_that_rounding_of_the_features_hides(strength: float) -> None:
     assert result.order_parameters["m"][0] == 0.0
 
 
+def test_signs_that_hardly_occur_need_not_be_known() -> None:
+    """silu at a strength of 43: ratios change by 1e-6 where outputs vanish, which happens with probability 1e-12."""
+    spike = {"strength": 43.0, "alignment": 1.0, "bulk_variance": 2.5}
+    fit = {"samples": 0.075, "ridge": 1e-8, "loss": "probit"}
+    result = solve(model("probit", network__activation="silu", network__width=0.84, spike=spike, fit=fit))
+    assert 0.0 < result.test_error < 0.02 and result.quadrature_error <= 1e-10
+
+
 def test_signs_that_nobody_knows() -> None:
     """The limit of this one is not found in its text; ratios of an erf of little variance change for long."""
     for activation, strength, variance in (("(exp(z)-exp(-z))/(exp(z)+exp(-z))", 30.0, 1.4), ("erf", 300.0, 1e-4)):
