@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 3db9345fa18702c6, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 279caec02d439c25, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3db9345fa18702c6dbc90e59bf8e9ec23652af05860ef9fd35d100f4b01f2a8d"
+SIGNATURE = "279caec02d439c255d1c20bd612ffac884a49b1dbc2e1518549cdce864cd5a90"
 
 
 def directions(*, gamma, **_):

@@ -172,6 +172,8 @@ _EXPRESSIONS: Mapping[str, str] = MappingProxyType(
         "pseudohuber": "sqrt(1 + (y - f)**2) - 1",
         "charbonnier": "sqrt(1 + (y - f)**2)",
         "quartic": "(y - f)**4",
+        "poisson": "exp(f) - y*f",
+        "binomial": "5*softplus(f) - y*f",
     }
 )
 

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 007411150e19e45c, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 075a5e8f5c2b4835, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "007411150e19e45cdd9fd08fc55deb3868644e2c2532c99df189814a1dd128f2"
+SIGNATURE = "075a5e8f5c2b4835183e11e6b45106b1014a6e12a2ec415ae66f354c4c7dadd8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 3a1c078ffe6c2539, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature ba09a93cb44f9fc3, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "3a1c078ffe6c25396603c7824760efc64bb24c714299c5c2f9ec103749cb571e"
+SIGNATURE = "ba09a93cb44f9fc34f190fb2a77c17bc5632fae8e5128f2ad3ab3c3eecc0dd5f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 32e97df6633ce48f, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 56ead67009e7851f, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "32e97df6633ce48f84e53ffff61979d0f3d5922620a7c73cc1181b9caa6ce261"
+SIGNATURE = "56ead67009e7851fd361aed8ba17bb682490ae18bd165a5643902f855dc04b37"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

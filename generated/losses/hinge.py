@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 3268541c7801ef48, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature bee44081d95dc135, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "3268541c7801ef4893e665ce5bdd0eb54f219280d2689632013b0491f7111ba8"
+SIGNATURE = "bee44081d95dc1355c52cab205d706517e53cfada31874817b3d2164628515aa"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

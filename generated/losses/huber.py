@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 354ab43622421f94, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 2eca65cd49537c46, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "354ab43622421f945475ba2f6468c6a8e6a2c21241e1003e111cfd233f59afb5"
+SIGNATURE = "2eca65cd49537c46a189974563abfcfe06f3eacc2bd400d8abbaa084eb6f04df"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

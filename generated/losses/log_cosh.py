@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature fd8c44b64cf0c99c, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 9520a7df7633b838, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "fd8c44b64cf0c99c8626749e9441e1ceaa27c395e8a7e391f66db93679470c6b"
+SIGNATURE = "9520a7df7633b838abf6e3868196bd24214e748823f32c2a283b888fee9727ea"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 2acb00ea33930ad1, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature a7294851f78e215c, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "2acb00ea33930ad1c48be963efcaf1743604dcc8f9bca838d697361873f70ae8"
+SIGNATURE = "a7294851f78e215c7ddebfa6297cdb39bcdd5fb6f7912080345f4e95e3a8b230"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature c07f5e47c987af92, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 39072ba35bd9d088, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "c07f5e47c987af924894bbee06e1d570e95edd7cead0f112499963190d441639"
+SIGNATURE = "39072ba35bd9d088e748067f7f1b338bef4ff6ef919a17d3f587bccb8e0cf42f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

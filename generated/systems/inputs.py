@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 4d8e768699030a5c.
+Generated; do not edit. Signature e09e366e5a596c07.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4d8e768699030a5c5ff8af86d2a3da1519850a18204326252d9fa9f6e58eab79"
+SIGNATURE = "e09e366e5a596c070de81c960803dee79227d0389051409f4900c225722b0744"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

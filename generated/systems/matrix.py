@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature fc55943a96027a96.
+Generated; do not edit. Signature 71e7cdae1efe8456.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fc55943a96027a96067954f34802ef7e9d00c30d4f106e956ae9de36f07ddcb0"
+SIGNATURE = "71e7cdae1efe84563eb6f432567b04872f89728d4f214eb996c9c60e85eedd4a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

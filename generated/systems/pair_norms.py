@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2388c80a497fc484, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 1c105b3870df99c9, runtime 4733d4c4e9330f0a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "2388c80a497fc4847cdeeba66d3b068b29e641457a9f17065a59f36acc2d7c0a"
+SIGNATURE = "1c105b3870df99c9990fe8d4c4752394974619bcd0c6a9ad69e73cd482900b33"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature a617c01405fdae6d.
+Generated; do not edit. Signature 247cf15c31dc0e63.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a617c01405fdae6dec395e0b95671ace80f732fe1074a9fa7858e2d39804e473"
+SIGNATURE = "247cf15c31dc0e63258e9211286354863aa9e8898b228cddf56e33cda5a8808f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

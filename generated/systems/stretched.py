@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature af1ec87bbfef0af4.
+Generated; do not edit. Signature ed3383238c24e254.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "af1ec87bbfef0af4ca29d81af50359e18d0b729ce94771d1eaa7532570409fbb"
+SIGNATURE = "ed3383238c24e254c16c1f21fc4cbd7d399be9d89dafa20031430e763bceb53f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

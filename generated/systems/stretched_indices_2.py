@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 723c1f84b05de01e.
+Generated; do not edit. Signature ffb072e6541c2c55.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "723c1f84b05de01ecd982fa4928e8e94b83b0c67ebeeb6f49f66aa02edb1a4aa"
+SIGNATURE = "ffb072e6541c2c5536d16b625b1c82a1fd940fe74d0df8aa010d3013be5d097b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -129,3 +129,8 @@ def test_losses_of_the_residual_take_any_labels(name: str) -> None:
 def test_the_loss_is_shown_with_its_parameters() -> None:
     assert str(FitLoss("square")) == "square" and str(FitLoss("huber", {"delta": 0.5})) == "huber(delta=0.5)"
     assert Model.from_dict(STEP).fit.loss == FitLoss("square")
+
+
+def test_losses_of_counts_are_expressions() -> None:
+    assert 'write "exp(f) - y*f"' in refused(put("fit.loss", "poisson"))
+    assert 'write "5*softplus(f) - y*f"' in refused(put("fit.loss", "binomial"))
