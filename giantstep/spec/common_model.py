@@ -8,6 +8,7 @@ from typing import Any
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Fit, Inputs, Model, Network, Readout, Spike, Step, Target
+from giantstep.spec.target_channel import Channel
 
 
 def model(
@@ -25,6 +26,7 @@ def model(
     bulk: str = "isotropic",
     noise: float = 0.0,
     flips: float = 0.0,
+    channel: str | Mapping[str, Any] | Channel | None = None,
     spike: Spike | None = None,
     inputs: Inputs | None = None,
 ) -> Model:
@@ -33,15 +35,15 @@ def model(
     activation, link, loss: names, expressions, or SymPy expressions and functions that return one; samples: n/d of the
     fit; ridge: lambda; width: p/d; bias: a number or "trained"; readout: values at initialisation, held by equal
     numbers of neurons; learning_rate: eta/d of the step on step_samples = n0/d, None for no step; bulk: of the step;
-    noise: variance of label noise; flips: probability of flipped labels; spike: given in place of the step; inputs:
-    their covariance. Anything else: Model. Raises BadInput.
+    noise: variance of label noise; flips: probability of flipped labels; channel: that draws labels given the link, as
+    "logit"; spike: given in place of the step; inputs: their covariance. Anything else: Model. Raises BadInput.
     """
     if spike is not None and bulk != "isotropic":
         raise BadInput(f"bulk = {bulk!r} is that of a step, and a spike is given", "leave one of them out")
     stepped = spike is None and learning_rate is not None
     return Model(
         network=Network(activation, width, _readout(readout), bias),  # type: ignore[arg-type]
-        target=Target(link, noise, flips),  # type: ignore[arg-type]
+        target=Target(link, noise, flips, channel=channel),  # type: ignore[arg-type]
         fit=Fit(samples, ridge, loss),  # type: ignore[arg-type]
         step=Step(step_samples, learning_rate, bulk) if stepped else None,  # type: ignore[arg-type]
         spike=spike,
