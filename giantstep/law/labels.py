@@ -18,6 +18,7 @@ from derive.language.links import link_of
 from giantstep.law.channel import labels_given
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
+from giantstep.law.residual import turns_of
 from giantstep.quadrature.gauss import normal_between, products
 from giantstep.simulate.memory import available_bytes
 from giantstep.spec.errors import NotConverged
@@ -31,6 +32,7 @@ Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 _REACHES, _NOTHING = (_REACH, 12.0, 16.0, 22.0, 30.0), 1e-16  # for labels that grow; what may be left out of E y^2
 _CONSTANT = 1e-12
+_SHARP = 0.2  # width of a turn of a mean label
 _PANELS = 4  # between two breakpoints
 _STEPS = (1.0, 0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03)
 _STEPS_OF_SEVERAL = 9  # of these, where nodes are those of a grid
@@ -150,6 +152,18 @@ def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = Fa
     return Points(weights, label.reshape(n, -1), t.reshape(n, -1, d).copy(), points.rest)
 
 
+def cuts_of(target: Target) -> tuple[float, ...]:
+    """Where panels of z end for a target of one index: kinks and jumps of the link, and those of the mean label that a
+    channel draws, with places about its turns that no even rule resolves.
+    """
+    breaks = function_kernel(target.link).BREAKPOINTS
+    if target.channel is None:
+        return tuple(breaks)
+    mean = function_kernel(target.mean_link)
+    sharp = any(width < _SHARP for _, width in mean.FUNCTION.features)
+    return tuple(sorted({*breaks, *(turns_of(target.mean_link) if sharp else mean.BREAKPOINTS)}))
+
+
 def is_constant(link: str) -> bool:
     """Whether a link of one index is constant between its breakpoints."""
     return _levels(link) is not None
@@ -237,7 +251,7 @@ class _Nodes:
 def _points(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool) -> Points:
     """The value of the link at nodes."""
     noisy = noisy_indices(gamma, target.probit)
-    breaks = tuple(function_kernel(target.link).BREAKPOINTS) if target.indices == 1 else ()
+    breaks = cuts_of(target) if target.indices == 1 else ()
     if has_kinks(target.link):
         weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, finer, rough)
     elif breaks and noisy.lower[0, 0] > 0.0:

@@ -18,10 +18,9 @@ from numpy.typing import NDArray
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
-from giantstep.law.labels import Points, drawn, is_constant, with_noise
+from giantstep.law.labels import Points, cuts_of, drawn, is_constant, with_noise
 from giantstep.quadrature.gauss import legendre
 from giantstep.spec.expressions import special
-from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, resolved
@@ -137,7 +136,7 @@ def _settled(system: CoupledSystem, tolerance: float) -> _Panels:
 def _first(system: CoupledSystem) -> _Panels:
     """Panels between the breakpoints of the link, and the places where the output is centred on a kink of the loss."""
     problem, kappa = system.problem, system.kappa
-    breaks = np.array(function_kernel(problem.model.target.link).BREAKPOINTS, dtype=float)
+    breaks = np.array(cuts_of(problem.model.target), dtype=float)
     channel = _channel(problem)
     inner = np.clip((breaks[None] - channel.gamma * kappa[:, None]) / channel.width, -_REACH, _REACH)
     ends = np.full((len(kappa), 1), _REACH)

@@ -117,3 +117,24 @@ def test_residuals_of_drawn_labels() -> None:
     found = laws.drawn(Target("z", channel=Channel("logit")))
     assert (found.rows[0] @ found.e[0]) == pytest.approx([0.8 * (0.3 - 0.7), 0.8 * (1.0 - 2.0)], rel=1e-12)
     assert found.rows.sum(axis=2) == pytest.approx(laws.rows.sum(axis=2), rel=1e-14)
+
+
+CLIP = Channel(labels=(-1.0, 1.0), probability="clip((1+y*s)/2,0,1)")
+
+
+@pytest.mark.parametrize(
+    ("link", "channel"),
+    [("50*z", Channel("logit")), ("1e-6*z", Channel("logit")), ("z", CLIP)],
+    ids=["sharp", "faint", "kinked"],
+)
+def test_probabilities_that_turn_fast_hardly_or_with_kinks(link: str, channel: Channel) -> None:
+    """Nodes end where the mean label has kinks or turns; faint odds keep their digits. Against 400,000 even places."""
+    t = np.linspace(-9.0, 9.0, 400_001)
+    density = np.exp(-0.5 * t * t) * (t[1] - t[0]) / math.sqrt(2.0 * math.pi)
+    law = label_law(Target(link, channel=channel), (0.6,), KAPPA)
+    assert isinstance(law, Points)
+    for k, kappa in enumerate(KAPPA):
+        z = 0.6 * kappa + 0.8 * t
+        mean = {"50*z": np.tanh(25.0 * z), "1e-6*z": np.tanh(5e-7 * z), "z": np.clip(z, -1.0, 1.0)}[link]
+        found = (law.weight[k] @ law.label[k], (law.weight[k] * law.label[k]) @ law.t[k, :, 0])
+        assert found == pytest.approx((density @ mean, density @ (mean * t)), rel=2e-9, abs=1e-15)
