@@ -15,12 +15,11 @@ from derive.language.channels import (
     LABEL,
     PARAMETER,
     ChannelEntry,
-    number,
     parse_moment,
     parse_probability,
-    put,
 )
 from derive.language.grammar import Node
+from derive.language.substitution import number, substituted
 from derive.operations import COMPOSED, computed, equal
 from derive.to_sympy import to_sympy
 from derive.trace import Derivation, Recorder
@@ -73,7 +72,7 @@ def channel_law(entry: ChannelEntry, trials: int) -> ChannelLaw:
 def given_law(labels: tuple[float, ...], probability: str, name: str = "", source: str = "") -> ChannelLaw:
     """The law of labels whose probability is an expression in y and s."""
     tree = parse_probability(probability)
-    chances = tuple(_of_s(put(tree, {LABEL: number(y)})) for y in labels)
+    chances = tuple(_of_s(substituted(tree, {LABEL: number(y)})) for y in labels)
     return ChannelLaw(name, source, tuple(sp.nsimplify(y) for y in labels), chances)
 
 

@@ -5,10 +5,10 @@ A channel of few labels is an expression of their probability in y and s; of cou
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from types import MappingProxyType
 
 from derive.language.grammar import ExpressionError, Node, did_you_mean, parse, shorten
+from derive.language.substitution import number, substituted
 
 LABEL, PARAMETER, TRIALS = "y", "s", "trials"
 
@@ -109,24 +109,13 @@ def parse_moment(text: str) -> Node:
 
 def moment(labels: tuple[float, ...], probability: Node, power: int) -> Node:
     """E[y^power | s] of labels with a probability: the sum over them, a tree in s."""
-    terms = [_scaled(label**power, put(probability, {LABEL: number(label)})) for label in labels if label != 0.0]
+    terms = [
+        _scaled(label**power, substituted(probability, {LABEL: number(label)})) for label in labels if label != 0.0
+    ]
     total = terms[0]
     for term in terms[1:]:
         total = Node("add", (total, term))
     return total
-
-
-def number(value: float) -> Node:
-    """The tree of a number."""
-    size = Node("number", value=Fraction(abs(value)))
-    return Node("neg", (size,)) if value < 0.0 else size
-
-
-def put(node: Node, places: Mapping[str, Node]) -> Node:
-    """The tree with variables replaced by trees."""
-    if node.op == "variable":
-        return places.get(str(node.value), node)
-    return Node(node.op, tuple(put(argument, places) for argument in node.args), node.value)
 
 
 def _scaled(size: float, weight: Node) -> Node:

@@ -14,6 +14,7 @@ import numpy as np
 
 from derive.language.grammar import Node
 from derive.language.links import link_of
+from derive.language.substitution import substituted
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.labels import smooth_rule
 from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa
@@ -24,7 +25,6 @@ from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
-from giantstep.spec.substitution import substituted
 
 Array = np.ndarray
 _UNSEEN = 1e-13  # of an overlap: rounding

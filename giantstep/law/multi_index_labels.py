@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from derive.language.grammar import Node
 from derive.language.links import link_of
+from derive.language.substitution import linear_form, substituted
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kink_roots import REACH, Kinks, moves
 from giantstep.quadrature.cubature import Unsettled, average_given, nesting
@@ -22,7 +23,6 @@ from giantstep.quadrature.kinks import bracketed_zeros, kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.spec.link import link_values
-from giantstep.spec.substitution import linear_form, substituted
 
 Array = np.ndarray
 _ORDER, _ROUGH = 14, 13  # nodes of a panel; of the estimate of their error

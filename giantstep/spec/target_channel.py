@@ -17,13 +17,12 @@ from derive.language.channels import (
     ChannelEntry,
     channel_entry,
     moment,
-    number,
     parse_moment,
     parse_probability,
-    put,
 )
 from derive.language.grammar import ExpressionError, Node, canonical, constant_value, shorten
 from derive.language.links import link_of
+from derive.language.substitution import number, substituted
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import Array, jet, prepare, special
 from giantstep.spec.link import link_values, probes
@@ -165,7 +164,7 @@ def sign_link(link: str, channel: Channel) -> str:
 @lru_cache(maxsize=256)
 def _composed(link: str, function: str) -> str:
     """A function of s at s = link(z), as text. Raises BadInput where it is too long."""
-    node = put(parse_moment(function), {PARAMETER: link_of(link).node})
+    node = substituted(parse_moment(function), {PARAMETER: link_of(link).node})
     text = canonical(node)
     try:
         return link_of(text).text
@@ -182,7 +181,7 @@ def _moments(channel: Channel) -> tuple[Node, Node]:
         same = {label * label for label in channel.labels}
         return mean, number(same.pop()) if len(same) == 1 else square
     trials = {TRIALS: number(float(channel.trials))}
-    return put(parse_moment(entry.mean), trials), put(parse_moment(entry.square), trials)
+    return substituted(parse_moment(entry.mean), trials), substituted(parse_moment(entry.square), trials)
 
 
 def _entry(name: str) -> ChannelEntry:

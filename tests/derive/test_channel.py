@@ -7,8 +7,9 @@ import pytest
 import sympy as sp
 
 from derive.channel import S, channel_law, derive_moments, poisson
-from derive.language.channels import CHANNELS, channel_entry, number, parse_moment, put
+from derive.language.channels import CHANNELS, channel_entry, parse_moment
 from derive.language.grammar import ExpressionError
+from derive.language.substitution import number, substituted
 from derive.to_sympy import to_sympy
 
 PLACES = (sp.Rational(37, 100), sp.Rational(-21, 10))
@@ -21,7 +22,7 @@ def test_emitted_moments_are_the_derived_ones(name: str, trials: int) -> None:
     derivation = derive_moments(channel_law(entry, trials))
     for power, text in ((1, entry.mean), (2, entry.square)):
         found = derivation.step(f"moment {power} of the label").rhs
-        wanted = to_sympy(put(parse_moment(text), {"trials": number(float(trials))}), {"s": S})
+        wanted = to_sympy(substituted(parse_moment(text), {"trials": number(float(trials))}), {"s": S})
         for place in PLACES:
             assert abs(sp.N((found - wanted).subs(S, place), 40)) < 1e-35
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from derive.language.grammar import Node
 from derive.language.links import Link
+from derive.language.substitution import linear_form, substituted
 from giantstep.law.multi_index_moments import moments_of
 from giantstep.quadrature.cubature import EDGES, Average, Unsettled, nesting
 from giantstep.quadrature.kinks import degree
 from giantstep.spec.expressions import Array
-from giantstep.spec.substitution import linear_form, substituted
 
 _TOLERANCES = (1e-10, 1e-7)  # the second where the first needs too many evaluations
 _AGREE = 1e-5

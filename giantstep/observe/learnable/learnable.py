@@ -14,6 +14,7 @@ import numpy as np
 
 from derive.gaussian.hermite_table import HermiteTable
 from derive.language.links import Link, link_of
+from derive.language.substitution import linear_form, substituted
 from derive.ridges import completed
 from giantstep.observe.learnable.conditional_mean import explained
 from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
@@ -29,7 +30,6 @@ from giantstep.spec.expressions import Array
 from giantstep.spec.given import ModelLike, model_of
 from giantstep.spec.link import LinkKind
 from giantstep.spec.model import Network, Target
-from giantstep.spec.substitution import linear_form, substituted
 
 __all__ = ["Learnability", "learnable"]
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 
 from derive.gaussian.hermite_table import HermiteTable, factorials
 from derive.language.links import link_of
+from derive.language.substitution import linear_form, substituted
 from giantstep.law.multi_index_moments import moments_of
 from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
 from giantstep.spec.model import Network
-from giantstep.spec.substitution import linear_form, substituted
 
 # standard deviation of a pre-activation after the first step: any value that no activation singles out
 _LATER = 1.5
