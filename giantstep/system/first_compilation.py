@@ -35,11 +35,11 @@ from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.state import State, run_solver, variance_rows
-from giantstep.system.uncompiled import is_kept
 
 #: What a user at a terminal or in a notebook reads while nothing else happens.
 ANNOUNCEMENT = "compiling the equations of this kind of model: about {} s, once per installation"
-_WORK, _OF_SEVERAL = 13.0, 19.0  # seconds of a processor that takes _YARDSTICK for the loop; of several indices
+# seconds of a processor that takes _YARDSTICK for the loop; of several indices; more of a loss, for its start
+_WORK, _OF_SEVERAL, _START = 13.0, 19.0, 5.0
 _YARDSTICK = 0.014
 _LOOP = 200_000
 
@@ -65,8 +65,7 @@ def compile_first(model: Model) -> None:
         share(tasks_of(model), folder)
         if child is not None:
             child.wait()
-    if is_closed(model):
-        run_solver(system_kernel("square", rank=rank_of(model)), *_numbers(5, rank_of(model)))
+    run_solver(system_kernel("square", rank=rank_of(model)), *_numbers(5, rank_of(model)))
 
 
 def _seconds(model: Model) -> int:
@@ -75,7 +74,7 @@ def _seconds(model: Model) -> int:
     for number in range(_LOOP):
         total += number * number % 7
     speed = (time.perf_counter() - start) / _YARDSTICK
-    work = _OF_SEVERAL if model.target.indices > 1 else _WORK
+    work = (_OF_SEVERAL if model.target.indices > 1 else _WORK) + (0.0 if is_closed(model) else _START)
     return max(1, round(speed * work / min(2, os.cpu_count() or 1)))
 
 
@@ -87,7 +86,9 @@ def _once_cold(*kernels: Any) -> Iterator[bool]:
 
 def is_cold(kernel: Any) -> bool:
     """Whether numba keeps a cache on disk for a function and has nothing in it."""
-    return kernel.stats.cache_path is not None and not is_kept(kernel)
+    folder, code = kernel.stats.cache_path, kernel.py_func.__code__
+    kept = f"{Path(code.co_filename).stem}.{code.co_name}-*.nbi"
+    return folder is not None and not any(Path(folder).glob(kept))
 
 
 def _last_kernels(model: Model) -> tuple[Any, ...]:
@@ -131,7 +132,9 @@ def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
 def tasks_of(model: Model) -> list[Task]:
     """What has to be compiled for a model, the longest first."""
     functions = partial(_functions, model)  # of one task: they share rules
-    kernels = _of_solver(model) if is_closed(model) else _of_coupled(model)
+    kernels = _of_solver(model)
+    if not is_closed(model):  # those of a loss start from the square loss
+        kernels = [*_of_coupled(model), *kernels]
     return [*kernels[:1], functions, *kernels[1:], *_of_text(model)]
 
 

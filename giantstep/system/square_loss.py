@@ -21,7 +21,7 @@ from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
 from giantstep.system.state import SolvedPoints, State, run_points, run_solver, slices_by_name
-from giantstep.system.uncompiled import sparing, uncompiled
+from giantstep.system.uncompiled import uncompiled
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
@@ -30,7 +30,6 @@ _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which roundin
 _PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
 _HALVINGS = 5
 _DIGITS = 0.01  # of the rounding of double precision, what another kind of number has to have to be worth it
-_SMALL = 4000  # nodes times pairs of blocks that half a second is enough for without a compiler
 _COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
 
 
@@ -168,12 +167,10 @@ def square_kernel(problem: Problem) -> ModuleType:
 def square_solution(problem: Problem, node: np.ndarray) -> np.ndarray:
     """All families of the square loss on ``solver_nodes``, with the columns of a target of one index.
 
-    The solver takes longer to compile than to run once or twice without. Raises NotConverged.
+    Raises NotConverged.
     """
-    kernel = square_kernel(problem)
-    small = node.shape[1] * len(problem.blocks) ** 2 < _SMALL
-    solve, parameters = sparing(kernel.solve) if small else None, problem.parameters.array()[None]
-    found = run_points(kernel, (node[:, :0], node), problem.fraction, parameters, solve=solve)
+    nodes, parameters = (node[:, :0], node), problem.parameters.array()[None]
+    found = run_points(square_kernel(problem), nodes, problem.fraction, parameters)
     _require_solved(problem, int(found.status[0]))
     families: np.ndarray = found.work[0]
     return families

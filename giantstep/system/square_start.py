@@ -27,7 +27,6 @@ from giantstep.system.state import pairs, start_of
 
 Array = np.ndarray
 _ROUNDS, _NEAR, _FAR = 3, 0.1, 2.3  # how often, and changes of log(c): one that is nothing, one that is not trusted
-_BITS = 30
 
 
 class Likeness(NamedTuple):
@@ -93,9 +92,7 @@ def _kept(problem: Problem) -> float:
 
 
 def _unknowns(problem: Problem, system: CoupledSystem, tables: list[Array], like: Likeness) -> Array:
-    """The unknowns of a square loss, to 30 bits: compiled kernels and plain Python, which round apart, then give the
-    same start.
-    """
+    """The unknowns of a square loss."""
     square = problem.with_parameters(ridge=problem.parameters.ridge / like.c)
     works = np.array([square_solution(square, node) for node in tables])
     functions = system.blocks if system.span is None else system.span.rank
@@ -104,8 +101,7 @@ def _unknowns(problem: Problem, system: CoupledSystem, tables: list[Array], like
     found = works[source.direction, source.place]
     if len(works) > 1:
         found[source.averaged] = works[:, source.place[source.averaged]].mean(axis=0)
-    fraction, exponent = np.frexp(found * powers[source.power])
-    return np.asarray(np.ldexp(np.round(np.ldexp(fraction, _BITS)), exponent - _BITS))
+    return np.asarray(found * powers[source.power])
 
 
 class _Source(NamedTuple):

@@ -1,11 +1,8 @@
-"""Kernels in plain Python: the very same functions without their compiler, for as few calls as it is not worth."""
+"""Kernels in plain Python: the very same functions without their compiler, for numbers of any kind."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from functools import lru_cache
-from itertools import chain, repeat
-from pathlib import Path
+from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
@@ -13,24 +10,6 @@ import numpy as np
 from numba.core.dispatcher import Dispatcher
 
 from generated.runtime.contractions import short
-
-_FEW = 20  # calls that take less time than the compiler
-
-
-def is_kept(kernel: Any) -> bool:
-    """Whether the machine code of a function is on disk."""
-    folder, code = kernel.stats.cache_path, kernel.py_func.__code__
-    return folder is not None and any(Path(folder).glob(f"{Path(code.co_filename).stem}.{code.co_name}-*.nbi"))
-
-
-def sparing(kernel: Any) -> Callable[..., Any]:
-    """A kernel for one call: compiled where its machine code is there or it is called often, else in plain Python."""
-    return kernel if kernel.signatures else next(_for_calls(kernel))
-
-
-@lru_cache(maxsize=16)
-def _for_calls(kernel: Any) -> Iterator[Callable[..., Any]]:
-    return chain(repeat(uncompiled(kernel), 0 if is_kept(kernel) else _FEW), repeat(kernel))
 
 
 def uncompiled(kernel: Any) -> Callable[..., Any]:

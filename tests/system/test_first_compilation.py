@@ -25,14 +25,27 @@ import sys
 from giantstep import Fit, Model, Network, Readout, Step, Target, solve
 from giantstep.spec.kernels import function_kernel
 from giantstep.system.kernels import system_kernel
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.fit_loss import FitLoss
 
 def compiled(kernel):
     return sum(kernel.stats.cache_misses.values())
 
 network = Network("cubic", 1.0, Readout((1.0, -0.5), (0.5, 0.5)))
-model = Model(network, Target("linear"), Fit(2.0, 0.1, FitLoss(sys.argv[1])), Step(2.0, 1.0))
-print(repr(solve(model).test_error))
+models = [Model(network, Target("linear"), Fit(2.0, 0.1, FitLoss(sys.argv[1])), Step(2.0, 1.0))]
+a, noise, samples = 0.9554113814918994, 0.00817945945641852, 0.10805627988186074
+fractions = (0.31406079179322227, 0.15062806398892029, 0.2241729477228956, 0.3111381964949618)
+network = Network("leaky_relu", samples, Readout((a, -a, a, -a), fractions))
+for ridge in (0.1, 1e-8):  # samples are as many as neurons: rounding of a start is felt in the last, up to a refusal
+    fit = Fit(samples, ridge, FitLoss(sys.argv[1]))
+    models.append(Model(network, Target("erf", noise), fit, Step(3.7687312755021627, 8.843225872965885)))
+for model in models:
+    try:
+        found = solve(model)
+        print(found.test_error.hex(), found.train_error.hex(), found.order_parameters["Q1"].tobytes().hex())
+    except NotConverged as error:
+        print(error.message)
+solve(Model(network, Target("erf"), Fit(1.0, 0.1)))  # what compiles more, which later starts may use
 system = system_kernel("isotropic")
 kernels = [system_kernel("square").solve, system.fields, system.residual, system.jacobian, system.observables]
 print(sum(map(compiled, kernels)), int(function_kernel("cubic").FUNCTION.closed.terms.file.read() is not None))
@@ -51,16 +64,18 @@ def forget(processes_of_their_own: None) -> None:
     first._once_cold.cache_clear()
 
 
-@pytest.mark.parametrize("loss", ["square", "huber"])
-def test_nothing_is_compiled_a_second_time(loss: str, tmp_path: Path) -> None:
-    """Two processes one after the other that share a cache, empty at first, each with its helper."""
+@pytest.mark.parametrize("loss", ["square", "absolute"])
+def test_nothing_is_compiled_a_second_time_and_answers_keep_their_bits(loss: str, tmp_path: Path) -> None:
+    """Two processes one after the other that share a cache, empty at first, each with its helper; where the first
+    compiles nothing for a start, or compiles another way, digits of the second differ.
+    """
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
     command = [sys.executable, "-c", SCRIPT, loss]
-    error, again = (
+    cold, again = (
         subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
         for _ in range(2)
     )
-    assert again == [error[0], "0", "1"]
+    assert again == [*cold[:-2], "0", "1"]
 
 
 def test_a_task_is_done_by_one_process(tmp_path: Path) -> None:
