@@ -89,13 +89,22 @@ def emit_registered_losses(names: Iterable[str] = tuple(REGISTERED)) -> dict[str
 
 
 def _derivatives(piece: Any) -> tuple[Any, Any, Any]:
-    slope = sp.diff(piece, U)
-    return stabilised(_factored(piece)), stabilised(_factored(slope)), stabilised(_shortest(sp.diff(slope, U)))
+    slope = _joined(sp.diff(piece, U))
+    curvature = _joined(sp.diff(slope, U))
+    return stabilised(_factored(piece)), stabilised(_factored(slope)), stabilised(_shortest(curvature))
 
 
 def _factored(value: Any) -> Any:
     """A polynomial as a product, which does not cancel near its roots: the loss of a fit that is almost perfect."""
     return sp.factor(value) if value.is_polynomial(U) else value
+
+
+def _joined(value: Any) -> Any:
+    """With powers of -u in one: SymPy leaves (-u)**(3/2)/u, which is not a number at the end of its piece."""
+    if not any(node.base == -U for node in value.atoms(sp.Pow)):
+        return value
+    below = sp.Symbol("w", positive=True)
+    return value.subs(U, -below).subs(below, -U)
 
 
 def _shortest(curvature: Any) -> Any:

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 12e854a6ce576e84, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 51bb18372f6aec2d, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "12e854a6ce576e8406fd0a977a5f7a8955464306f549ee04f80523977a8f9c5e"
+SIGNATURE = "51bb18372f6aec2da593116c32def951d55f7728f48db0eb3afd3dabd07f1c5d"
 
 
 def overlap(lower, information, alpha):

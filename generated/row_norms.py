@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 0d499fc8c3d86f0c.
+Generated; do not edit. Signature d604756a5c3b094d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0d499fc8c3d86f0ce6ddb4c81bf8be961226ad2d5b5066aea8a26d71cb62b566"
+SIGNATURE = "d604756a5c3b094d662253f1680f2e2a3f398939a51974219c3db21109ec5108"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

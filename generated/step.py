@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 27445686383ee679, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature c0ae40231dd54bdf, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "27445686383ee679e43fbf8c662186361daa77bb7e1f6ffe4706c40c817cb8fc"
+SIGNATURE = "c0ae40231dd54bdfe9f8e1983f4f929621eaf0edb5184425ef351eace18249ae"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

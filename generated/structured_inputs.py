@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature a58b9e6870ca04f8, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature b7bc98a98a6affb7, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a58b9e6870ca04f894568b8e07748f3f39d4f4d75b5d01b5abe4b59bc0ee168a"
+SIGNATURE = "b7bc98a98a6affb79a64521d2fb17d23f35f776c5cf5f1bf67f88dca24050f46"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

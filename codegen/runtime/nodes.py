@@ -158,7 +158,7 @@ def _fill_values(rule, trapezoid, piece, panel, scratch):
     straight = False
     if not trapezoid:
         curvature = at(piece, panel.start)[2]
-        straight = V * curvature > _STIFF and _is_straight(curvature, panel, scratch)
+        straight = _STIFF < V * curvature < math.inf and _is_straight(curvature, panel, scratch)
     if straight:
         _straighten(rule.gauss, piece, panel, scratch)
     else:

@@ -8,6 +8,7 @@ from codegen.runtime.compiling import inner, piece_at
 PANEL = 6.0  # of a Gauss rule, in standard deviations
 _BENT = 0.05  # of the change of slope on a panel, what the quadratic through three curvatures may miss on a half
 _ROUNDING = 1e-15  # of a place and of a slope, relative
+_NOTHING = 1e-24  # of a spread: the last panel beside an infinite curvature
 
 
 class Law(NamedTuple):
@@ -105,15 +106,24 @@ def prox(piece, left, right, w, tolerance):
 @inner
 def length_of_panel(piece, x, last, spread):
     """Length of a panel of l from x, at most to `last`: no more than a few spreads of omega, and short enough that
-    the curvature of rho is nearly quadratic, which is judged on each half: the errors of the two may cancel.
+    the curvature of rho is nearly quadratic, which is judged on each half: the errors of the two may cancel. Beside an
+    end where it is infinite, as that of |u|^p for 1 < p < 2, panels shrink until what is left of it counts no more.
     """
     V = piece.V
     _, slope, curvature = at(piece, x)
+    if abs(curvature) == math.inf:
+        return min(_NOTHING * spread, last - x)
     width = min(PANEL * spread / (1.0 + V * curvature), last - x)
     _, next_slope, next_curvature = at(piece, x + width)
     slack = 1e-9 / (1.0 + V / spread)
     slack += _ROUNDING * (abs(slope) + abs(next_slope) + (abs(x) + 1.0) * max(curvature, next_curvature))
-    for _ in range(60):
+    for _ in range(90):
+        if abs(next_curvature) == math.inf:  # of -0.0 it is -inf
+            if width <= _NOTHING * spread:
+                break
+            width *= 0.5
+            _, next_slope, next_curvature = at(piece, x + width)
+            continue
         _, half_slope, half_curvature = at(piece, x + 0.5 * width)
         change, first, part = next_slope - slope, half_slope - slope, width / 24.0
         left = first - part * (5.0 * curvature + 8.0 * half_curvature - next_curvature)

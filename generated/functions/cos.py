@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d3d042da35b00b88, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 8a38934f406e8a28, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "d3d042da35b00b8851837373862cf9b1321c18c1c63ba47d25818ece36ae6baa"
+SIGNATURE = "8a38934f406e8a28373692ec501904c559aeb38689da3952f0cfc6d4d0a12b66"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6fd9ef5915fcbdf4, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 3e9a2f3f9d4d89bd, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "6fd9ef5915fcbdf4db0fad4a1896c975023042926256c9c7bcb51531edcec273"
+SIGNATURE = "3e9a2f3f9d4d89bdaacfd1ffce57f2767624ddde5426a79a39a8c9f89d3b1f3f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

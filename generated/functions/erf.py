@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 89855f386461fa6d, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature def3cbcd9a24d6e8, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "89855f386461fa6dbd6f04a3b1bfbc249f947869b442ba7860259a9410446f0d"
+SIGNATURE = "def3cbcd9a24d6e8e6567074d400362c6a2a23cd02674e34d926aa197a388d91"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4eb874bb07400fdb, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature dd074ec4ce8b782f, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "4eb874bb07400fdbc5a038aaa24798a4c5b8c5673f25e9b127a8b5f624d03aa9"
+SIGNATURE = "dd074ec4ce8b782f32f61b122792a5f9d599acc766c1fd774d12660355ad621f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 06db5b811bb570ce, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 9337bda8977d00e5, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "06db5b811bb570ce93fad183bd86c3a6048fffc725469b11773060b552a8fd28"
+SIGNATURE = "9337bda8977d00e5262251d9d41efbc891e6e277b38ab66636d953a6848a5a9b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2691a9a9e8ee13ac, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 2a000363f6fef511, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "2691a9a9e8ee13ac55eed82fe984cf815129da10b70899d7e58ee1d310f05b3c"
+SIGNATURE = "2a000363f6fef5117ab8a80833df5140cd5b01e659b730d7459af12c7bbc672c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

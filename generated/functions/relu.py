@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 59b10bdf93d0e6f9, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 0d8d7ce4161606c5, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "59b10bdf93d0e6f9e470a1d86439aa026044b53ace54447c05c0514d71beff71"
+SIGNATURE = "0d8d7ce4161606c5ec6bf0536bb5d62080bb84c0870d666d079face2a31008ba"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5c327b48a2bb29c5, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 4925be13db7f986a, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "5c327b48a2bb29c53111992b45f1ece63ee55a53819db60667c5ae9c49d46990"
+SIGNATURE = "4925be13db7f986a45fcdb5fd214a245e5284afe05839b293dd6816f4b2b7291"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

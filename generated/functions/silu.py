@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 02fc90b6a6707384, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 8d0bb740f281d3db, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "02fc90b6a67073849126911751679647ffc92446b1cb2e7890b769f5a8595543"
+SIGNATURE = "8d0bb740f281d3db976abec466a1e0720480bbef66ebbd82fafa9a1ccb9c65d5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

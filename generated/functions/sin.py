@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ab396a59e64b0d70, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature eeee60f81b0d6758, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "ab396a59e64b0d70c40d6b54de4424baa358852e1107bda3cf1fa996e2e25005"
+SIGNATURE = "eeee60f81b0d675839728dcdf793f522fad32570ae3c30f4b26f29bc43eded4f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 920a49b17eba8c78, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 03e609fe439ea9b2, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "920a49b17eba8c78831d25c2310eb7692abac0ae63305efe3a834696ca3832b2"
+SIGNATURE = "03e609fe439ea9b2234b09611b6d6c7ec1fb9968aa623e4fb71c70bf92369b11"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 13e979123701631d, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 10aeaa30a3458c5d, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "13e979123701631d555b586d60870d56f19d0e1701732e03223df3120c2ed5f9"
+SIGNATURE = "10aeaa30a3458c5d7b9a87843e88ff56fcac5a91d02a5d428acc7ee42313ef63"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

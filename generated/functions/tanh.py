@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f2502235cdde8f90, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature aee1fb497eacc3a0, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "f2502235cdde8f90922c17d84748ad7ea7d730d2955053c679ab505f04128a01"
+SIGNATURE = "aee1fb497eacc3a0a73704e77c01b741755a2d7c4ac8b4ece1812778664315a4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 075a5e8f5c2b4835, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 1c6ee77e0f86fb51, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "075a5e8f5c2b4835183e11e6b45106b1014a6e12a2ec415ae66f354c4c7dadd8"
+SIGNATURE = "1c6ee77e0f86fb51217abc996a33d4372f98efb9d8800a6dba5acb7640ad5534"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ba09a93cb44f9fc3, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 53814ce1921af494, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "ba09a93cb44f9fc34f190fb2a77c17bc5632fae8e5128f2ad3ab3c3eecc0dd5f"
+SIGNATURE = "53814ce1921af494c1f2cb8732b2fc923c498e7cdcb50182dfad2665d0a72747"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

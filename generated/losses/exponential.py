@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 56ead67009e7851f, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 57692be75d445735, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "56ead67009e7851fd361aed8ba17bb682490ae18bd165a5643902f855dc04b37"
+SIGNATURE = "57692be75d445735dee1406bf24882668756768283dd2749440ed34adb060b53"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2eca65cd49537c46, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature d1acd46ac54adabd, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2eca65cd49537c46a189974563abfcfe06f3eacc2bd400d8abbaa084eb6f04df"
+SIGNATURE = "d1acd46ac54adabd06a5d19f72cc7955dd141cf8878f344bba622e5848790b1e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

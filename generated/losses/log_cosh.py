@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9520a7df7633b838, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature b74f431d5fad8bb8, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "9520a7df7633b838abf6e3868196bd24214e748823f32c2a283b888fee9727ea"
+SIGNATURE = "b74f431d5fad8bb8e5f0ea85bdc31adfae3ca16a24d299c74eaba9ff9feb53ed"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature f6f7f911c40beb58, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature e75b199bdb8b4443, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "f6f7f911c40beb587a49df45a43a91a05fa0efecda89e40d71e8e5b091591e60"
+SIGNATURE = "e75b199bdb8b4443f70c575975f8189208347430454bad73e0c49da996dd5272"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a076f713705f9ed1, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 528b7b90521af894, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "a076f713705f9ed1327ef9458d5dd420b26e0bb7230042f776a6ade4d63f2087"
+SIGNATURE = "528b7b90521af894e0d5b03ae55a83d97f1ce0454e0a9643b3dfda9d1791801c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

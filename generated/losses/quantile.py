@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 3d5edf5d49c173d4, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature adf64e239475e346, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "3d5edf5d49c173d44f02fb17a8c9aee6c99e072d09992364a9f9b3812ef9a6f9"
+SIGNATURE = "adf64e239475e34671516416f2e45f678a9649fa5d28cce016c3fbeb5bdb11f9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature a7294851f78e215c, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature cbc9cf0450392787, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "a7294851f78e215c7ddebfa6297cdb39bcdd5fb6f7912080345f4e95e3a8b230"
+SIGNATURE = "cbc9cf0450392787ef3066aaed9687ca7a4ab12dd609969f33956eb2359be4f7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

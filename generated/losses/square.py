@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6a1cc865426062fe, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 5b31ce4fcadf2032, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "6a1cc865426062fe22002aeebd90c888b3e9c96f13aaf31514dd32ec01236f09"
+SIGNATURE = "5b31ce4fcadf203265ae93a58b89727e8d6e9d1e248c8025215156695e05807c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 39072ba35bd9d088, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 3a478a7b7a72cd17, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "39072ba35bd9d088e748067f7f1b338bef4ff6ef919a17d3f587bccb8e0cf42f"
+SIGNATURE = "3a478a7b7a72cd1776bfdc02bc4ee621299daf1922033a52d693fefed955c9bb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

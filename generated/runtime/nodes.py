@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature d7edb02047fe3b19, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 27b953f0dca52d7b, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -165,7 +165,7 @@ def _fill_values(rule, trapezoid, piece, panel, scratch):
     straight = False
     if not trapezoid:
         curvature = at(piece, panel.start)[2]
-        straight = V * curvature > _STIFF and _is_straight(curvature, panel, scratch)
+        straight = _STIFF < V * curvature < math.inf and _is_straight(curvature, panel, scratch)
     if straight:
         _straighten(rule.gauss, piece, panel, scratch)
     else:
@@ -299,4 +299,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "d7edb02047fe3b19a1482475ed10a59f75803a6f2f4f4d017f1c3d6004786959"
+SIGNATURE = "27b953f0dca52d7b3cae48ac06c5edf88d2975a27f008ad0dcd36b58e5ade8c7"

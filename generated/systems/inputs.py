@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature e09e366e5a596c07.
+Generated; do not edit. Signature 7da5728b0cb78183.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e09e366e5a596c070de81c960803dee79227d0389051409f4900c225722b0744"
+SIGNATURE = "7da5728b0cb78183253ba171f36d2f528ebb9e2ced21bf18cd5dd534ffddd7e0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

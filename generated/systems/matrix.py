@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 71e7cdae1efe8456.
+Generated; do not edit. Signature 59654cafd5fe5199.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "71e7cdae1efe84563eb6f432567b04872f89728d4f214eb996c9c60e85eedd4a"
+SIGNATURE = "59654cafd5fe5199f96309a24396345bb1c14c7e66a9f6b8df40e6fda8070c1c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

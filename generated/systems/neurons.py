@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature e78907348552187b.
+Generated; do not edit. Signature 2764094dff3917ca.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e78907348552187b9d28ac1145c682ac462418a072cb05211f212fe32184abaa"
+SIGNATURE = "2764094dff3917ca778ca3a5b875dfa810bc7086925c7a6bd8d46b1c05fff33b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ea7cec0531026eea, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature 79b5cfa95dd5ea99, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "ea7cec0531026eea1895340fd773a63c98966a49dfa0c70fbe98d67f7484c5d3"
+SIGNATURE = "79b5cfa95dd5ea99411db94056b0ca2a706e8b673fcbf28113b7e59ab558bd57"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

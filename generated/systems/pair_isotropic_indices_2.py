@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 07bfae0c9b4bc06f, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature b3d33c693406326a, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "07bfae0c9b4bc06fb02b9c30d7dc1db485e3f3e735c306003c3a38c78938e699"
+SIGNATURE = "b3d33c693406326a9415e786ca1524da95878c12c5bbbf3ae94d223191765630"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

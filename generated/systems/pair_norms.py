@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 1c105b3870df99c9, runtime 4733d4c4e9330f0a.
+Generated; do not edit. Signature d42a13e81af915b7, runtime 561ce8984c323c27.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "1c105b3870df99c9990fe8d4c4752394974619bcd0c6a9ad69e73cd482900b33"
+SIGNATURE = "d42a13e81af915b75d9cbb159eee00ea5307e49a1eaef4ee44705c6d88c01b0d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 247cf15c31dc0e63.
+Generated; do not edit. Signature abcdfc752800394a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "247cf15c31dc0e63258e9211286354863aa9e8898b228cddf56e33cda5a8808f"
+SIGNATURE = "abcdfc752800394adb3245f2129cf4616661e5a3a675b78994ba26abf6c8a2f1"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -25,7 +25,9 @@ def outline(model: Model, swept: Collection[str] = ()) -> str:
 
 
 def _is_default(record: Table, name: str) -> bool:
-    item = next(each for each in fields_with_keys(type(record)) if each.name == name)
+    item = next((each for each in fields_with_keys(type(record)) if each.name == name), None)
+    if item is None:  # the name of a metric is the user's
+        return False
     made = item.default if item.default_factory is MISSING else item.default_factory()
     return bool(getattr(record, name) == made)
 
