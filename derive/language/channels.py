@@ -18,8 +18,9 @@ class ChannelEntry:
     """A channel: ``name``, its words, its source, and the law of y given s as LaTeX.
 
     labels, probability: those of few labels, and that of each as an expression in y and s; none where any count is a
-    label. mean, square: E[y|s] and E[y^2|s], which ``derive.channel`` computes. trials: whether labels are counts up to
-    a number of trials, a name in the expressions.
+    label. mean: E[y|s]; second: of few labels E[y^2|s], of counts Var[y|s], which is finite wherever E[y|s]^2 is;
+    ``derive.channel`` computes them. trials: whether labels are counts up to a number of trials, a name in the
+    expressions.
     """
 
     name: str
@@ -27,10 +28,15 @@ class ChannelEntry:
     citation: str
     latex: str
     mean: str
-    square: str
+    second: str
     labels: tuple[float, ...] = ()
     probability: str = ""
     trials: bool = False
+
+    @property
+    def counts(self) -> bool:
+        """Whether labels are counts."""
+        return not self.labels
 
 
 _ENTRIES = (
@@ -60,7 +66,7 @@ _ENTRIES = (
         "McCullagh & Nelder 1989, Generalized Linear Models, ch. 4",
         r"P(y\mid s)=\binom{T}{y}\frac{e^{ys}}{(1+e^{s})^{T}}",
         "trials*sigmoid(s)",
-        "trials*sigmoid(s)*(1+(trials-1)*sigmoid(s))",
+        "trials*sigmoid(s)*sigmoid(-s)",
         trials=True,
     ),
     ChannelEntry(
@@ -69,7 +75,7 @@ _ENTRIES = (
         "McCullagh & Nelder 1989, Generalized Linear Models, ch. 6",
         r"P(y\mid s)=\frac{e^{ys-e^{s}}}{y!}",
         "exp(s)",
-        "exp(s)*(1+exp(s))",
+        "exp(s)",
     ),
 )
 

@@ -280,9 +280,10 @@ def _variance_of(target: Target) -> IndexFunction | None:
     """The variance of a label that a channel draws, as a function of the indices."""
     if target.channel is None:
         return None
-    mean, square = index_function(target.mean_link), target.square_link
-    second = index_function(square).at(*mean.variables) if isinstance(square, str) else sp.nsimplify(square)
-    return IndexFunction(f"variance of {target.channel}", second - mean.expr**2, mean.variables)
+    mean, text = index_function(target.mean_link), target.second_link
+    second = index_function(text).at(*mean.variables) if isinstance(text, str) else sp.nsimplify(text)
+    variance = second if target.channel.counts else second - mean.expr**2
+    return IndexFunction(f"variance of {target.channel}", variance, mean.variables)
 
 
 def system_of(model: Model) -> SaddleSystem:

@@ -19,6 +19,8 @@ from giantstep.spec.jumps import jumps
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model, Network, Step, Target
 
+_ROUNDING = 1e-14  # of the squares that the mean square of the residual is the difference of
+
 
 @dataclass(frozen=True)
 class StepArguments:
@@ -74,9 +76,10 @@ def _averages(
         target.noise,
         target.flips,
     )
-    if not e2 > 0.0:
+    if not e2 > _ROUNDING * (of_link.square + (ubar * of_f.mean) ** 2):
         raise BadInput(
-            f"the residual of the gradient step vanishes: target.link = {target.link!r} equals the network's mean",
+            f"the residual of the gradient step vanishes: target.link = {target.link!r} equals the network's mean, "
+            "but for rounding",
             "choose a link that is not constant, add target.noise, or leave [step] out",
         )
     overlaps = tuple(generated_step.overlap(linear, target.flips, target.probit) for linear in of_link.linear)
@@ -103,10 +106,11 @@ def scale_of_step(network: Network, step: Step, target: Target) -> tuple[float, 
 
 def _link_moments(target: Target) -> LinkMoments:
     """Moments of the label without flips and its own noise; of one that a channel draws with the channel's."""
-    found, square = _moments_of(target, target.mean_link), target.square_link
+    found, second = _moments_of(target, target.mean_link), target.second_link
     if target.channel is None:
         return found
-    return replace(found, square=_moments_of(target, square).mean if isinstance(square, str) else square)
+    square = _moments_of(target, second).mean if isinstance(second, str) else second
+    return replace(found, square=square + found.square if target.channel.counts else square)
 
 
 def _moments_of(target: Target, link: str) -> LinkMoments:

@@ -97,10 +97,12 @@ def _noisy_moments(rows: Array, target: Target, overlaps: Rows | tuple[float, ..
 
 
 def _of_channel(target: Target, of: Callable[[str], LabelMoments]) -> LabelMoments:
-    """Moments of a label that a channel draws, from those of the links E[y|z] and E[y^2|z]."""
-    mean, square = of(target.mean_link), target.square_link
-    second = of(square).mean if isinstance(square, str) else np.full_like(mean.mean, square)
-    return LabelMoments(mean.mean, mean.linear, second)
+    """Moments of a label that a channel draws, from those of the links E[y|z] and Var[y|z] or E[y^2|z]."""
+    mean, second = of(target.mean_link), target.second_link
+    square = of(second).mean if isinstance(second, str) else np.full_like(mean.mean, second)
+    if target.channel is not None and target.channel.counts:
+        square = square + mean.square
+    return LabelMoments(mean.mean, mean.linear, square)
 
 
 def _distinct(kappa: Array) -> tuple[Array, Array]:

@@ -292,7 +292,7 @@ def _tensor(target: Target, overlaps: Rows, finer: int, rough: bool) -> tuple[Ar
     Where kappa has several directions, one node serves a direction of t that the label does not know.
     """
     link, probit = target.link, target.probit
-    averaged = dict.fromkeys((link, target.mean_link, *[target.square_link] * isinstance(target.square_link, str)))
+    averaged = dict.fromkeys((link, target.mean_link, *[target.second_link] * isinstance(target.second_link, str)))
     rule = max((smooth_rule(str(text), overlaps, probit, finer, rough) for text in averaged), key=lambda r: len(r[0]))
     single = (np.zeros(1), np.ones(1))
     known = np.diag(noisy_indices(np.array(overlaps), probit).lower) > 0.0

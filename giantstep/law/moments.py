@@ -18,6 +18,7 @@ _ORDER = 20
 _REACH, _FARTHEST = 14.0, 38.0  # the weight is 1e-43 at the first
 _NEGLIGIBLE = 1e-17
 _TOLERANCE = 1e-13
+_SHARE = 1e-3  # of the largest of what is integrated together: what is less need not settle for itself
 _ROUNDING = 1e-14  # of a slope that is linear, beside its terms
 
 
@@ -49,7 +50,7 @@ def activation_moments(text: str, breakpoints: tuple[float, ...], bias: float = 
         value, slope = function(z + bias)
         return np.stack([value, z * value, (z * z - 1.0) * value, slope * slope])
 
-    return ActivationMoments(*_settled(integrands, [b - bias for b in breakpoints], text))
+    return ActivationMoments(*_settled(integrands, [b - bias for b in breakpoints], text, squares=1))
 
 
 @lru_cache(maxsize=256)
@@ -102,17 +103,23 @@ def link_moments(text: str, breakpoints: tuple[float, ...], probit: float = 0.0)
         value, _ = function(scale * z)
         return np.stack([value, z * value, value * value])
 
-    mean, linear, square = _settled(integrands, [b / scale for b in breakpoints], text)
+    mean, linear, square = _settled(integrands, [b / scale for b in breakpoints], text, squares=1)
     return LinkMoments(mean, (linear,), square)
 
 
-def _settled(integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float], text: str) -> list[float]:
-    """Gauss-Legendre on panels between the breakpoints, halved until two answers agree."""
+def _settled(
+    integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float], text: str, squares: int = 0
+) -> list[float]:
+    """Gauss-Legendre on panels between the breakpoints, halved until two answers agree.
+
+    squares: how many integrands, the last ones, are squares, whose size says nothing of that of the others.
+    """
     previous: np.ndarray | None = None
     with np.errstate(over="ignore", invalid="ignore"):
         reach = _reach(integrands)
         for level in range(12):
-            current, scale = _panels(integrands, breaks, reach, 2.0 ** (1 - level))
+            current, size = _panels(integrands, breaks, reach, 2.0 ** (1 - level))
+            scale = np.concatenate([np.maximum(part, _SHARE * part.max()) for part in _parted(size, squares)])
             if previous is not None and np.all(np.abs(current - previous) <= _TOLERANCE * scale):
                 # what cancels to below the resolution vanishes: a moment of the other parity, say
                 return [float(x) if abs(x) > _TOLERANCE * y else 0.0 for x, y in zip(current, scale, strict=True)]
@@ -140,5 +147,10 @@ def _panels(
 ) -> tuple[np.ndarray, np.ndarray]:
     z, weight = normal_nodes(evenly_cut(reach, width, breaks), _ORDER)
     values = integrands(z)
-    scale = np.abs(values) @ weight
-    return values @ weight, np.maximum(scale, scale.max() * 1e-3)
+    return values @ weight, np.abs(values) @ weight
+
+
+def _parted(size: np.ndarray, squares: int) -> list[np.ndarray]:
+    """Integrands that are comparable in size."""
+    count = len(size) - squares
+    return [part for part in (size[:count], size[count:]) if len(part)]

@@ -35,11 +35,11 @@ def link_term(target: Target, overlaps: Rows) -> Term | None:
 
 
 def noisy_terms(link: Term | None, target: Target) -> tuple[Term, ...]:
-    """The mean label with noise inside the link, and the mean square of one that a channel draws, as functions of
+    """The mean label with noise inside the link, and the second moment of one that a channel draws, as functions of
     kappa: they turn where the clean label may jump.
     """
     if link is None:
         return ()
-    noisy, square = replace(link, variance=link.variance + target.probit), target.square_link
+    noisy, second = replace(link, variance=link.variance + target.probit), target.second_link
     means = (noisy,) if target.probit > 0.0 else ()
-    return (*means, replace(noisy, function=square)) if isinstance(square, str) else means
+    return (*means, replace(noisy, function=second)) if isinstance(second, str) else means

@@ -43,7 +43,7 @@ class LinkKind(Kind):
             raise wrong(key, value, allowed, 'for example "sign" or "sign(z1*z2)"')
         try:
             link = link_of(value)
-            problem = _problem(link.text)
+            problem = problem_of(link.text)
         except ExpressionError as error:
             raise BadInput(f"{key}: {error.message}", error.hint) from None
         if problem:
@@ -52,7 +52,7 @@ class LinkKind(Kind):
 
 
 @lru_cache(maxsize=256)
-def _problem(text: str) -> str:
+def problem_of(text: str) -> str:
     """Why a link has no finite Gaussian moments, judged by its values up to |z| = 30, or ''."""
     link = link_of(text)
     if link.indices == 1:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
@@ -25,9 +26,9 @@ from derive.language.links import link_of
 from derive.language.substitution import number, substituted
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import Array, jet, prepare, special
-from giantstep.spec.link import link_values, probes
+from giantstep.spec.link import link_values, probes, problem_of
 from giantstep.spec.symbolic import as_text
-from giantstep.spec.validate import Count, Kind, Number, Numbers, wrong
+from giantstep.spec.validate import REACH, TOO_LARGE, Count, Kind, Number, Numbers, wrong
 
 MOST_LABELS, MOST_TRIALS = 64, 64
 _KEY = "target.channel"
@@ -36,6 +37,7 @@ _EXAMPLE = (
     'for example "logit", { name = "binomial", trials = 5 } or { labels = [-1, 1], probability = "sigmoid(y*s)" }'
 )
 TRIALS_OF_LABEL = Count("the number of trials of a label", 1, MOST_TRIALS)
+_FAR = REACH - 1e-6  # where growth is judged
 _ONE = 1e-9  # what probabilities may sum to beside 1
 
 
@@ -87,9 +89,14 @@ class Channel:
         return _moments(self)[0]
 
     @property
-    def square(self) -> Node:
-        """E[y^2|s], a tree in s."""
+    def second(self) -> Node:
+        """Var[y|s] of counts, of other labels E[y^2|s]; a tree in s."""
         return _moments(self)[1]
+
+    @property
+    def counts(self) -> bool:
+        """Whether labels are counts."""
+        return self.entry is not None and self.entry.counts
 
     def probability_of(self, y: Array, s: Array) -> Array:
         """P(y | s) of labels and parameters, arrays that broadcast."""
@@ -150,10 +157,10 @@ def mean_link(link: str, channel: Channel | None) -> str:
     return link if channel is None else _composed(link, canonical(channel.mean))
 
 
-def square_link(link: str, channel: Channel) -> str | float:
-    """E[y^2 | z] as a link, or a number where it is one."""
-    constant = constant_value(channel.square)
-    return constant if constant is not None else _composed(link, canonical(channel.square))
+def second_link(link: str, channel: Channel) -> str | float:
+    """Var[y | z] of counts, of other labels E[y^2 | z], as a link, or a number where it is one."""
+    constant = constant_value(channel.second)
+    return constant if constant is not None else _composed(link, canonical(channel.second))
 
 
 def sign_link(link: str, channel: Channel) -> str:
@@ -181,7 +188,7 @@ def _moments(channel: Channel) -> tuple[Node, Node]:
         same = {label * label for label in channel.labels}
         return mean, number(same.pop()) if len(same) == 1 else square
     trials = {TRIALS: number(float(channel.trials))}
-    return substituted(parse_moment(entry.mean), trials), substituted(parse_moment(entry.square), trials)
+    return substituted(parse_moment(entry.mean), trials), substituted(parse_moment(entry.second), trials)
 
 
 def _entry(name: str) -> ChannelEntry:
@@ -229,6 +236,25 @@ def _check_labels(channel: Channel) -> None:
         parse_probability(channel.probability)
     except ExpressionError as error:
         raise BadInput(f"{_KEY}.probability: {error.message}", error.hint) from None
+
+
+def check_mean(channel: Channel, link: str, probit: float) -> None:
+    """Raises BadInput where the mean label, or the mean square of counts, has no average over the inputs."""
+    shown = f"target.link = {shorten(link)} with {_KEY} = {channel}"
+    points = probes(link_of(link).indices)
+    most = float(np.max(link_values(link)(points[:, np.linalg.norm(points, axis=0) > _FAR])))
+    limit = math.log(TOO_LARGE) / (1.0 + probit)
+    if channel.counts and not channel.values and most > limit:
+        raise BadInput(
+            f"{shown} grows too fast: counts have the mean exp(link), whose square has no average over the inputs, or "
+            "none that can be computed",
+            f"use a link that stays below {limit:.0f} up to |z| = {REACH:g}, as {limit / REACH:.3g}*z and "
+            f"{limit / REACH**2:.3g}*z**2 do; from {0.25 / (1.0 + probit):.3g}*z**2 on there is no average",
+        )
+    for text in (mean_link(link, channel), second_link(link, channel)):
+        problem = problem_of(text) if isinstance(text, str) else ""
+        if problem:
+            raise BadInput(f"{shown} is not allowed: of the moments of the label, {problem}", "change the link")
 
 
 def check_probabilities(channel: Channel, link: str) -> None:

@@ -13,7 +13,15 @@ from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.link import LinkKind, takes_only_signs
 from giantstep.spec.tables import Table, shown_plainly
-from giantstep.spec.target_channel import Channel, ChannelKind, check_probabilities, mean_link, sign_link, square_link
+from giantstep.spec.target_channel import (
+    Channel,
+    ChannelKind,
+    check_mean,
+    check_probabilities,
+    mean_link,
+    second_link,
+    sign_link,
+)
 from giantstep.spec.validate import Number
 
 _SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)", or channel = "logit"'
@@ -62,9 +70,11 @@ class Target(Table):
         return Target(self.mean_link)
 
     @property
-    def square_link(self) -> str | float:
-        """E[y^2 | z] of a channel as a function of the indices with their noise, or a number where it is one."""
-        return 0.0 if self.channel is None else square_link(self.link, self.channel)
+    def second_link(self) -> str | float:
+        """Of a channel a function of the indices with their noise, or a number where it is one: Var[y | z] of counts,
+        of other labels E[y^2 | z]. The squares of counts may have averages where fourth powers of the mean have none.
+        """
+        return 0.0 if self.channel is None else second_link(self.link, self.channel)
 
     @property
     def deterministic(self) -> bool:
@@ -96,9 +106,7 @@ class Target(Table):
                     f"set target.{name} = 0, or leave the channel out; noise inside the link (target.probit) may stay",
                 )
         check_probabilities(channel, self.link)
-        for moment in (self.mean_link, self.square_link):
-            if isinstance(moment, str):
-                LinkKind().check(f"the moments of the label of target.channel = {channel}: target.link", moment)
+        check_mean(channel, self.link, self.probit)
 
 
 def check_margin(loss: str, target: Target) -> None:

@@ -9,8 +9,10 @@ import pytest
 from scipy import stats
 from scipy.special import expit
 
+import giantstep as gs
 from giantstep.law.channel import chances, drawn_label, labels_given
 from giantstep.law.few_nodes import Laws
+from giantstep.law.gradient_step import step_arguments
 from giantstep.law.label_moments import label_moments, moments_at_nodes
 from giantstep.law.labels import Intervals, Points, label_law
 from giantstep.spec.model import Target
@@ -138,3 +140,40 @@ def test_probabilities_that_turn_fast_hardly_or_with_kinks(link: str, channel: C
         mean = {"50*z": np.tanh(25.0 * z), "1e-6*z": np.tanh(5e-7 * z), "z": np.clip(z, -1.0, 1.0)}[link]
         found = (law.weight[k] @ law.label[k], (law.weight[k] * law.label[k]) @ law.t[k, :, 0])
         assert found == pytest.approx((density @ mean, density @ (mean * t)), rel=2e-9, abs=1e-15)
+
+
+@pytest.mark.parametrize("probit", [0.0, 0.2])
+def test_moments_of_counts_whose_fourth_powers_have_none(probit: float) -> None:
+    """Means exp(z^2/8) given kappa: averages of exponentials of squares in closed form."""
+    gamma, target = 0.6, Target("z**2/8", probit=probit, channel=Channel("poisson"))
+    rest, inside = 1.0 - gamma**2, 1.0 - gamma**2 + probit
+    rows = np.column_stack([KAPPA, np.ones(3), np.zeros((3, 3))])
+    found = moments_at_nodes(rows, target, (gamma,), 0, False)
+
+    def average(a: float) -> np.ndarray:
+        left = 1.0 - 2.0 * a * inside
+        return np.exp(a * (gamma * KAPPA) ** 2 / left) / math.sqrt(left)
+
+    slope = 0.25 * gamma * KAPPA / (1.0 - 0.25 * inside)
+    exact = [average(0.125), math.sqrt(rest) * slope * average(0.125), average(0.125) + average(0.25)]
+    assert np.array([found.mean, found.linear[:, 0], found.square]) == pytest.approx(np.array(exact), rel=1e-10)
+
+
+@pytest.mark.parametrize(
+    ("link", "mean", "square", "overlap"),
+    [
+        ("2.5*z", math.exp(3.125), math.exp(12.5), 2.5 * math.exp(3.125)),
+        ("6.5*z", math.exp(21.125), math.exp(84.5), 6.5 * math.exp(21.125)),
+        ("z**2/8", math.sqrt(4.0 / 3.0), math.sqrt(2.0), 0.0),
+    ],
+)
+def test_the_step_of_counts_of_heavy_tails(link: str, mean: float, square: float, overlap: float) -> None:
+    """E y^2 is the sum of the averages of the mean count and of its square; tanh has no mean of its own."""
+    found = step_arguments(gs.model(link=link, channel="poisson"))
+    assert (found.s0, found.e2, found.overlaps[0]) == pytest.approx((mean, mean + square, overlap), rel=1e-11)
+
+
+def test_a_residual_that_is_rounding_is_told() -> None:
+    with pytest.raises(gs.BadInput, match="residual of the gradient step vanishes"):
+        step_arguments(gs.model("sigmoid", link="0*z+1/2"))
+    assert step_arguments(gs.model("sigmoid", link="1/2+z/1e6")).e2 == pytest.approx(1e-12, rel=1e-2)

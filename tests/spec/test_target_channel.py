@@ -58,9 +58,22 @@ def test_a_channel_is_all_of_the_noise(noise: dict[str, float]) -> None:
         Target("sign", channel="logit", **noise)  # type: ignore[arg-type]
 
 
-def test_counts_whose_mean_grows_too_fast_are_refused() -> None:
-    with pytest.raises(BadInput, match="grows too fast"):
-        Target("z**2", channel="poisson")  # type: ignore[arg-type]
+@pytest.mark.parametrize(
+    ("link", "probit", "allowed"),
+    [("z**2", 0.0, "0.222"), ("z**2/4", 0.0, "0.222"), ("z1**2/3+z2", 0.0, "0.222"), ("z**2/8", 1.0, "0.111")],
+)
+def test_counts_whose_squares_have_no_average_are_refused(link: str, probit: float, allowed: str) -> None:
+    """In the words of the model: no link that nobody wrote."""
+    with pytest.raises(BadInput, match="grows too fast") as raised:
+        Target(link, probit=probit, channel="poisson")  # type: ignore[arg-type]
+    assert f"target.link = {link!r}" in raised.value.message
+    assert f"{allowed}*z**2 do" in raised.value.hint
+
+
+def test_counts_whose_squares_have_an_average_are_taken() -> None:
+    """E exp(2 link) of z**2/8 is the square root of 2; that of fourth powers of the mean is infinite."""
+    assert Target("z**2/8", channel="poisson").mean_link == "exp(z**2/8)"  # type: ignore[arg-type]
+    assert Target("z**2/20", probit=1.0, channel="poisson").second_link == "exp(z**2/20)"  # type: ignore[arg-type]
 
 
 def test_the_clean_target() -> None:
