@@ -15,10 +15,12 @@ Array = np.ndarray
 
 
 def test_error_of(problem: Problem, laws: Resolved, output: float) -> float:
-    """The squared error against the clean label, or for a loss of the margin the probability of its other sign."""
+    """The squared error against the clean label, or for a loss of the margin the probability of its other sign, where
+    both are equally likely a half.
+    """
     if problem.model.fit.loss.form == "margin":
         labels, probability = label_points(laws.table, laws.clean)
-        return float(probability @ (labels * output < 0.0))
+        return float(probability @ (0.5 - 0.5 * np.sign(labels * output)))
     mean = float(laws.table[:, 1] @ laws.table[:, 2])
     return square_of_label(laws) - output * (2.0 * mean - output)
 

@@ -15,7 +15,7 @@ Array = np.ndarray
 
 
 def wrong_sign(output: Output) -> Array:
-    """P(y f < 0 | kappa) for clean labels +-1, at the nodes of kappa.
+    """P(y f < 0 | kappa) for clean labels +-1, at the nodes of kappa; where both are equally likely, y = 0, a half.
 
     Source: [CUI24] App. C; Owen (1956) for the bivariate normal integral.
     """
@@ -47,7 +47,7 @@ def _of_intervals(labels: Intervals, kappa: Array, mean: Array, slope: Array, de
         ends[end] = below, _below_both(edge, limit, (below, negative), (correlation, complement))
     for low, high, y in zip(labels.low.tolist(), labels.high.tolist(), labels.label, strict=True):
         inside, both = (upper - lower for upper, lower in zip(ends[high], ends[low], strict=True))
-        total += both if y > 0.0 else inside - both
+        total += both if y > 0.0 else inside - both if y < 0.0 else 0.5 * inside
     return total
 
 

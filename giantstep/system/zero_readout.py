@@ -106,6 +106,8 @@ def _moved(problem: Problem, felt: float) -> float:
     model, (*_, ridge, noise, inverse_dimension) = problem.model, problem.parameters
     laws, blocks = resolved(problem, FINE[-1]), len(problem.fraction)
     size = np.sqrt(square_of_label(laws) + noise)
+    if size == 0.0:
+        return math.inf
     mu0, mu1, mu2_sq = (laws.table[:, laws.table.shape[1] + n * blocks :][:, :blocks] for n in (-3, -2, -1))
     mean = laws.table[:, 1] @ mu0**2
     if inverse_dimension == 0.0 and mean.any():

@@ -12,6 +12,7 @@ from scipy.stats import multivariate_normal
 
 from giantstep.law.labels import label_law
 from giantstep.spec.model import Target
+from giantstep.spec.target_channel import Channel
 from giantstep.system.misclassification import bivariate_normal, wrong_sign
 from giantstep.system.sign_panels import Output
 
@@ -84,3 +85,22 @@ def test_misclassification_of_labels_at_nodes() -> None:
     found = WEIGHT @ wrong_sign(Output(KAPPA, MEAN, slope, DELTA, law))
     exact = WEIGHT @ ndtr(-MEAN / np.sqrt(DELTA + (slope**2).sum(axis=0)))
     assert found == pytest.approx(exact, abs=1e-10)
+
+
+@pytest.mark.parametrize("gamma", [0.0, 0.7, 1.0])
+def test_labels_that_are_equally_likely_count_by_half(gamma: float) -> None:
+    """log odds max(z - 0.4, 0): either label below, the positive one beyond."""
+    target = Target("relu(z-0.4)", channel=Channel("logit"))
+    law = label_law(target.clean(True), (gamma,), KAPPA)
+    width = math.sqrt(1.0 - gamma**2)
+    exact = 0.0
+    for kappa, weight, mean, slope, delta in zip(KAPPA, WEIGHT, MEAN, SLOPE[0], DELTA, strict=True):
+        cut = (0.4 - gamma * kappa) / width if width > 0.0 else (-9.5 if gamma * kappa >= 0.4 else 9.5)
+        cut = min(max(cut, -9.5), 9.5)
+
+        def negative(t: float, mean: float = mean, slope: float = slope, delta: float = delta) -> float:
+            normal = math.exp(-0.5 * t * t) / math.sqrt(2 * math.pi)
+            return normal * float(ndtr(-(mean + slope * t) / math.sqrt(delta)))
+
+        exact += weight * (quad(negative, cut, 9.5, epsabs=1e-13, limit=400)[0] + 0.5 * float(ndtr(cut)))
+    assert WEIGHT @ wrong_sign(Output(KAPPA, MEAN, SLOPE, DELTA, law)) == pytest.approx(exact, abs=1e-12)
