@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature c0ae40231dd54bdf, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 5450c9fcf2fd14da, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "c0ae40231dd54bdfe9f8e1983f4f929621eaf0edb5184425ef351eace18249ae"
+SIGNATURE = "5450c9fcf2fd14da1097e61de983b0acd0ca71075aa8a64c4a3f7bc855a30c11"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature b7bc98a98a6affb7, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 99e7227f9d56908f, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b7bc98a98a6affb79a64521d2fb17d23f35f776c5cf5f1bf67f88dca24050f46"
+SIGNATURE = "99e7227f9d56908ffae14c3f68a68413ff3e31f69f8a0856260743a574d639dd"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

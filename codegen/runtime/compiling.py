@@ -256,19 +256,19 @@ def sum_of_products(typing: Any, rows: Any, i: Any, others: Any, j: Any, first: 
 
 
 @intrinsic
-def add_multiple(typing: Any, rows: Any, i: Any, factor: Any, numbers: Any) -> Any:
-    """Add a multiple of numbers[n] to rows[i, n]; whole vectors of four, of arrays that share no memory."""
+def add_multiple(typing: Any, rows: Any, i: Any, first: Any, factor: Any, numbers: Any) -> Any:
+    """Add a multiple of numbers[n] to rows[i, first + n]; whole vectors of four, of arrays that share no memory."""
     if not (_plain(rows, numbers) and rows.ndim == 2 and numbers.ndim == 1):
         return None
 
     def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         four = ir.VectorType(ir.DoubleType(), 4)
-        into = _row(context, builder, signature.args[0], given[0], given[1])
-        start = _start(context, builder, signature.args[3], given[3])
-        array = context.make_array(signature.args[3])(context, builder, given[3])
+        into = builder.gep(_row(context, builder, signature.args[0], given[0], given[1]), [given[2]])
+        start = _start(context, builder, signature.args[4], given[4])
+        array = context.make_array(signature.args[4])(context, builder, given[4])
         factors = ir.Constant(four, ir.Undefined)
         for k in range(4):
-            factors = builder.insert_element(factors, given[2], ir.Constant(ir.IntType(32), k))
+            factors = builder.insert_element(factors, given[3], ir.Constant(ir.IntType(32), k))
         first, step = context.get_constant(types.intp, 0), context.get_constant(types.intp, 4)
         with cgutils.for_range_slice(builder, first, builder.extract_value(array.shape, 0), step, inc=True) as (n, _):
             place = _vector(builder, into, n, four)
@@ -276,7 +276,7 @@ def add_multiple(typing: Any, rows: Any, i: Any, factor: Any, numbers: Any) -> A
             builder.store(builder.fadd(builder.load(place, align=8), product), place, align=8)
         return context.get_dummy_value()
 
-    return types.void(rows, types.intp, types.float64, numbers), lowered
+    return types.void(rows, types.intp, types.intp, types.float64, numbers), lowered
 
 
 @intrinsic

@@ -28,11 +28,15 @@ from codegen.runtime.prox import Turns
 from codegen.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
 from codegen.runtime.vector import exp
 
-_ORDER = 20  # Chebyshev nodes of a panel of centres: an even number, whole vectors of four
-_HALF = 0.7  # its half width in spreads of the output, which smooth what is interpolated: (h/2)^n 2/sqrt(n!) = 1e-18
-_CROWD = 24  # centres on a panel that are worth its nodes
+# centres that are many are moved to cells of a grid: N(c, s^2) is a sum over cells x of N(x; c, (s/2)^2) N(x, 3 s^2/4)
+_MOVED = 0.5  # of the spread, in which a centre is spread over cells
+_KEPT = math.sqrt(0.75)  # the spread about a cell, in spreads s of the output
+_CELL = 0.3175  # the length of a cell in s: the sum is off by 2 exp(-2 pi^2 (3/16)/_CELL^2) = 2e-16 of itself
+_REACHED = 28  # cells that a centre is moved to: 8.26 of s/2 on both sides, beyond which there is 1e-16
+_MIDDLE = 13  # the number among them of its own
+_PANEL = 16  # cells that are told apart as crowded or not: at least half of those reached
+_CROWD = 24  # centres on a panel that are worth its cells
 _NOWHERE = Turns((math.inf, math.inf), math.inf)
-_GROWTH = 2.0  # its half width in units of the exponential growth of a loss, at most: (h/2)^n 2/n! = 1e-18
 _WIDE, _STEEP = 100.0, 50.0  # of the centres that share their nodes: spreads, and units of the exponential growth
 
 
@@ -119,78 +123,100 @@ def _set_part(w, t, part):
 
 
 @inner
-def _crowded(centers, count, low, half, panel):
-    """Number the panels from `low` on that hold more centres than pay for a table, -1 for the others; how many."""
+def _crowded(places, count, low, cell, panel):
+    """Number the panels from `low` on that hold more centres than pay for their cells, and those beside them, with
+    -2 - number for the latter and -1 for all others; how many are numbered.
+    """
     for k in range(panel.shape[0]):
         panel[k] = 0
     for j in range(count):
-        place = (centers[j] - low) / (2.0 * half)
-        if place < panel.shape[0]:
+        place = (places[j] - low) / (_PANEL * cell)
+        if place < panel.shape[0] - 1:
             panel[int(place)] += 1
-    panels = 0
+    panels, before = 0, False
     for k in range(panel.shape[0]):
-        if panel[k] > _CROWD:
+        here = panel[k] > _CROWD
+        if here:
             panel[k] = panels
-            panels += 1
+        elif before or (k + 1 < panel.shape[0] and panel[k + 1] > _CROWD):
+            panel[k] = -2 - panels
         else:
             panel[k] = -1
+        panels += panel[k] != -1
+        before = here
     return panels
 
 
 @inner
-def _fill_polynomials(x, polynomial):
-    """The Chebyshev polynomials at x, even and odd ones each from the two before: neither waits for the other."""
-    twice = 2.0 * (2.0 * x * x - 1.0)
-    even, odd, before_even, before_odd = 1.0, x, 0.5 * twice, x
-    for degree in range(0, _ORDER, 2):
-        polynomial[degree] = even
-        polynomial[degree + 1] = odd
-        before_even, even = even, twice * even - before_even
-        before_odd, odd = odd, twice * odd - before_odd
+def _bell():
+    """The shares that a centre in the middle of a cell has of it and of those around it."""
+    bell = np.empty(_REACHED)
+    for k in range(_REACHED):
+        x = _CELL / _MOVED * (k - _MIDDLE)
+        bell[k] = NORM * _CELL / _MOVED * math.exp(-0.5 * x * x)
+    return bell
 
 
 @inner
-def _gathered(centres, count, low, half, panel, moments, polynomial):
-    """Replace the centres in crowded panels by Chebyshev nodes, with weights that average polynomials as they do.
+def _fill_shares(offset, bell, share):
+    """The shares of a centre that lies `offset` of a cell beyond the middle of the cells that it is moved to.
 
-    moments[panel and part, degree]: room for those of the Chebyshev polynomials, polynomial[degree] for these at a
-    place.
-    Returns how many centres there are now.
+    bell[_REACHED]: those of one that does not.
     """
-    centers, parts = centres.place, centres.part
+    rate = (_CELL / _MOVED) ** 2 * offset
+    ratio = math.exp(rate)
+    first = math.exp(-rate * (_MIDDLE + 0.5 * offset))
+    second, square = first * ratio, ratio * ratio
+    third, fourth, ratio = first * square, second * square, square * square
+    for k in range(0, _REACHED, 4):  # four that do not wait for each other
+        share[k] = bell[k] * first
+        share[k + 1] = bell[k + 1] * second
+        share[k + 2] = bell[k + 2] * third
+        share[k + 3] = bell[k + 3] * fourth
+        first, second, third, fourth = first * ratio, second * ratio, third * ratio, fourth * ratio
+
+
+@inner
+def _gathered(centres, count, low, cell, panel, moments, bell):
+    """Move the centres in crowded panels to moments[part, cell] of numbered panels. Returns how many are left.
+
+    bell [_REACHED]: the shares of a centre in the middle of a cell.
+    """
+    share = np.empty(_REACHED)
+    places, parts = centres.place, centres.part
     kept = np.intp(0)
     for j in range(count):
-        place = (centers[j] - low) / (2.0 * half)
-        k = panel[int(place)] if place < panel.shape[0] else -1
-        if k < 0:
-            centers[kept] = centers[j]
+        place = (places[j] - low) / cell
+        number = int(place)
+        k = number // _PANEL
+        if k >= panel.shape[0] or panel[k] < 0:
+            centres.label[kept] = centres.label[j]
+            places[kept] = places[j]
             for a in range(parts.shape[1]):
                 parts[kept, a] = parts[j, a]
             kept += 1
         else:
-            _fill_polynomials(2.0 * (place - int(place)) - 1.0, polynomial)
+            _fill_shares(place - number, bell, share)
+            first = panel[k] * _PANEL + number % _PANEL - (_MIDDLE)
             for a in range(parts.shape[1]):
-                add_multiple(moments, k * parts.shape[1] + a, parts[j, a], polynomial)
-    for place in range(panel.shape[0]):
-        if panel[place] >= 0:
-            for i in range(_ORDER):
-                angle = math.pi * (i + 0.5) / _ORDER
-                centers[kept] = low + half * (2.0 * place + 1.0 + math.cos(angle))
-                _stand_in(moments, panel[place], angle, parts, kept)
-                kept += 1
+                add_multiple(moments, a, first, parts[j, a], share)
     return kept
 
 
 @inner
-def _stand_in(moments, k, angle, parts, place):
-    """The parts at the Chebyshev node of an angle that stand for those of all centres of a panel."""
-    first = k * parts.shape[1]
-    for a in range(parts.shape[1]):
-        parts[place, a] = moments[first + a, 0] / _ORDER
-    for degree in range(1, _ORDER):
-        share = 2.0 * math.cos(degree * angle) / _ORDER
-        for a in range(parts.shape[1]):
-            parts[place, a] += share * moments[first + a, degree]
+def _fill_cells(low, cell, panel, moments, label, cells):
+    """Centres at the cells of numbered panels that have a weight. Returns how many."""
+    count = np.intp(0)
+    for k in range(panel.shape[0]):
+        first = (panel[k] if panel[k] >= 0 else -2 - panel[k]) * _PANEL
+        for i in range(_PANEL if panel[k] != -1 else 0):
+            if moments[0, first + i] != 0.0:
+                cells.label[count] = label
+                cells.place[count] = low + cell * (k * _PANEL + i)
+                for a in range(moments.shape[0]):
+                    cells.part[count, a] = moments[a, first + i]
+                count += 1
+    return count
 
 
 @inner
@@ -317,37 +343,45 @@ def _add_closed(law, rule, side, centres, count, moves, room, node):
         _add(room.sums, side.sign, centres.part[j], moves, room.out, node)
 
 
+@inner
+def _add_all(law, rule, side, centres, count, moves, room, node):
+    """Add the averages about all centres to those at a node."""
+    if law.quadratic:
+        _add_closed(law, rule, side, centres, count, moves, room, node)
+    else:
+        _add_averages(law, rule, side, centres, np.argsort(centres.place[:count]), moves, room, node)
+
+
 @entry
 def points(law, rule, labels, fields, scratch, out):
     """Averages over labels at nodes, and t about a mean there: out[:, node], in the order of AVERAGES.
 
     A loss of the residual or of the margin knows a label by the centre of the output only: many that are close are
-    replaced by Chebyshev nodes.
+    moved to cells of a grid.
     """
     number, directions = labels.weight.shape[1], labels.t.shape[2]
-    sums, parts = np.empty(10), np.empty((number, 1 + directions + directions * (directions + 1) // 2))
-    centres = _Centres(np.empty(number), np.empty(number), parts)
+    products = 1 + directions + directions * (directions + 1) // 2
+    centres = _Centres(np.empty(number), np.empty(number), np.empty((number, products)))
     moves = _Moves(labels.rest, np.empty(directions))
-    panel, polynomial = np.empty(number, np.int64), np.empty(_ORDER)
-    room = _Room(scratch, np.empty((3, scratch.shape[1])), sums, out, room_for_knots(law))
+    panel = np.empty(number + 2, np.int64)
+    bell = _bell()
+    room = _Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law))
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
-        spread = math.sqrt(_variance(fields, node, moves) + rule.noise)
-        half = _HALF * spread
-        if law.rate > 0.0:
-            half = min(half, _GROWTH / law.rate)
+        spread, V = math.sqrt(_variance(fields, node, moves) + rule.noise), fields.V[node]
+        cell = _CELL * spread
         for number_of_side in range(2 if law.margin else 1):
-            side = _Side(1.0 - 2.0 * number_of_side, spread, fields.V[node])
-            count, low = _find_centres(law, side.sign, labels, fields, node, centres)
+            sign = 1.0 - 2.0 * number_of_side
+            count, low = _find_centres(law, sign, labels, fields, node, centres)
             if count > _CROWD and (law.residual or law.margin):
-                panels = _crowded(centres.place, count, low, half, panel)
+                low -= _PANEL * cell
+                panels = _crowded(centres.place, count, low, cell, panel)
                 if panels > 0:
-                    moments = np.zeros((panels * parts.shape[1], _ORDER))
-                    count = _gathered(centres, count, low, half, panel, moments, polynomial)
-                    for j in range(count):
-                        centres.label[j] = side.sign
-            if law.quadratic:
-                _add_closed(law, rule, side, centres, count, moves, room, node)
-            else:
-                _add_averages(law, rule, side, centres, np.argsort(centres.place[:count]), moves, room, node)
+                    size = panels * _PANEL
+                    moments = np.zeros((products, size))
+                    count = _gathered(centres, count, low, cell, panel, moments, bell)
+                    cells = _Centres(np.empty(size), np.empty(size), np.empty((size, products)))
+                    size = _fill_cells(low, cell, panel, moments, sign, cells)
+                    _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
+            _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)

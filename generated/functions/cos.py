@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8a38934f406e8a28, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 65ec835fd9f827c1, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "8a38934f406e8a28373692ec501904c559aeb38689da3952f0cfc6d4d0a12b66"
+SIGNATURE = "65ec835fd9f827c173354beb4edb987f6eac05877e443a751ff57e163627a730"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3e9a2f3f9d4d89bd, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 334b17fd72ea97f1, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "3e9a2f3f9d4d89bdaacfd1ffce57f2767624ddde5426a79a39a8c9f89d3b1f3f"
+SIGNATURE = "334b17fd72ea97f19856199863cd4feedbe23ce8d53b716c7d2c278747a9010b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature def3cbcd9a24d6e8, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 75b8daa9b5a247ef, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "def3cbcd9a24d6e8e6567074d400362c6a2a23cd02674e34d926aa197a388d91"
+SIGNATURE = "75b8daa9b5a247ef523de3e7ee0af206f2f58feafc6bcbe486884cfb7af000d9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dd074ec4ce8b782f, runtime 561ce8984c323c27.
+Generated; do not edit. Signature e7c31b16fd6da892, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "dd074ec4ce8b782f32f61b122792a5f9d599acc766c1fd774d12660355ad621f"
+SIGNATURE = "e7c31b16fd6da892e2f2d9f2583abe49c8cdf17e181052f8260238ac2c0cb8ba"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8c2d40b02a02547c, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 83791f4f1b00d511, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "8c2d40b02a02547c4c254362b9b7fdeb3844eec31d8cf6ac287c46c4535ad5bb"
+SIGNATURE = "83791f4f1b00d51164bd024fb66fe26a01f8e117deaa229b0603d2783ef0c84a"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

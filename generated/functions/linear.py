@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9337bda8977d00e5, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 8208697459b2edf0, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9337bda8977d00e5262251d9d41efbc891e6e277b38ab66636d953a6848a5a9b"
+SIGNATURE = "8208697459b2edf0135c205db29135cd8d9ba8cfe47a6f978fe9d58c163ab671"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2a000363f6fef511, runtime 561ce8984c323c27.
+Generated; do not edit. Signature ec3bb0a79bc9aa56, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "2a000363f6fef5117ab8a80833df5140cd5b01e659b730d7459af12c7bbc672c"
+SIGNATURE = "ec3bb0a79bc9aa563ee94b8c356ef6f4ca7cfc75ec5e654b256a4642033a7479"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

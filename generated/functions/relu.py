@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0d8d7ce4161606c5, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 6b231c6b0352ba48, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "0d8d7ce4161606c5ec6bf0536bb5d62080bb84c0870d666d079face2a31008ba"
+SIGNATURE = "6b231c6b0352ba48ef7ac51a8e3836fd41190b93875a6aad4e38cbfae259b6fa"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4925be13db7f986a, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 21d587270552f029, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "4925be13db7f986a45fcdb5fd214a245e5284afe05839b293dd6816f4b2b7291"
+SIGNATURE = "21d587270552f0293d8a9425ef8cb68ae65087d87d5c0f48291077cf06341788"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature eeee60f81b0d6758, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 5fdbaa548d571556, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "eeee60f81b0d675839728dcdf793f522fad32570ae3c30f4b26f29bc43eded4f"
+SIGNATURE = "5fdbaa548d571556981b6e273ca086b9e27ec58283531e8c561d4e78f1b4ffe3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

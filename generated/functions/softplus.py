@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 03e609fe439ea9b2, runtime 561ce8984c323c27.
+Generated; do not edit. Signature d34557e0291ac8b8, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "03e609fe439ea9b2234b09611b6d6c7ec1fb9968aa623e4fb71c70bf92369b11"
+SIGNATURE = "d34557e0291ac8b84c2d2dcabe67dbe831d5e56dfb9334c0c4c5bef623e8cc87"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature aee1fb497eacc3a0, runtime 561ce8984c323c27.
+Generated; do not edit. Signature e5bc2d6340b86974, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "aee1fb497eacc3a0a73704e77c01b741755a2d7c4ac8b4ece1812778664315a4"
+SIGNATURE = "e5bc2d6340b869742d922f1ccdb400d9a72c4e513881b93f3984660c225843e4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1c6ee77e0f86fb51, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 53d1302d209c5b0a, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1c6ee77e0f86fb51217abc996a33d4372f98efb9d8800a6dba5acb7640ad5534"
+SIGNATURE = "53d1302d209c5b0a08fd9109c370a7111947f2cfa5dd289e9f5cf98bf7a0d1c8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 53814ce1921af494, runtime 561ce8984c323c27.
+Generated; do not edit. Signature e807090347f6d655, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "53814ce1921af494c1f2cb8732b2fc923c498e7cdcb50182dfad2665d0a72747"
+SIGNATURE = "e807090347f6d6557f22b45e61da4fa5f8811ca17d8d41f1c6e8357603b2c0ab"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 57692be75d445735, runtime 561ce8984c323c27.
+Generated; do not edit. Signature be91de8011fddbb3, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "57692be75d445735dee1406bf24882668756768283dd2749440ed34adb060b53"
+SIGNATURE = "be91de8011fddbb32bd02a2a10158ceb564b136e216ab018b660eae7dc49397b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature d1acd46ac54adabd, runtime 561ce8984c323c27.
+Generated; do not edit. Signature ae8fe807cc3de1ed, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "d1acd46ac54adabd06a5d19f72cc7955dd141cf8878f344bba622e5848790b1e"
+SIGNATURE = "ae8fe807cc3de1ed578cdacc7ef26fa971f1a3bb3383c9d4eaec8c79e6c016e6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b74f431d5fad8bb8, runtime 561ce8984c323c27.
+Generated; do not edit. Signature f593cafb94b40100, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "b74f431d5fad8bb8e5f0ea85bdc31adfae3ca16a24d299c74eaba9ff9feb53ed"
+SIGNATURE = "f593cafb94b40100a3293014bc23e3fa06e4901890e759fc0ca685085ade4cfd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature adf64e239475e346, runtime 561ce8984c323c27.
+Generated; do not edit. Signature b53d04a4def8be0f, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "adf64e239475e34671516416f2e45f678a9649fa5d28cce016c3fbeb5bdb11f9"
+SIGNATURE = "b53d04a4def8be0ff1e259afa12a2c05cb512e0d94eccac4a8c97bfe621c9d88"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

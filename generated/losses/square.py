@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5b31ce4fcadf2032, runtime 561ce8984c323c27.
+Generated; do not edit. Signature e3cb9e210c3bbd7b, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "5b31ce4fcadf203265ae93a58b89727e8d6e9d1e248c8025215156695e05807c"
+SIGNATURE = "e3cb9e210c3bbd7be4c73b4f45c38e5df2cb927047199ebc7a0701edb9a98fa1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 3a478a7b7a72cd17, runtime 561ce8984c323c27.
+Generated; do not edit. Signature cc3fbad96ff622f2, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "3a478a7b7a72cd1776bfdc02bc4ee621299daf1922033a52d693fefed955c9bb"
+SIGNATURE = "cc3fbad96ff622f2c492422ace0fec75ed0d519c6a3fdcaeb8d96b25b36dbd22"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 27b953f0dca52d7b, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 045e14738bcaa3bf, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -266,4 +266,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "27b953f0dca52d7b3cae48ac06c5edf88d2975a27f008ad0dcd36b58e5ade8c7"
+SIGNATURE = "045e14738bcaa3bf0adf49f6566443db67095ff8bb6277ebe8d66b3ae5581e60"

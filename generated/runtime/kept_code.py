@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 27b953f0dca52d7b, runtime 561ce8984c323c27.
+Generated; do not edit. Signature 045e14738bcaa3bf, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "27b953f0dca52d7b3cae48ac06c5edf88d2975a27f008ad0dcd36b58e5ade8c7"
+SIGNATURE = "045e14738bcaa3bf0adf49f6566443db67095ff8bb6277ebe8d66b3ae5581e60"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 7da5728b0cb78183.
+Generated; do not edit. Signature 1d2a78a763b2b46d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7da5728b0cb78183253ba171f36d2f528ebb9e2ced21bf18cd5dd534ffddd7e0"
+SIGNATURE = "1d2a78a763b2b46d0ecb0fba349b84611d9eb145294a41c86930e6b4b321a5de"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 59654cafd5fe5199.
+Generated; do not edit. Signature dab0c33e97383c14.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "59654cafd5fe5199f96309a24396345bb1c14c7e66a9f6b8df40e6fda8070c1c"
+SIGNATURE = "dab0c33e97383c1403ccaf76a0238382b7d9e6ff00ca52b77fe7378c6138623d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

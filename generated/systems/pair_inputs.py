@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3183c60fee1b0f88, runtime 561ce8984c323c27.
+Generated; do not edit. Signature bb2e1f0c809f17a8, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3183c60fee1b0f886438e893572d0331efa85f9fb888f7189e5c9b276a4857e3"
+SIGNATURE = "bb2e1f0c809f17a858214e3753713c340f4efb67833d34e86b3b0316dfb3fd40"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature abcdfc752800394a.
+Generated; do not edit. Signature c39f98811f09d644.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "abcdfc752800394adb3245f2129cf4616661e5a3a675b78994ba26abf6c8a2f1"
+SIGNATURE = "c39f98811f09d64494a8d38a297d780f9ba70826897c18be92637c8f8ebb5cf2"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4b68c4bcfd05c3c8.
+in X). Generated; do not edit. Signature 50a1d8fc480d3304.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "4b68c4bcfd05c3c8c54c6b27f63880063025b14f53cc9873cf78d1cd3b89a6e1"
+SIGNATURE = "50a1d8fc480d3304367ae3a27ee0d55fd3fa313e4e831f429cf58804ee91dcd1"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

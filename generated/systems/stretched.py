@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6de86e0cf41f03d4.
+Generated; do not edit. Signature 7a040ab15140da06.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6de86e0cf41f03d4b1e868ed7ce95928e42e629af8b9e63d7832979066653a8d"
+SIGNATURE = "7a040ab15140da06bd7b0fceb5b48f8373a17f437ba4cadb2cb721d8a67e09db"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

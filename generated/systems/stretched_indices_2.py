@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a2083ec476b9499e.
+Generated; do not edit. Signature cdd7d9cd5dea3f7a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a2083ec476b9499ea3c67e63045c647504c5d12e43d48e156b3d06f2d5890d8b"
+SIGNATURE = "cdd7d9cd5dea3f7a4bcb46428791a82f5cdd22c88feb3f454df9d1dfb3dea760"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
