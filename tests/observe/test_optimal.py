@@ -12,11 +12,14 @@ from scipy.stats import norm
 
 import giantstep as gs
 from giantstep.cli.main import main
+from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.monomials import told_by_product
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.thresholds import _largest, thresholds
 from giantstep.observe.optimal.told import Fineness, told
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
+from giantstep.spec.target_channel import Channel
 
 
 def model(link: str, samples: float, loss: str = "square", **target: float) -> gs.Model:
@@ -188,3 +191,21 @@ def test_an_alignment_that_is_given_is_said_to_be_left_out() -> None:
     found = gs.optimal(model)
     assert "alignment" in found.ignores and "not counted" in repr(found) and found.to_dict()["ignores"]
     assert not gs.optimal(model.replace({"spike.alignment": 0.0})).ignores
+
+
+def test_the_least_misclassification_of_labels_that_are_equally_likely() -> None:
+    """Log odds 3 max(z, 0): whatever is known, z > 0 has its likelier label, and z < 0 none."""
+    target = Target("3*relu(z)", channel=Channel("logit"))
+    assert least_error(target, np.array([[0.6]]), Fineness(), True) == pytest.approx(0.25, abs=1e-8)
+
+
+def test_the_likelier_label_is_averaged_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As many nodes as memory holds at a time; what is still refused is said in the words of the model."""
+    target, known = Target("2*z1*z2", channel=Channel("logit")), np.diag([0.5, 0.4])
+    whole = least_error(target, known, Fineness(), True)
+    monkeypatch.setattr("giantstep.observe.optimal.error._TOGETHER", 37)
+    assert least_error(target, known, Fineness(), True) == pytest.approx(whole, rel=1e-12)
+    monkeypatch.setattr("giantstep.law.multi_index_labels._MOST", 100)
+    with pytest.raises(NotConverged, match=r"of target.link = '2\*z1\*z2' with target.channel = logit needs") as raised:
+        least_error(target, known, Fineness(), True)
+    assert "fit.loss=square for the least squared error" in raised.value.hint

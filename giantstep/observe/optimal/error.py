@@ -7,23 +7,47 @@ import numpy as np
 from giantstep.law.directions import rows_of
 from giantstep.law.labels import label_law
 from giantstep.observe.optimal.told import Fineness, kappas, parts_of, square_root
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 
 Array = np.ndarray
+_TOGETHER = 2000  # nodes of kappa
 
 
 def least_error(target: Target, known: Array, fineness: Fineness, by_sign: bool) -> float:
     """E Var(f_* | kappa), or where predictions are signs P(f_* f < 0), for the overlap Q [m, m]."""
     if np.all(np.diag(known) == 1.0):
         return 0.0
-    root = square_root(known)
-    clean = target.clean(by_sign)
+    rows, clean = rows_of(square_root(known)), target.clean(by_sign)
     kappa, weight = kappas(clean, known, fineness)
-    law = label_law(clean, rows_of(root), kappa, finer=fineness.labels)
-    parts = parts_of(law, kappa)
-    label, share = parts.label, parts.weight
-    if by_sign:
-        below, above = (share * (label < 0.0)).sum(axis=1), (share * (label > 0.0)).sum(axis=1)
-        return float(weight @ np.minimum(below, above))
+    total = 0.0
+    for start in range(0, len(kappa), _TOGETHER):
+        here = slice(start, start + _TOGETHER)
+        try:
+            law = label_law(clean, rows, kappa[here], finer=fineness.labels)
+        except NotConverged as error:
+            raise _of_likelier(target, error) if by_sign and target.channel is not None else error from None
+        parts = parts_of(law, kappa[here])
+        total += float(weight[here] @ (_wrong if by_sign else _square)(parts.label, parts.weight))
+    return total
+
+
+def _wrong(label: Array, share: Array) -> Array:
+    """The least probability of a wrong sign; where both labels are equally likely, label 0, any is wrong by half."""
+    below, above, either = ((share * (np.sign(label) == sign)).sum(axis=1) for sign in (-1.0, 1.0, 0.0))
+    return np.asarray(np.minimum(below, above) + 0.5 * either)
+
+
+def _square(label: Array, share: Array) -> Array:
+    """The variance of the label."""
     mean = (share * label).sum(axis=1, keepdims=True)
-    return float(weight @ (share * (label - mean) ** 2).sum(axis=1))
+    return np.asarray((share * (label - mean) ** 2).sum(axis=1))
+
+
+def _of_likelier(target: Target, error: NotConverged) -> NotConverged:
+    """In the words of the model: which of two labels is likelier jumps where the link and the channel do not."""
+    return NotConverged(
+        f"the least misclassification of target.link = {target.link!r} with target.channel = {target.channel} needs "
+        f"averages over the likelier label, which jumps: {error.message}",
+        "set fit.loss=square for the least squared error, which is that of the mean label",
+    )
