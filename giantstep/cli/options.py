@@ -39,13 +39,24 @@ class Parser(argparse.ArgumentParser):
 
     def unknown(self, words: Sequence[str]) -> BadInput:
         """The error for words that are no arguments of a command."""
-        options = tuple(option for action in self._actions for option in action.option_strings)
-        meant = did_you_mean(words[0].partition("=")[0], options) if words[0].startswith("-") else ""
+        word = words[0].partition("=")[0]
+        taking = [action for action in self._actions if _taken_by(action) == word.strip("-").rstrip("s")]
+        options = tuple(option for action in taking or self._actions for option in action.option_strings)
+        if word.startswith("-"):
+            meant = f"did you mean '{options[0]}'? " if taking else did_you_mean(word, options)
+        else:
+            meant = ""
         return BadInput(f"unrecognized arguments: {' '.join(words)}", f"{meant}see: {self.prog} --help")
 
     def error(self, message: str) -> NoReturn:
         """Raise BadInput in place of printing the usage and leaving."""
         raise BadInput(message, f"see: {self.prog} --help")
+
+
+def _taken_by(action: argparse.Action) -> str:
+    """What an option takes, in a word, as key for KEY[,KEY]."""
+    shown = action.metavar if isinstance(action.metavar, str) and action.option_strings else ""
+    return shown.partition("[")[0].lower()
 
 
 def _whole(text: str) -> int:

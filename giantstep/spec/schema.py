@@ -175,7 +175,7 @@ def _of_loss() -> dict[str, Any]:
 
 def _of_channel() -> dict[str, Any]:
     words = "the law of the label given s = link(z): a name, or a table of it with trials, or of labels and probability"
-    named = {"name": {"enum": [*CHANNELS]}, "trials": _of_kind(TRIALS_OF_LABEL)}
+    named = {"name": {"enum": [*CHANNELS]}, "trials": {**_of_kind(TRIALS_OF_LABEL), "default": 1}}
     labels = {"labels": _list_of(_of_number(Number("a label")), MOST_LABELS), "probability": {"type": "string"}}
     tables = [
         {"type": "object", "properties": each, "required": needed, "additionalProperties": False}

@@ -36,7 +36,7 @@ _ALLOWED = f"the name of a channel ({', '.join(CHANNELS)}), or a table"
 _EXAMPLE = (
     'for example "logit", { name = "binomial", trials = 5 } or { labels = [-1, 1], probability = "sigmoid(y*s)" }'
 )
-TRIALS_OF_LABEL = Count("the number of trials of a label", 1, MOST_TRIALS)
+TRIALS_OF_LABEL = Count("the number of trials of a label (1 where left out)", 1, MOST_TRIALS)
 _FAR = REACH - 1e-6  # where growth is judged
 _ONE = 1e-9  # what probabilities may sum to beside 1
 
@@ -45,8 +45,8 @@ _ONE = 1e-9  # what probabilities may sum to beside 1
 class Channel:
     """The law of the label y given s = link(z): a registered name, or labels and their probability in y and s.
 
-    name: empty where labels and their probability are given. trials: of the channel "binomial". Raises BadInput for a
-    name that is not registered, and for what is no probability at every s.
+    name: empty where labels and their probability are given. trials: of the channel "binomial", at most 64. Raises
+    BadInput for a name that is not registered, for other trials, and for what is no probability at every s.
     """
 
     name: str = ""
@@ -57,6 +57,7 @@ class Channel:
     def __post_init__(self) -> None:
         if self.name:
             _entry(self.name)
+            TRIALS_OF_LABEL.check(f"{_KEY}.trials", self.trials)
         else:
             _check_labels(self)
 
@@ -272,7 +273,7 @@ def check_probabilities(channel: Channel, link: str) -> None:
     ):
         if bad.any():
             at = int(np.argmin(np.where(bad, np.abs(s), np.inf)))
-            shown, place = ", ".join(f"{p:.4g}" for p in found[:, at][:4]), float(s[at])
+            shown, place = ", ".join(f"{p:.4g}" for p in found[:, at][:4]), float(s[at]) + 0.0
             raise BadInput(
                 f"{_KEY}.probability = {shorten(channel.probability)}: at s = {place:.4g} the probabilities of the "
                 f"labels are {shown}{', ...' * (len(labels) > 4)}, which {words}",

@@ -24,7 +24,7 @@ from giantstep.spec.target_channel import (
 )
 from giantstep.spec.validate import Number
 
-_SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)", or channel = "logit"'
+_SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)"'
 
 
 @shown_plainly
@@ -35,8 +35,8 @@ class Target(Table):
     z = theta.x, |theta| = 1, or (z1, z2, ...) for orthonormal directions; n is standard normal, one for each index;
     flip is -1 with probability ``flips``, otherwise 1. Errors are measured against the clean target link(z).
     channel: the law P(y | s) of the label given s = link(z), in place of flips and noise: "logit", "probit", "poisson",
-    a table with the name "binomial" and trials, or one with labels and their probability in y and s. The clean target
-    is then the mean label E[y | z], or the likelier of two labels +-1.
+    a table with the name "binomial" and trials (1 to 64, 1 where left out), or one with labels and their probability in
+    y and s. The clean target is then the mean label E[y | z], or the likelier of two labels +-1.
     """
 
     path: ClassVar[str] = "target"
@@ -124,5 +124,16 @@ def check_margin(loss: str, target: Target) -> None:
         )
         raise BadInput(
             f"fit.loss = {shorten(loss)} needs labels +-1, and {named} takes other values",
-            f"{_SIGNS}; or a loss for regression, such as square, huber or absolute",
+            f"{_signs_instead(target.channel)}, or a loss for regression, such as square, huber or absolute",
         )
+
+
+def _signs_instead(channel: Channel | None) -> str:
+    """What has labels +-1 in the place of a link, or of a channel with other labels."""
+    if channel is None:
+        return f'{_SIGNS}, or target.channel = "logit"'
+    if len(channel.values) != 2:
+        return 'choose a channel of labels +-1, such as "logit"'
+    if channel.counts:
+        return 'write channel = "logit", the same law of labels -1 and 1 in the place of 0 and 1'
+    return "write the two labels as -1 and 1, also in their probability"

@@ -134,6 +134,7 @@ def test_processors_are_counted() -> None:
     [
         (["slove", "model.toml"], "did you mean 'solve'"),
         (["solve", "model.toml", "--tolerence", "1e-9"], "did you mean '--tolerance'"),
+        (["tune", "model.toml", "--key", "fit.ridge"], "did you mean '--over'"),
         (["solve", "model.toml", "more"], "giantstep solve --help"),
         (["curve", "model.toml", "--sweep", "fit.samples=1,2", "--jobs", "many"], "--jobs"),
     ],

@@ -6,7 +6,9 @@ import pytest
 
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Target
+from giantstep.spec.schema import schema
 from giantstep.spec.target_channel import Channel
+from giantstep.spec.target_table import check_margin
 
 TABLE = {"labels": [-1, 0, 2], "probability": "exp(y*s)/(exp(-s)+1+exp(2*s))"}
 
@@ -81,3 +83,33 @@ def test_the_clean_target() -> None:
     assert target.clean(True).link == "sign(2*z)"
     assert target.clean(False).link == target.mean_link
     assert Target("sign", flips=0.1).clean(True) == Target("sign")
+
+
+@pytest.mark.parametrize("trials", [0, 65, 2.5])
+def test_trials_have_bounds(trials: float) -> None:
+    with pytest.raises(BadInput, match="between 1 and 64, the number of trials of a label .1 where left out."):
+        Channel("binomial", trials)  # type: ignore[arg-type]
+    given = schema()["properties"]["target"]["properties"]["channel"]["anyOf"][1]["properties"]["trials"]
+    assert (given["minimum"], given["maximum"], given["default"]) == (1, 64, Channel("binomial").trials)
+
+
+@pytest.mark.parametrize(
+    ("channel", "hint"),
+    [
+        (Channel("binomial"), 'write channel = "logit", the same law'),
+        (Channel(labels=(0.0, 1.0), probability="1/2"), "write the two labels as -1 and 1"),
+        (Channel("poisson"), "choose a channel of labels"),
+        (Channel("binomial", 5), "choose a channel of labels"),
+        (None, "choose a link"),
+    ],
+    ids=str,
+)
+def test_a_margin_loss_says_what_has_signs(channel: Channel | None, hint: str) -> None:
+    with pytest.raises(BadInput, match="needs labels") as raised:
+        check_margin("logistic", Target("z/2", channel=channel))
+    assert raised.value.hint.startswith(hint)
+
+
+def test_a_place_at_zero_has_no_sign() -> None:
+    with pytest.raises(BadInput, match="at s = 0 the"):
+        Target("-relu(z)", channel={"labels": [0, 1], "probability": "1/s"})  # type: ignore[arg-type]
