@@ -24,6 +24,7 @@ LABEL, OUTPUT = sp.Symbol("y", real=True), sp.Symbol("omega", real=True)
 FLIP = sp.Symbol("varphi", real=True)
 LABEL_NOISE = sp.Symbol("varepsilon", real=True)
 _CHANNEL = "[CUI24] App. C"
+_MEAN = "McCullagh & Nelder 1989, section 2.2"
 
 
 @lru_cache(maxsize=8)
@@ -318,6 +319,39 @@ def misclassification(count: int) -> tuple[sp.Expr, Derivation]:
             test=Claim(lambda _, omega: _density_of_tail(omega)),
         ),
         _CHANNEL,
+    )
+    return error, trace.finish()
+
+
+def error_of_mean(predicted: sp.Expr, output: sp.Symbol, count: int) -> tuple[sp.Expr, Derivation]:
+    """E (f_* - m(f))^2 of a target of ``count`` indices, for a loss whose output f stands for the mean label m(f).
+
+    predicted: m in the symbol ``output`` and parameters. Source: McCullagh & Nelder 1989, section 2.2.
+    """
+    trace = Recorder("Test error")
+    given = _centre(count) + sp.sqrt(DELTA(KAPPA)) * XI
+    trace.define("output given kappa and t", OUTPUT, given, "Gaussian, of variance $\\Delta$", _CHANNEL)
+    trace.define(
+        "mean label predicted",
+        sp.Symbol("y_predicted", real=True),
+        predicted.subs(output, OUTPUT),
+        source=_MEAN,
+        rule="the mean label that an output stands for: the loss is the logarithm of its law, but for a constant",
+    )
+    error = trace.derive(
+        "test error",
+        sp.Symbol("test_error"),
+        computed(
+            "average",
+            "the mean label predicted against the clean one, averaged over $\\kappa$, $t$ and the noise of the output",
+            "output given kappa and t",
+            "mean label predicted",
+            by=lambda omega, mean: Expectation(
+                (_clean(count) - mean.subs(OUTPUT, omega)) ** 2, KAPPA, *numbered("t", count), XI
+            ),
+            test=AVERAGE_WRITTEN,
+        ),
+        _MEAN,
     )
     return error, trace.finish()
 

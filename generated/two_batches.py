@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 667317472a8c9563, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 5c9296b2c5232864, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "667317472a8c9563ae081b0ba17d5c4611fa53bb9355f1ed75cc63612d80fddd"
+SIGNATURE = "5c9296b2c5232864d909a616405a8449e98010417dd54f91b03c88b9a1180a18"
 
 
 def directions(*, gamma, **_):

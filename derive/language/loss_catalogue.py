@@ -26,6 +26,7 @@ from derive.language.grammar import (
 Form = Literal["residual", "margin", "general"]
 
 VARIABLES = ("y", "f")
+_OUTPUT, _SIGN = "f", "sign(f)"  # what outputs of regression and of margins predict
 
 
 @dataclass(frozen=True)
@@ -44,6 +45,8 @@ class LossEntry:
 
     form: "residual" for a function of f - y, "margin" for a function of y f (labels +-1), "general" otherwise.
     error_scale turns the mean loss into the reported training error. ``aliases``: other texts for the same loss.
+    predicts: the mean label that an output stands for, in f and the parameters; f itself, or of a margin sign(f), where
+    left out. The test error judges it.
     """
 
     name: str
@@ -54,6 +57,16 @@ class LossEntry:
     parameters: tuple[ParameterEntry, ...] = ()
     error_scale: int = 1
     aliases: tuple[str, ...] = ()
+    predicts: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.predicts:
+            object.__setattr__(self, "predicts", _SIGN if self.form == "margin" else _OUTPUT)
+
+    @property
+    def predicts_mean(self) -> bool:
+        """Whether the output is on another scale than the label, whose mean is a function of it."""
+        return self.predicts not in (_OUTPUT, _SIGN)
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -64,6 +77,7 @@ class LossEntry:
 _DELTA = ParameterEntry("delta", 1.0, 0.0, math.inf)
 _TAU = ParameterEntry("tau", 0.5, 0.0, 1.0)
 _EPSILON = ParameterEntry("epsilon", 0.1, 0.0, math.inf)
+_TRIALS = ParameterEntry("trials", 1.0, 0.0, math.inf)
 
 _ENTRIES = (
     LossEntry(
@@ -163,6 +177,24 @@ _ENTRIES = (
         r"\max(0, \lvert y - f \rvert - \epsilon)",
         parameters=(_EPSILON,),
     ),
+    LossEntry(
+        "poisson",
+        "exp(f)-y*f",
+        "general",
+        "Nelder & Wedderburn 1972, J. R. Stat. Soc. A 135, 370; McCullagh & Nelder 1989, section 6.2",
+        r"e^{f} - y f",
+        aliases=("exp(f)-f*y",),
+        predicts="exp(f)",
+    ),
+    LossEntry(
+        "binomial",
+        "trials*softplus(f)-y*f",
+        "general",
+        "Nelder & Wedderburn 1972, J. R. Stat. Soc. A 135, 370; McCullagh & Nelder 1989, section 4.3",
+        r"N \log(1 + e^{f}) - y f",
+        parameters=(_TRIALS,),
+        predicts="trials*sigmoid(f)",
+    ),
 )
 
 #: Registered name -> entry.
@@ -172,8 +204,6 @@ _EXPRESSIONS: Mapping[str, str] = MappingProxyType(
         "pseudohuber": "sqrt(1 + (y - f)**2) - 1",
         "charbonnier": "sqrt(1 + (y - f)**2)",
         "quartic": "(y - f)**4",
-        "poisson": "exp(f) - y*f",
-        "binomial": "5*softplus(f) - y*f",
     }
 )
 

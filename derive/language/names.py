@@ -163,6 +163,8 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "s_star": r"s_{\star}",
         "v_star": r"v_{\star}",
         "y_mean": r"\bar{y}",
+        "y_predicted": r"\hat{y}",
+        "trials": "N",
         "y_square": r"\overline{y^{2}}",
         "F": "F",
         "d_mu0": r"\partial_s\mu_{0}",

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c130e0d10926b30c, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature f222fe4bb1bf6129, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "c130e0d10926b30cb281f30236ecdfedde2783bd134ec0f8d08b584be86e4f80"
+SIGNATURE = "f222fe4bb1bf6129d16748e4fb24878ff98eb81b2f135440ffcdc8ccaaf08b57"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

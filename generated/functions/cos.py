@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 65ec835fd9f827c1, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 20ae29359d84d9e7, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "65ec835fd9f827c173354beb4edb987f6eac05877e443a751ff57e163627a730"
+SIGNATURE = "20ae29359d84d9e713588ce0c77a8cae5b34674bccf4596c72a0aaade7df55a6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

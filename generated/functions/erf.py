@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 75b8daa9b5a247ef, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature d966dbc30e230ba6, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "75b8daa9b5a247ef523de3e7ee0af206f2f58feafc6bcbe486884cfb7af000d9"
+SIGNATURE = "d966dbc30e230ba62681516f80c6f511cf166414cfb3330b9f6e0a8d91041814"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e7c31b16fd6da892, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature b56c9a985593708a, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "e7c31b16fd6da892e2f2d9f2583abe49c8cdf17e181052f8260238ac2c0cb8ba"
+SIGNATURE = "b56c9a985593708a886018180fd2eef6348113724173452379a668d4c8986225"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

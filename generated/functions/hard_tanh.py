@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 83791f4f1b00d511, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature e4e89e6fd7189fc5, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "83791f4f1b00d51164bd024fb66fe26a01f8e117deaa229b0603d2783ef0c84a"
+SIGNATURE = "e4e89e6fd7189fc598ce4fb7e2501a065aabe45c00c36e3d12d7d83b664f314c"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

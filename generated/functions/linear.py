@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8208697459b2edf0, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 58b8e02ce158da57, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "8208697459b2edf0135c205db29135cd8d9ba8cfe47a6f978fe9d58c163ab671"
+SIGNATURE = "58b8e02ce158da570b1a6fd19f6d557e0a7fd3c6d71cff8b3841930d5ec99a00"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

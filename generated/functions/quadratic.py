@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ec3bb0a79bc9aa56, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 80b6722c5f97c734, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "ec3bb0a79bc9aa563ee94b8c356ef6f4ca7cfc75ec5e654b256a4642033a7479"
+SIGNATURE = "80b6722c5f97c734d2be89bf7054a2d28c137adaeb40cbb2530921ab84f3864f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

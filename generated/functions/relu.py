@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6b231c6b0352ba48, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 13e087e0696b8d47, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "6b231c6b0352ba48ef7ac51a8e3836fd41190b93875a6aad4e38cbfae259b6fa"
+SIGNATURE = "13e087e0696b8d471109b7c5fec11103afd23f987f59828dc99c41a51eb0b699"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e266a7f4451e7b07, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 93fced102822376e, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "e266a7f4451e7b072582f81a78b727a151b59b29f76f5529844082f1cbc4a766"
+SIGNATURE = "93fced102822376e8e8ac400d8272506b1d0e575bf182f1248b0973328ebf2cf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5fdbaa548d571556, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature e952ac58b0793534, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "5fdbaa548d571556981b6e273ca086b9e27ec58283531e8c561d4e78f1b4ffe3"
+SIGNATURE = "e952ac58b0793534f590904f32cb908788f075c8ecce5fdf1dcf78ff73e37251"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e5bc2d6340b86974, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 772c993ac4aad553, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "e5bc2d6340b869742d922f1ccdb400d9a72c4e513881b93f3984660c225843e4"
+SIGNATURE = "772c993ac4aad553726247a2895c3b603d1d34e58f89f1a4c2f2e53608e6296a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

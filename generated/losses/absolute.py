@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 53d1302d209c5b0a, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 3c5272503ceecae1, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "53d1302d209c5b0a08fd9109c370a7111947f2cfa5dd289e9f5cf98bf7a0d1c8"
+SIGNATURE = "3c5272503ceecae173b77037684493a3fb32d2cc05e26471cac94b11b0e59a85"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

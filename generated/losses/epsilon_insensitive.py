@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e807090347f6d655, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 94aab7bab364f476, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "e807090347f6d6557f22b45e61da4fa5f8811ca17d8d41f1c6e8357603b2c0ab"
+SIGNATURE = "94aab7bab364f476c72ecce66ded1ad169f48842d3b44642e7e44718bb5fe141"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature ae8fe807cc3de1ed, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 8917a81c2ef0d1c3, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "ae8fe807cc3de1ed578cdacc7ef26fa971f1a3bb3383c9d4eaec8c79e6c016e6"
+SIGNATURE = "8917a81c2ef0d1c32a8c3540cb5fd5b93e1f02139934dfbfed693987d019aaa7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

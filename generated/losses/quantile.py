@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature b53d04a4def8be0f, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature c7342523eb55f881, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "b53d04a4def8be0ff1e259afa12a2c05cb512e0d94eccac4a8c97bfe621c9d88"
+SIGNATURE = "c7342523eb55f88185b3d821f25de590adea4a71d34b9784b4025bb836533f69"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e3cb9e210c3bbd7b, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 4599f996e326a56c, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "e3cb9e210c3bbd7be4c73b4f45c38e5df2cb927047199ebc7a0701edb9a98fa1"
+SIGNATURE = "4599f996e326a56ce6e01d7333c609c9ddc0ae44e409713fc9c22e90cabf7c26"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

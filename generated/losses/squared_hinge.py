@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature cc3fbad96ff622f2, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature c5245a84f0298da0, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "cc3fbad96ff622f2c492422ace0fec75ed0d519c6a3fdcaeb8d96b25b36dbd22"
+SIGNATURE = "c5245a84f0298da0b6c344089a6a13e1761475edca8cba01a068fe39193d2d63"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 1d2a78a763b2b46d.
+Generated; do not edit. Signature 9e65a983906bf199.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1d2a78a763b2b46d0ecb0fba349b84611d9eb145294a41c86930e6b4b321a5de"
+SIGNATURE = "9e65a983906bf1990c95b0d3f5100f7924ad3905215128b8d1d71c5cbc297043"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

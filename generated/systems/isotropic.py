@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8d85f3de5f6cd9b7.
+in X). Generated; do not edit. Signature 5f25766d82a5f04c.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8d85f3de5f6cd9b70ddfb39d68613bca6f7c0b7bfeae04927f8b0168b2f88dac"
+SIGNATURE = "5f25766d82a5f04c4585ec75165bde2f1dfff495659f2ba824cd4ebd45226cd8"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

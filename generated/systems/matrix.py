@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature dab0c33e97383c14.
+Generated; do not edit. Signature 86f1bd0ce4d78cbe.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "dab0c33e97383c1403ccaf76a0238382b7d9e6ff00ca52b77fe7378c6138623d"
+SIGNATURE = "86f1bd0ce4d78cbed5072620b477a8e2f4d0c178c78d8b3ebdb8e995e262475e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

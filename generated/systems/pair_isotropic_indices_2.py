@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b7db5d5b05dc4e74, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 0bd7c602960fde14, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b7db5d5b05dc4e744f20686f3e9ace0178fe31fc3ee19749ce78ef447c62c8c3"
+SIGNATURE = "0bd7c602960fde147647ed7fa761f4cdf140ae99fbae88c04b1b3554cc66eaf9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature c39f98811f09d644.
+Generated; do not edit. Signature b8d8a69f9f730830.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c39f98811f09d64494a8d38a297d780f9ba70826897c18be92637c8f8ebb5cf2"
+SIGNATURE = "b8d8a69f9f730830ed18625da75621a9012cb88b1e7d05d06a4581a2f93cece7"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

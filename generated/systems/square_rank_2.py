@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 50a1d8fc480d3304.
+in X). Generated; do not edit. Signature ea05f9a8613c949a.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "50a1d8fc480d3304367ae3a27ee0d55fd3fa313e4e831f429cf58804ee91dcd1"
+SIGNATURE = "ea05f9a8613c949a683a4111aa10c2f14e7759f2253c339befb65a352a7f4f88"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7a040ab15140da06.
+Generated; do not edit. Signature a8a7a2fd384a2382.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7a040ab15140da06bd7b0fceb5b48f8373a17f437ba4cadb2cb721d8a67e09db"
+SIGNATURE = "a8a7a2fd384a2382a33cfc847288d7a530683bef67ce01cc094c04f01f60c004"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature cdd7d9cd5dea3f7a.
+Generated; do not edit. Signature 4b8b0455ab7420f8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "cdd7d9cd5dea3f7a4bcb46428791a82f5cdd22c88feb3f454df9d1dfb3dea760"
+SIGNATURE = "4b8b0455ab7420f8b7e282c208ff99f5aef7d7e725639d7f22451c3fcacc37dc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

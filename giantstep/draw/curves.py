@@ -324,7 +324,7 @@ def _of_steps(values: list[float]) -> float | tuple[float, ...] | None:
 def _formula(loss: FitLoss, error: str) -> str:
     """What is on the vertical axis."""
     if error == "test_error":
-        return r"$\mathrm{P}\,(f_\star f < 0)$" if loss.form == "margin" else r"$\mathrm{E}\,(f_\star - f)^2$"
+        return f"${loss.test_error_latex}$"
     return r"mean $(y - f)^2$" if loss.key == "square" else "mean loss"
 
 

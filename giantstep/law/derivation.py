@@ -19,10 +19,10 @@ from derive.continuous_readout import continuous_readout
 from derive.features import Origin, bias_condition, features_given_kappa
 from derive.further_step import further_step
 from derive.gradient_step import GradientStepMap, gradient_step_map
-from derive.label_law import averages_over_output, misclassification, target_given_kappa
+from derive.label_law import averages_over_output, error_of_mean, misclassification, target_given_kappa
 from derive.labels import FLIPS, PROBIT, IndexFunction, index_function
 from derive.language.catalogue import lookup
-from derive.language.grammar import ExpressionError
+from derive.language.grammar import ExpressionError, parse
 from derive.language.links import link_of
 from derive.language.loss_catalogue import REGISTERED as LOSSES
 from derive.loss.loss import loss_of_entry
@@ -36,6 +36,7 @@ from derive.row_norms import row_norms
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, saddle_system
 from derive.scalar import scalar_function
 from derive.structured_inputs import structured_inputs
+from derive.to_sympy import to_sympy
 from derive.trace import Derivation, DerivationStep
 from derive.two_batches import two_batches
 from derive.two_readouts import pair_system
@@ -244,12 +245,26 @@ def _equations(model: Model) -> Iterator[Derivation]:
     )
     system = system_of(model)
     # the label is that of the channel, and its risk under a square is no part of the equations
-    dropped = {"label", "conditional risk"} | ({"test error"} if loss.form == "margin" else set())
+    judged = _test_error(model)
+    dropped = {"label", "conditional risk"} | ({"test error"} if judged else set())
     yield replace(system.derivation, steps=tuple(s for s in system.derivation.steps if s.label not in dropped))
-    if loss.form == "margin":
-        yield misclassification(target.indices)[1]
+    if judged:
+        yield judged
     if model.network.trains_bias:
         yield bias_condition(system)[1]
+
+
+def _test_error(model: Model) -> Derivation | None:
+    """That of a loss whose output is not judged by its squared error."""
+    loss, indices = model.fit.loss, model.target.indices
+    if loss.form == "margin":
+        return misclassification(indices)[1]
+    if loss.predicts is None:
+        return None
+    names = tuple(name for name, _ in loss.parameters)
+    symbols = {name: sp.Symbol(name, positive=True) for name in names} | {"f": sp.Symbol("f", real=True)}
+    predicted = to_sympy(parse(loss.entry.predicts, ("f", *names)), symbols)
+    return error_of_mean(predicted, symbols["f"], indices)[1]
 
 
 def step_map_of(model: Model) -> GradientStepMap:

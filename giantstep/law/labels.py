@@ -125,13 +125,24 @@ def law_of_link(
     """The law of the link's value, of which the label is drawn, where ``label_law`` takes it: the label before flips
     and without a channel.
     """
+    levels = _levels(target.link) if target.indices == 1 else None
+    if levels is not None:
+        return _intervals(*levels, float(np.atleast_2d(np.array(alignments))[0, 0]), target.probit)
+    return nodes_of_link(target, alignments, kappa, finer, rough)
+
+
+def nodes_of_link(
+    target: Target,
+    alignments: tuple[float, ...] | Rows,
+    kappa: Array,
+    finer: int = 0,
+    rough: bool = False,
+) -> Points:
+    """The same at nodes, also where the link is constant on intervals."""
     gamma = np.atleast_2d(np.array(alignments))
     kappa = kappa.reshape(-1, len(gamma))
     if target.indices == 1:
         gamma, kappa = gamma[:1], kappa[:, :1]
-        levels = _levels(target.link)
-        if levels is not None:
-            return _intervals(*levels, float(gamma[0, 0]), target.probit)
     return _points(target, gamma, kappa, finer, rough)
 
 

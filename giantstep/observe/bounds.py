@@ -132,13 +132,19 @@ def bounds(
 
     rates: the range of learning rates; ``optimise=False`` leaves the search out; dimension: of a step below the giant
     one, which has a strength there, and no limit. The upper bound is that of the square loss at its best ridge. Raises
-    BadInput for a loss of the margin, whose test error is no squared one, and NotConverged where kappa is not
+    BadInput for a loss whose test error is no squared error of its output, and NotConverged where kappa is not
     resolved or a spike is lost in rounding. Source: [CUI24] eq. (26)-(28), (132); docs/theory.md, section 7.
     """
     if model.fit.loss.form == "margin":
         raise BadInput(
             f"fit.loss = {model.fit.loss.name!r} has the probability of misclassification as its test error, and the "
             "bounds are of the squared error",
+            "set fit.loss=square for the bounds of the same features",
+        )
+    if model.fit.loss.predicts is not None:
+        raise BadInput(
+            f"fit.loss = {model.fit.loss} has an output that stands for the mean label {model.fit.loss.predicts.text}, "
+            "and the bounds are of outputs that are the label's mean themselves",
             "set fit.loss=square for the bounds of the same features",
         )
     low, high = rates

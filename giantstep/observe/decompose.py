@@ -145,6 +145,12 @@ def decompose(
     pair is not found to its accuracy. Source: docs/theory.md, section 14.
     """
     checked_count("members", members, 1)
+    if model.fit.loss.predicts is not None:
+        raise BadInput(
+            f"fit.loss = {model.fit.loss} has an output that stands for the mean label {model.fit.loss.predicts.text}: "
+            "the error of that is no average over pairs of fits, into which bias and variance are split",
+            "take a loss whose output is the label itself, as square, or one of the margin",
+        )
     resampling = _resampling(bootstrap, subsample)
     held, present = _names("given", given), sources_of(model)
     if simulate:

@@ -106,6 +106,7 @@ def _bare_system(model: Model) -> FiniteSystem:
         link=_link(target),
         channel=None if target.channel is None else partial(drawn_label, target.channel),
         clean=None if target.channel is None else _link(target.clean(model.fit.loss.form == "margin")),
+        predicts=None if (predicts := model.fit.loss.predicts) is None else predicts.mean,
         width=network.width,
         **_readout(network.readout),
         bias=network.initial_bias,

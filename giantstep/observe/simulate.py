@@ -41,7 +41,8 @@ SYSTEM_NAMES = {
 class Simulation(Shown):
     """Errors of every seed, sample size and ridge, arrays [seed, sample, ridge].
 
-    test_error: mean (f_* - f)^2, for losses of the margin P(f_* f < 0) with f = 0 by half. train_error: mean
+    test_error: mean (f_* - f)^2 (of the mean label that f stands for), for losses of the margin P(f_* f < 0) with f = 0
+    by half. train_error: mean
     loss, for the square loss without the factor 1/2.
     strength, alignment: of the spike in every first layer, measured in a trained network; alignment [seed, index] of a
     target of several indices.

@@ -34,7 +34,7 @@ def errors(result: Result) -> tuple[Row, ...]:
     """The errors and the free energy, with their certificates."""
     loss = result.model.fit.loss
     where = "in the limit of infinite dimension" if result.dimension is None else f"at dimension {result.dimension}"
-    risk = r"$\mathbb{P}(f_{\star} f<0)$" if loss.form == "margin" else r"$\mathbb{E}(f_{\star}-f)^{2}$"
+    risk = f"${loss.test_error_latex}$"
     mean = "mean $(y-f)^{2}$" if loss.key == "square" else "mean loss"
     apart = abs(result.free_energy - result.training_loss) / (abs(result.training_loss) or 1.0)
     crossover = result.crossover_dimension

@@ -61,7 +61,8 @@ def sampled_test_error(
 ) -> Tested:
     """Test error over `count` fresh inputs, its standard error, and the metrics.
 
-    Mean of (f_* - f)^2, or of f_* f < 0 for a loss of the margin, f = 0 by half. readouts[p, R] in Fortran
+    Mean of (f_* - f)^2, of that of the mean label predicted, or of f_* f < 0 for a loss of the margin, f = 0 by half.
+    readouts[p, R] in Fortran
     order, each with its own bias. For the systems with a true activation; nothing but the chunk is kept in memory.
     """
     width = sizes.width_count
@@ -96,8 +97,8 @@ def conditional_test_error(
     """The same for the system "gaussian", where f given (kappa, t) is a Gaussian variable known exactly.
 
     Its mean is sum_b mu0_b m_b + mu_c_b o_b + mu1_b (kappa zeta_b + psi_b.t) and its variance sum mu1 mu1' (Q1 - psi
-    psi') + sum mu2^2 Q2 in the measured overlaps of this readout, so only (kappa, t) is sampled (each
-    stratified): unbiased, at no cost.
+    psi') + sum mu2^2 Q2 in the measured overlaps of this readout, so only (kappa, t) is sampled, and f where the test
+    error is no squared error of it (each stratified): unbiased, at no cost.
     Source: THEORY of the conditional equivalence, [CUI24] Result 3.2.
     """
     kappa = special.ndtri((np.arange(count) + streams.test.random(count)) / count)
@@ -115,6 +116,9 @@ def conditional_test_error(
     )
     points = np.atleast_2d(layer.alignment).T @ np.atleast_2d(kappa) + layer.perpendicular()[1] @ others
     clean = clean_labels(system, points)
+    noise = None
+    if system.predicts is not None:
+        noise = special.ndtri((streams.test.permutation(count) + streams.test.random(count)) / count)
     mu0, mu1, mu2, mu_c = coefficients_at(system, kappa)
     first, second = np.empty(overlaps.m.shape[0]), np.empty(overlaps.m.shape[0])
     for index in range(first.size):
@@ -130,6 +134,8 @@ def conditional_test_error(
         mean += np.einsum("bi,bn,in->n", psi, mu1, others)
         if system.classifies:
             error = special.ndtr(-clean * mean / np.sqrt(np.maximum(spread, np.finfo(float).tiny)))
+        elif noise is not None:
+            error = _errors(system, clean, mean + np.sqrt(np.maximum(spread, 0.0)) * noise)
         else:
             # the average of the variance: less noise than its values at the points
             error = (clean - mean) ** 2 + np.mean(spread)
@@ -168,7 +174,8 @@ def _errors(system: FiniteSystem, clean: Array, output: Array) -> Array:
     """Squared or classification errors of outputs[R, n]; f = 0, of relus none of which is active, counts half."""
     if system.classifies:
         return 0.5 - 0.5 * np.sign(output * clean)
-    return (output - clean) ** 2
+    predicted = output if system.predicts is None else system.predicts(output)
+    return (predicted - clean) ** 2
 
 
 def _equivalent(

@@ -31,7 +31,8 @@ class MeasuredSpike:
 class SimulationResult:
     """Errors of every seed, sample size and ridge, in arrays [seed, sample, ridge].
 
-    test_error: mean (f_* - f)^2, for losses of the margin P(f_* f < 0) with f = 0 by half. train_error: mean
+    test_error: mean (f_* - f)^2 (of the mean label that f stands for), for losses of the margin P(f_* f < 0) with f = 0
+    by half. train_error: mean
     loss at the labels fitted, for the square loss without the factor 1/2. sampling_error: standard error of test_error
     from the finite test set alone (an upper estimate for "gaussian", whose test points are stratified). sizes holds
     the whole numbers used and, as sizes.alpha, .beta, .fractions, .alpha0, the ratios to give to the theory.

@@ -34,7 +34,7 @@ class FiniteSystem:
     probit: VARIANCE of the Gaussian noise added to every index inside the link. All of them in the batch of the step
     and of the readout; errors are measured against the clean link.
     channel: s[n], u[n] -> y[n], the label drawn given s = link(z) by a uniform random number u; clean: what errors are
-    measured against then, a link.
+    measured against then, a link. predicts: outputs of any shape -> the mean labels that they stand for.
     steps: (alpha0, eta_tilde) = (n0/d, eta/d) of each giant gradient step in order, taken by the system "network".
     same_batch: of each step whether it takes the samples of the step before; none does where left out.
     drawn: levels [p] of a distribution function -> values u_k, drawn for every neuron by itself; values is (1.0,) then:
@@ -87,6 +87,7 @@ class FiniteSystem:
     biases: tuple[float, ...] | None = None
     channel: Callable[[Array, Array], Array] | None = None
     clean: Link | None = None
+    predicts: Callable[[Array], Array] | None = None
 
     def neuron_biases(self, width: int, bias: float) -> Array | float:
         """The bias of every neuron [p], where the common one is given; a number where it is the same for all."""

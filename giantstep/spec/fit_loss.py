@@ -10,6 +10,7 @@ from typing import Any
 from derive.language.grammar import ExpressionError, did_you_mean, shorten
 from derive.language.loss_catalogue import REGISTERED, VARIABLES, Form, LossEntry, ParameterEntry, lookup
 from giantstep.spec.errors import BadInput
+from giantstep.spec.prediction import Prediction, prediction
 from giantstep.spec.symbolic import as_text
 from giantstep.spec.validate import LARGEST, Kind, Number, wrong
 
@@ -61,9 +62,24 @@ class FitLoss:
         return tuple(value for _, value in self.parameters)
 
     @property
+    def predicts(self) -> Prediction | None:
+        """The mean label that an output stands for; None where that is the output itself or its sign."""
+        entry = self.entry
+        return prediction(entry.predicts, self.parameters) if entry.predicts_mean else None
+
+    @property
     def test_error(self) -> str:
         """What the test error is, in words; f_* is the clean target."""
-        return "P(f_* f < 0)" if self.form == "margin" else "E (f_* - f)^2"
+        if self.form == "margin":
+            return "P(f_* f < 0)"
+        return f"E (f_* - {self.predicts.text})^2" if self.predicts else "E (f_* - f)^2"
+
+    @property
+    def test_error_latex(self) -> str:
+        """The same in LaTeX, without dollar signs."""
+        if self.form == "margin":
+            return r"\mathrm{P}\,(f_{\star} f < 0)"
+        return rf"\mathrm{{E}}\,(f_{{\star}} - {self.predicts.latex if self.predicts else 'f'})^{{2}}"
 
     @property
     def train_error(self) -> str:

@@ -223,7 +223,7 @@ def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
     shared: dict[Changes, list[int]] = {}
     for row in range(len(plan.grid)):
         changes = plan.grid.changes(row)
-        link = str(dict(changes).get("target.link", plan.base.target.link))
+        link = plan.base.replace(dict(changes)).target.mean_link
         if plan.base.fit.loss.form != "margin":  # of signs a linear predictor is no bound
             table.put("best_linear_test_error", row, links.setdefault(link, _linear(link)))
         kept = tuple((key, value) for key, value in changes if key.partition(".")[0] not in ("step", "spike"))

@@ -15,12 +15,15 @@ Array = np.ndarray
 
 
 def test_error_of(problem: Problem, laws: Resolved, output: float) -> float:
-    """The squared error against the clean label, or for a loss of the margin the probability of its other sign, where
-    both are equally likely a half.
+    """The squared error of the mean label that it predicts, or for a loss of the margin the probability of the other
+    sign, where both are equally likely a half; against the clean label.
     """
-    if problem.model.fit.loss.form == "margin":
+    loss = problem.model.fit.loss
+    if loss.form == "margin":
         labels, probability = label_points(laws.table, laws.clean)
         return float(probability @ (0.5 - 0.5 * np.sign(labels * output)))
+    if loss.predicts is not None:
+        output = float(loss.predicts.mean(np.array(output)))
     mean = float(laws.table[:, 1] @ laws.table[:, 2])
     return square_of_label(laws) - output * (2.0 * mean - output)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -18,7 +18,7 @@ from generated.runtime.newton import sizes
 from generated.runtime.nodes import Fields, Rule
 from generated.runtime.steps import raise_variances
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
-from giantstep.law.labels import Intervals, Labels
+from giantstep.law.labels import Intervals, Labels, Points, nodes_of_link
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.mesh import ORDERS, meshes, nodes
@@ -27,6 +27,7 @@ from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
 from giantstep.system.kernels import loss_kernel, system_kernel
+from giantstep.system.mean_predicted import mean_error
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import Output, panels
@@ -67,7 +68,7 @@ class CoupledSystem:
         self.table, self.node, self.sizes = columns.table, columns.node, columns.sizes
         self.kappa = columns.kappa  # of several coordinates that along the alignment
         self.of_square = columns.of_square
-        self.loss = loss_kernel(model.fit.loss)
+        self.loss, self.predicts = loss_kernel(model.fit.loss), model.fit.loss.predicts
         self.indices = model.target.indices
         law = "norms" if problem.norms_vary else "isotropic"
         self.kernel = system_kernel(law, self.indices, problem.rank)
@@ -222,8 +223,7 @@ class CoupledSystem:
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x, on the nodes of the table."""
         out = self.averaged()
-        if self.loss.FORM == "margin":
-            out[0] = self.table[:, 1] @ wrong_sign(self.output())
+        out[0] = self._judged(out[0], plain=True)
         return out
 
     def averaged(self) -> Array:
@@ -237,9 +237,28 @@ class CoupledSystem:
     def answer(self) -> Array:
         """The observables at the last x; a probability of the output's sign on panels that resolve it."""
         out = self.averaged()
-        if self.loss.FORM == "margin":
-            out[0] = self._wrong()
+        out[0] = self._judged(out[0], plain=False)
         return out
+
+    def _judged(self, squared: float, plain: bool) -> float:
+        """The test error of the loss at the last x, where the squared error of the output is known; plain: on these
+        nodes.
+        """
+        if self.loss.FORM == "margin":
+            return float(self.table[:, 1] @ wrong_sign(self.output())) if plain else self._wrong()
+        if self.predicts is None:
+            return float(squared)
+        weight = self.table[:, 1]
+        return float(weight @ mean_error(self.predicts, self.plain_output(), self.clean_nodes, weight))
+
+    @cached_property
+    def clean_nodes(self) -> Points:
+        """The clean label at nodes, also where it is constant on intervals."""
+        if isinstance(self.clean, Points):
+            return self.clean
+        problem, level = self.problem, self.level
+        clean = problem.model.target.clean(signs=False)
+        return nodes_of_link(clean, problem.overlaps, self.points(), level.labels, level.rough)
 
     def _wrong(self) -> float:
         """The probability of a wrong sign at the last x."""
@@ -247,12 +266,16 @@ class CoupledSystem:
 
     def output(self) -> Output:
         """The law of the output and of the clean label given kappa, at the nodes and the last x."""
-        plain = Output(self.kappa, self.view("mean"), self.slopes, self.told_variance(), self.clean)
+        plain = replace(self.plain_output(), variance=self.told_variance())
         if self.problem.rank > 1:
             return told_along_several(plain, self.table[:, 1])
         if self.whole:
             self.ends = ends_of(plain)
         return continued(plain, self.ends)
+
+    def plain_output(self) -> Output:
+        """The same, as the equations have it."""
+        return Output(self.kappa, self.view("mean"), self.slopes, self.view("Delta"), self.clean)
 
     def where_signs_turn(self) -> Iterator[CoupledSystem]:
         """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do; of
@@ -321,9 +344,7 @@ class CoupledSystem:
         """
         if not self.fields(x):
             return math.nan
-        if self.loss.FORM != "margin":
-            return float(CoupledSystem.averaged(self)[0])
-        return float(self.table[:, 1] @ wrong_sign(self.output())) if plain else self._wrong()
+        return self._judged(float(CoupledSystem.averaged(self)[0]), plain)
 
     def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""

@@ -38,7 +38,8 @@ class Result(Shown):
 
     order_parameters: m, Q2 and V2 [K], Q1 and V1 [K, K], zeta and psi as ``reported``.
 
-    test_error: E (f_* - f)^2, of margin losses P(f_* f < 0); train_error: mean loss on the training set, of the
+    test_error: E (f_* - f)^2, of margin losses P(f_* f < 0), of a loss whose output stands for a mean label the squared
+    error of that; train_error: mean loss on the training set, of the
     square loss without the factor 1/2; free_energy: minimum of the training objective per dimension; residual: worst
     relative residual of all equations, evaluated apart from the solver; quadrature_error: change of the test error
     between orders of quadrature, relative to it (where it is below 1e-5 of E y^2, relative to that), and between

@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from giantstep.spec.errors import BadInput, NotConverged
-from giantstep.system.constant_output import label_points, mean_loss, square_of_label
+from giantstep.system.constant_output import label_points, mean_loss, square_of_label, test_error_of
 from giantstep.system.discretisation import Resolved, resolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.loss_at_zero import loss_constants, pieces_at_zero, probability_felt
@@ -53,8 +53,8 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
         )
     for times in range(_REFINED):
         coarse, fine = (resolved(problem, refined(level, times)) for level in FINE)
-        signal = square_of_label(fine)
-        error = abs(square_of_label(coarse) / signal - 1.0) + moved if signal > 0.0 else 0.0
+        rough, test = (test_error_of(problem, laws, 0.0) for laws in (coarse, fine))
+        error = abs(rough / test - 1.0) + moved if test > 0.0 else 0.0
         if error <= tolerance:
             break
     train = _mean_loss(problem, fine)
@@ -72,9 +72,8 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     }
     residual = float(np.max(np.abs(response * ridge / problem.fraction - 1.0)))
     energy = model.fit.samples * train
-    return Solution(
-        signal, train, energy, order, residual, 0, error, len(fine.table), signal + problem.parameters.noise
-    )
+    signal = square_of_label(fine) + problem.parameters.noise
+    return Solution(test, train, energy, order, residual, 0, error, len(fine.table), signal)
 
 
 def _too_few(problem: Problem, felt: float, moved: float) -> NotConverged:

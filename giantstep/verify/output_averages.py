@@ -7,12 +7,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+import sympy as sp
 from scipy.special import ndtr
 
+from derive.language.grammar import parse
+from derive.to_sympy import to_sympy
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.label_averages import averages_over_labels
+from giantstep.verify.lambdified import numpy_of
 from giantstep.verify.loss_curve import Curve, curve_of
 from giantstep.verify.output_law import AROUND, Output
 from giantstep.verify.plane_labels import is_of_plane, probability_given_output, tells_apart, values_of_plane
@@ -23,6 +27,7 @@ _MOST_PANELS = 600
 _TOGETHER = 40  # nodes of kappa
 _REACH = 9.0  # of the output about its mean, in units of its spread
 _FAR = 1e300  # standard deviations
+_OF_MEANS = 16.0  # the same where its exponential is averaged
 _WIDEST = 1.5  # panels of the output, in units of the labels
 
 
@@ -180,26 +185,45 @@ def _turns_of_step(edges: tuple[float, float], slopes: Array, spread: Array, cen
 # --- errors ---------------------------------------------------------------------------------------------------------
 
 
-def test_errors(law: LabelLaw, form: str, kappa: Array, output: Output, width: float = 0.5) -> Array:
-    """Given kappa, of the clean label: P(y f < 0) for losses of the margin, E (y - f)^2 for others; [N]."""
+def test_errors(law: LabelLaw, loss: FitLoss, kappa: Array, output: Output, width: float = 0.5) -> Array:
+    """Given kappa, of the clean label: P(y f < 0) for losses of the margin, E (y - f)^2 for others, f the mean label
+    that the output stands for; [N].
+    """
     rows = [slice(start, start + _TOGETHER) for start in range(0, len(kappa), _TOGETHER)]
-    return np.concatenate([_test_errors(law, form, kappa[here], output.at(here), width) for here in rows])
+    return np.concatenate([_test_errors(law, loss, kappa[here], output.at(here), width) for here in rows])
 
 
-def _test_errors(law: LabelLaw, form: str, kappa: Array, output: Output, width: float) -> Array:
-    clean = LabelLaw.of(law.clean(form == "margin"), law.overlaps)
+def _test_errors(law: LabelLaw, loss: FitLoss, kappa: Array, output: Output, width: float) -> Array:
+    clean = LabelLaw.of(law.clean(loss.form == "margin"), law.overlaps)
     root = np.sqrt(output.variance)
     more = _turns(output, clean) if len(output.slopes) == 1 else None
     s, weight, label = clean.nodes(kappa, width, more)
     along = s @ clean.carry.T
     rest = np.einsum("mn,mk,kn->n", output.slopes, clean.rest, output.slopes)
     centre = output.mean[:, None] + np.einsum("njm,mn->nj", along, output.slopes)
-    if form != "margin":
+    if loss.entry.predicts_mean:
+        own = np.sqrt(output.variance + rest)
+        return np.asarray((weight * _errors_of_mean(loss, label, centre, own, width)).sum(axis=1))
+    if loss.form != "margin":
         return np.asarray((weight * (label - centre) ** 2).sum(axis=1) + output.variance + rest)
     spread = np.sqrt(root**2 + rest)[:, None]
     with np.errstate(all="ignore"):
         wrong = np.where(spread > 0.0, ndtr(-label * centre / spread), 0.5 * (1.0 - np.sign(label * centre)))
     return np.asarray((weight * wrong).sum(axis=1))
+
+
+def _errors_of_mean(loss: FitLoss, label: Array, centre: Array, own: Array, width: float) -> Array:
+    """E (label - mean label of f)^2 [N, J] over outputs f of means [N, J] and spreads [N], by panels."""
+    names = tuple(name for name, _ in loss.parameters)
+    symbols = {name: sp.Symbol(name, real=True) for name in ("f", *names)}
+    tree = to_sympy(parse(loss.entry.predicts, tuple(symbols)), symbols)
+    mean = numpy_of(tree.subs({symbols[name]: sp.Float(value, 30) for name, value in loss.parameters}), (symbols["f"],))
+    count = math.ceil(2.0 * _OF_MEANS / min(width, _WIDEST))
+    xi, weight = panels(np.linspace(-_OF_MEANS, _OF_MEANS, count + 1), 12)
+    found = np.zeros_like(centre)
+    for x, over in zip(xi, weight * density(xi), strict=True):
+        found += over * (mean(centre + own[:, None] * x) - label) ** 2
+    return found
 
 
 def _turns(output: Output, law: LabelLaw) -> Array:

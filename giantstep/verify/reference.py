@@ -106,7 +106,7 @@ class Reference:
         output, loss = self.output(kappa, features), self.result.vocabulary.fit.loss
         mu0, mu1, mu2sq = features
         found = loss_averages(self.law, loss, self._noise, kappa, output, self.width)
-        test = test_errors(self.law, loss.form, kappa, output, self.width)
+        test = test_errors(self.law, loss, kappa, output, self.width)
         g, h, gg = found["avg_g"], found["avg_h"], found["avg_gg"]
         rows = [test, *(found[name] for name in _AVERAGES), *found["avg_tg"], *mu0, *mu1, *mu2sq]
         along = kappa.reshape(len(kappa), -1).T
@@ -129,7 +129,7 @@ class Reference:
         before: Array | None = None
         for width in _WIDTHS:
             found = loss_averages(self.law, model.fit.loss, self._noise, kappa, output, width)
-            test = test_errors(self.law, model.fit.loss.form, kappa, output, width)
+            test = test_errors(self.law, model.fit.loss, kappa, output, width)
             after = np.array([test, *(found[name] for name in _AVERAGES), *found["avg_tg"]])
             size = np.abs(after) @ density(_SAMPLE)
             size[[3, *range(6, len(size))]] = np.sqrt(size[4])  # slopes may cancel

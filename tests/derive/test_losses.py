@@ -23,7 +23,7 @@ from derive.loss import convexity
 from derive.loss.convexity import NotConvex, check_convex
 from derive.loss.loss import REGISTERED_LOSSES, F, Loss, U, Y, analyse_loss, loss_of
 
-DELTA, TAU, EPSILON = sp.symbols("delta tau epsilon", positive=True)
+DELTA, TAU, EPSILON, TRIALS = sp.symbols("delta tau epsilon trials", positive=True)
 HALF = sp.Rational(1, 2)
 
 #: name -> (form, breakpoints in u, slopes of the pieces), worked out by hand.
@@ -40,6 +40,8 @@ EXPECTED: dict[str, tuple[str, tuple[Any, ...], tuple[Any, ...]]] = {
     "huber": ("residual", (-DELTA, DELTA), (-DELTA, U, DELTA)),
     "log_cosh": ("residual", (), (sp.tanh(U),)),
     "epsilon_insensitive": ("residual", (-EPSILON, EPSILON), (-1, 0, 1)),
+    "poisson": ("general", (), (sp.exp(U) - Y,)),
+    "binomial": ("general", (), (TRIALS / (1 + sp.exp(-U)) - Y,)),
 }
 
 #: Convex losses that nobody registered: text -> (form, number of breakpoints).
@@ -65,7 +67,7 @@ CONVEX = {
     "-log(1-Phi(-y*f))": ("margin", 0),
     "-log(1+erf(y*f))": ("margin", 0),
     "exp(-y*f)+max(0,1-y*f)": ("margin", 1),
-    "exp(f)-y*f": ("general", 0),
+    "exp(2*f)-y*f": ("general", 0),
     "softplus(f)-y*f": ("general", 0),
     "f**2/2-y*f+abs(f)": ("general", 1),
     "(1+y**2)*f**2-y*f": ("general", 0),
@@ -90,6 +92,7 @@ def test_registered_losses_are_those_of_the_table() -> None:
             assert sp.simplify((sp.diff(piece, U) - slope).rewrite(sp.exp)) == 0, name
         assert loss.error_scale == (2 if name == "square" else 1)
         assert entry.citation and entry.latex and loss.expression == entry.expression
+        assert entry.predicts == {"margin": "sign(f)", "residual": "f"}.get(form, entry.predicts)
         assert all(p.low < p.default < p.high for p in loss.parameters)
 
 
@@ -168,7 +171,7 @@ def test_names() -> None:
     assert lookup("log(cosh(y - f))") is REGISTERED["log_cosh"]
     assert lookup("softplus(-y*f)") is REGISTERED["logistic"]
     assert lookup("0.5*(y-f)**2") is REGISTERED["square"]
-    assert lookup("log(cosh(y-f))").latex and lookup("exp(f)-y*f").latex == r"\exp\left(f\right) - y \cdot f"
+    assert lookup("log(cosh(y-f))").latex and lookup("exp(2*f)-y*f").latex == r"\exp\left(2 \cdot f\right) - y \cdot f"
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from loss_cases import MARGIN, RESIDUAL, loss_table, model
+from loss_cases import GENERAL, MARGIN, RESIDUAL, loss_table, model
 
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
@@ -48,7 +48,7 @@ def averages(
 
 @pytest.mark.parametrize("fields", FIELDS)
 @pytest.mark.parametrize("directions", [1, 2])
-@pytest.mark.parametrize("name", [*RESIDUAL, *MARGIN])
+@pytest.mark.parametrize("name", [*RESIDUAL, *MARGIN, *GENERAL])
 def test_cells_of_the_centre_are_the_sum_over_labels(name: str, directions: int, fields: tuple) -> None:
     weight, label, t = law(name, directions)
     together = averages(name, weight[None], label[None], t[None], fields)[:, 0]

@@ -17,7 +17,7 @@ import mpmath
 import numpy as np
 import pytest
 from long_runs import every
-from loss_cases import MARGIN, PARAMETERS, RESIDUAL, Array, channel_of, loss_table, model
+from loss_cases import GENERAL, MARGIN, PARAMETERS, RESIDUAL, Array, channel_of, loss_table, model
 from reference_output import Fields as OutputFields
 from reference_output import LossCurve, node_averages
 
@@ -38,7 +38,7 @@ CLOSE = 1e-9
 FLOOR = 1e-13
 STEPS = refined(FINE[1], 1).output
 NOWHERE = Turns((math.inf, math.inf), math.inf)  # the label does not turn
-NAMES = (*MARGIN, *RESIDUAL)
+NAMES = (*MARGIN, *RESIDUAL, *GENERAL)
 ALIGNMENTS = (0.0, 0.6, -0.95, 0.9999, 1.0, -1.0)
 PROBIT = (0.0, 1e-4, 0.3)
 
@@ -88,15 +88,14 @@ def by_definition(case: Case, pieces: loss_oracle.Loss | None = None) -> tuple[A
     target, variance = case.model.target, case.Delta + case.noise
     law = label_law(target, (case.gamma,), np.array([case.kappa]))
     assert isinstance(law, Intervals)
-    loss = pieces or loss_oracle.loss(
-        case.model.fit.loss.key, loss_oracle.FLOAT, **dict(case.model.fit.loss.parameters)
-    )
+    name, numbers = case.model.fit.loss.key, dict(case.model.fit.loss.parameters)
     found, size = np.zeros(15), np.zeros(15)
     finest = min(1.0, math.sqrt(variance) / max(abs(case.slope), 1e-9))
     for low, high, weight, label in zip(law.low, law.high, law.weight, law.label, strict=True):
         places = loss_oracle.interval_law(low, high, case.gamma, case.kappa, target.probit, finest)
         if places:
             nodes = [(weight * w, t, label) for w, t in places]
+            loss = pieces or loss_oracle.loss(name, loss_oracle.FLOAT, label, **numbers)
             parts = loss_oracle.averages(loss, loss_oracle.FLOAT, nodes, case.V, case.mean, case.slope, variance)
             value, absolute, largest = (np.array(part) for part in parts)
             found, size = found + value, size + absolute + FLOOR / CLOSE * largest
@@ -120,7 +119,7 @@ def random_case(name: str, number: int) -> Case:
     }
     if name in RESIDUAL:
         changes["target__noise"] = (0.0, 0.3)[index % 2]
-    most = 1.0 if name == "exponential" else 3.0
+    most = 1.0 if name in ("exponential", "poisson") else 3.0
     return Case(
         model(loss_table(name), **changes),
         rng.normal(),

@@ -26,6 +26,8 @@ LOSSES = (
     "absolute",
     "quantile",
     "epsilon_insensitive",
+    "poisson",
+    "binomial",
     "max(0,1-y*f)+0.1*(1-y*f)**2",
     "log(cosh(y-f))+0.3*abs(y-f)",
     "f**2/2-y*f+relu(f-0.5)",

@@ -29,6 +29,7 @@ from giantstep.system.problem import Problem
 
 Array = NDArray[np.float64]
 RESIDUAL = ("square", "absolute", "quantile", "huber", "log_cosh", "epsilon_insensitive")
+GENERAL = ("poisson", "binomial")
 MARGIN = ("logistic", "hinge", "squared_hinge", "smoothed_hinge", "exponential", "probit")
 #: Parameters off their defaults, so that none is mistaken for a constant.
 PARAMETERS = {
@@ -36,6 +37,7 @@ PARAMETERS = {
     "huber": {"delta": 0.6},
     "epsilon_insensitive": {"epsilon": 0.25},
     "smoothed_hinge": {"delta": 0.5},
+    "binomial": {"trials": 3.0},
 }
 FINE = Level(8, 64)
 

@@ -102,10 +102,11 @@ def _sigmoid(a: Arithmetic, u: Any) -> Any:
     return np.where(u > 0, 1 / (1 + e), e / (1 + e))
 
 
-def loss(name: str, a: Arithmetic, **numbers: float) -> Loss:
-    """A registered loss as its citation has it."""
+def loss(name: str, a: Arithmetic, label: float = 1.0, **numbers: float) -> Loss:
+    """A registered loss as its citation has it; label: of losses that are no functions of y f or f - y."""
     zero, one = a.number(0.0), a.number(1.0)
     tau, delta, epsilon = (a.number(numbers.get(k, d)) for k, d in (("tau", 0.5), ("delta", 1.0), ("epsilon", 0.1)))
+    y, trials = a.number(label), a.number(numbers.get("trials", 1.0))
     s = lambda u: _sigmoid(a, u)  # noqa: E731
     e = lambda u: a.exp(-u)  # noqa: E731
     table: dict[str, tuple[str, tuple[Any, ...], tuple[Piece, ...]]] = {
@@ -146,6 +147,18 @@ def loss(name: str, a: Arithmetic, **numbers: float) -> Loss:
             "margin",
             (),
             ((lambda u: -a.log_ndtr(u), lambda u: -a.mills(u), lambda u: a.mills(u) * (u + a.mills(u))),),
+        ),
+        "poisson": ("general", (), ((lambda u: a.exp(u) - y * u, lambda u: a.exp(u) - y, a.exp),)),
+        "binomial": (
+            "general",
+            (),
+            (
+                (
+                    lambda u: trials * _softplus(a, -u) - y * u,
+                    lambda u: trials * s(u) - y,
+                    lambda u: trials * s(u) * s(-u),
+                ),
+            ),
         ),
     }
     return Loss(*table[name])

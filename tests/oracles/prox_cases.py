@@ -22,7 +22,7 @@ USER = (
     "max(abs(y-f)-1,max(0,2*abs(y-f)-4))",
     "max(0,1-y*f)**3",
     "exp(-y*f)+max(0,1-y*f)",
-    "exp(f)-y*f",
+    "exp(2*f)-y*f",
     "f**2/2-y*f+abs(f)",
     "(1+y**2)*f**2-y*f",
 )

@@ -30,6 +30,8 @@ REFERENCE: dict[str, Scalar] = {
     "huber": lambda y, f: (y - f) ** 2 / 2 if abs(y - f) <= 1 else abs(y - f) - mpmath.mpf(1) / 2,
     "log_cosh": lambda y, f: mpmath.log(mpmath.cosh(y - f)),
     "epsilon_insensitive": lambda y, f: max(mpmath.mpf(0), abs(y - f) - mpmath.mpf(0.1)),
+    "poisson": lambda y, f: mpmath.exp(f) - y * f,
+    "binomial": lambda y, f: mpmath.log1p(mpmath.exp(f)) - y * f,
 }
 
 

@@ -62,6 +62,15 @@ def test_best_linear_error_in_closed_form() -> None:
     np.testing.assert_allclose(found.numbers("best_linear_test_error"), [1.0 - 2.0 / np.pi, 0.0], atol=1e-12)
 
 
+def test_the_best_linear_error_of_drawn_labels_is_that_of_their_mean() -> None:
+    """exp(z/2): the square of its mean is exp(1/4), that of its slope a quarter of this."""
+    drawn = {"target.link": "z/2", "target.channel": "poisson", "target.noise": 0.0}
+    counts = MODEL.replace(drawn)
+    found = curve(counts, {"fit.samples": [2.0]})
+    wanted = np.exp(0.5) - 1.25 * np.exp(0.25)
+    np.testing.assert_allclose(found.numbers("best_linear_test_error"), [wanted], rtol=1e-10)
+
+
 def test_random_features_are_solved_once_where_only_the_step_changes(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = solved_points(monkeypatch)
     found = curve(MODEL, "step.learning_rate=0.5,1,2,4")

@@ -13,6 +13,7 @@ from giantstep.observe.gradient.parameter_directions import Direction
 from giantstep.spec.errors import BadInput
 from giantstep.system.continuous_span import moving_order
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.mean_predicted import mean_error_slopes
 from giantstep.system.misclassification import wrong_sign_slopes
 from giantstep.system.state import State
 
@@ -48,6 +49,10 @@ class Sensitivity:
         test, train, energy = (float(tangents[f"d_{name}"]) for name in ("test_error", "train_error", "free_energy"))
         if system.loss.FORM == "margin":
             test = self._wrong_sign(direction, rates)
+        elif system.predicts is not None:
+            weight = system.table[:, 1]
+            slopes = mean_error_slopes(system.predicts, system.plain_output(), system.clean_nodes, weight)
+            test = _along_output(system, slopes, tangents)
         return test, train * system.problem.model.fit.loss.entry.error_scale, energy
 
     def _given(self, direction: Direction) -> dict[str, Any]:
@@ -103,7 +108,12 @@ class Sensitivity:
         """The part of this slope at the nodes of kappa of another system."""
         there = self if signs is self.system else Sensitivity(signs, self)
         _, tangents = there._moved(there._given(direction), rates)
-        of_mean, of_slope, of_delta = wrong_sign_slopes(signs.output())
-        slopes = np.stack([tangents[f"d_{name}"] for name in signs.kernel.SLOPES])
-        rate = of_mean * tangents["d_mean"] + (of_slope * slopes).sum(axis=0) + of_delta * tangents["d_Delta"]
-        return float(signs.table[:, 1] @ rate)
+        return _along_output(signs, wrong_sign_slopes(signs.output()), tangents)
+
+
+def _along_output(system: CoupledSystem, of: tuple[Array, Array, Array], tangents: Mapping[str, Array]) -> float:
+    """How an average given kappa moves; of: its derivatives in mean, slope and variance of the output."""
+    of_mean, of_slope, of_delta = of
+    slopes = np.stack([tangents[f"d_{name}"] for name in system.kernel.SLOPES])
+    rate = of_mean * tangents["d_mean"] + (of_slope * slopes).sum(axis=0) + of_delta * tangents["d_Delta"]
+    return float(system.table[:, 1] @ rate)
