@@ -32,7 +32,7 @@ from derive.blocks import KAPPA, block_field, names_in
 from derive.directions import directions_of
 from derive.output import output_averages
 from derive.saddle import SaddleSystem, coupled_system, member
-from derive.spectrum import SpectralLaw, norm_names
+from derive.spectrum import SpectralLaw, given_names, stand_in_names
 from derive.tangent import Tangent, tangent_name
 
 
@@ -74,7 +74,8 @@ def emit_coupled(system: SaddleSystem, block: Block) -> str:
     averages = tuple(output_averages(system.directions).monomials)
     slopes = tuple(directions_of("slope", system.directions))
     _reserve(program, block, (*slopes, *averages))
-    program.reserve(norm_names(system.law))  # given, as the order parameters are for the averages
+    program.reserve(given_names(system.law))  # given, as the order parameters are for the averages
+    program.reserve(tuple(map(tangent_name, stand_in_names(system.law))))
     before, after = _halves(block)
     residuals = [Node(f"residual_{n.name}", "family", n.indices, residual(n)) for n in block.torn]
     functions = [
@@ -98,7 +99,7 @@ def emit_coupled(system: SaddleSystem, block: Block) -> str:
         read("jacobian"),
         program.observables(f"out = ({', '.join(OBSERVABLES)}).", entry=True),
         emit_check(Plan(system, (block,))),
-        emit_tangents(system, block),
+        emit_tangents(system, block, stand_in_names(system.law)),
     ]
     known = [
         *program.places.constants(),
@@ -138,7 +139,7 @@ def tangents(system: SaddleSystem, block: Block) -> Iterable[Node]:
     """The chain and the residuals, differentiated along the unknowns."""
     rules = chain_calculus(system, block.chain)
     functions = frozenset(n.name for n in block.chain if n.kind in ("field", "average"))
-    unknowns = frozenset(block.names) - functions
+    unknowns = (frozenset(block.names) - functions) | frozenset(stand_in_names(system.law))
     calculus = Tangent(
         rules.definitions, rules.inverses, rules.parallel, rules.symmetric, system.partials, unknowns, functions
     )

@@ -35,6 +35,8 @@ from codegen.inputs import emit_inputs
 from codegen.losses import emit_registered_losses
 from codegen.manifest import with_manifest
 from codegen.pairs import BATCHES_PATH, emit_batches, emit_pair
+from codegen.penalty import PATH as PENALTY_PATH
+from codegen.penalty import emit_penalty
 from codegen.row_norms import NORMS_PATH, emit_norms
 from codegen.shared import emit_runtime
 from codegen.slopes import PATH as SLOPES_PATH
@@ -51,6 +53,7 @@ from derive.spectrum import LAWS, LawName
 COMMON = {
     SQUARE.name: ((1, 1), (1, 2)),
     "isotropic": ((1, 1), (1, 2), (2, 1)),
+    "penalised": ((1, 1),),
     "norms": ((1, 1), (2, 1)),
     "stretched": ((1, 1), (2, 1)),
     "matrix": ((1, 1),),
@@ -100,6 +103,7 @@ def expected_texts() -> dict[str, str]:
         INPUTS_PATH: emit_inputs(),
         BATCHES_PATH: emit_batches(),
         BEST_PATH: emit_best_estimator(),
+        PENALTY_PATH: emit_penalty(),
     }
     return with_manifest(
         {**emit_registered(), **emit_registered_losses(), **emit_runtime(), **emit_systems(), **emit_pairs(), **steps}

@@ -20,7 +20,8 @@ from codegen.text import closing, fitted, with_math, wrapped
 from derive.gaussian.numeric import mpmath_function
 from derive.gaussian.special import LogNormalCdf
 from derive.language.loss_catalogue import REGISTERED
-from derive.loss.loss import F, LossAnalysis, U, Y, analyse_loss, loss_of
+from derive.language.penalties import REGISTERED as PENALTIES
+from derive.loss.loss import F, LossAnalysis, U, Y, analyse_loss, loss_of, loss_of_entry
 from derive.output import output_averages
 
 FOLDER = "losses"
@@ -84,8 +85,10 @@ def emit_analysed(analysis: LossAnalysis) -> LossModule:
 
 
 def emit_registered_losses(names: Iterable[str] = tuple(REGISTERED)) -> dict[str, str]:
-    """Path below `generated/` -> text, for registered losses."""
-    return {module.path: module.text for module in map(emit_loss, names)}
+    """Path below `generated/` -> text, for registered losses and penalties."""
+    entries = [REGISTERED[name] for name in names] + [penalty.loss for penalty in PENALTIES.values()]
+    modules = (emit_analysed(analyse_loss(loss_of_entry(entry))) for entry in entries)
+    return {module.path: module.text for module in modules}
 
 
 def _derivatives(piece: Any) -> tuple[Any, Any, Any]:

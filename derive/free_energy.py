@@ -17,6 +17,7 @@ from derive.operations import COMPOSED, computed, equal
 from derive.replica.bulk import Spectral, quadratic_form, spectral_potential, spike_response
 from derive.replica.neurons import neuron_form, neuron_potential
 from derive.replica.readout import conjugate_pairs, gaussian_integral, zeta_families
+from derive.replica.stand_in import record_stand_in
 from derive.replica.stretched import stretched_potential
 from derive.replica.stretched_form import stretched_form
 from derive.spectrum import ISOTROPIC, SpectralLaw
@@ -55,6 +56,7 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
     with trace.between():
         pairing = conjugate_pairs(trace, energetic.directions, energetic.spikes, law.norms)
         gaussian_integral(trace, law.norms)
+        record_stand_in(trace, law)
     if law.rows == "stretched":
         spectral = stretched_potential(trace, law)
         spectral, R = stretched_form(trace, law, spectral, energetic.directions, energetic.spikes)

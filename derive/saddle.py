@@ -171,7 +171,11 @@ def _equations(trace: Recorder, energy: FreeEnergy) -> tuple[tuple[Equation, ...
     """The equations, solved for their unknowns, and the stationarity conditions that they come from."""
     gradient, spectral = _Gradient(energy), energy.spectral
     equations = [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in spectral.definitions]
-    if spectral.stationarity is not None:
+    if (
+        energy.law.stand_in and spectral.stationarity is not None
+    ):  # T, which may be small, tells little of what fixes it
+        equations.append(Equation("T", "T", (B,), spectral.stationarity, "implicit"))
+    elif spectral.stationarity is not None:
         equations.append(_solve_for(trace, "T", "T", "dL/dT", "[CUI24] App. D"))
     equations += [Equation(d.name, d.name, d.indices, d.body, "explicit") for d in definitions_in(spectral.auxiliary)]
     equations += gradient.adjoints(trace)

@@ -19,7 +19,9 @@ from derive.blocks import family, index
 from derive.directions import norm_weight_names, weight_name
 
 B, X = index("b"), index("x")
-LawName = Literal["isotropic", "norms", "stretched", "matrix", "neurons", "inputs"]
+#: What stands for a penalty on the readout: a ridge beside that of the model, and the variance of a random field.
+STAND_IN = ("excess", "random_field")
+LawName = Literal["isotropic", "penalised", "norms", "stretched", "matrix", "neurons", "inputs"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +34,7 @@ class SpectralLaw:
     matrix of which the points are the squared singular values (the potential is then exact), "neurons", the same for
     several blocks, whose points are pairs of rows, or "stretched", whose points are samples of the step that made
     them; assumption, source: of the rows; norms: whether their norms vary from neuron to neuron, which the readout
-    can align with.
+    can align with; stand_in: whether each block has a ridge and a random field of its own, which stand for a penalty.
     """
 
     name: LawName
@@ -45,6 +47,7 @@ class SpectralLaw:
     assumption: str
     source: str
     norms: bool = False
+    stand_in: bool = False
 
     def between(self, first: int, second: int, spikes: int, directions: int) -> sp.Expr:
         """The weight between two directions; those of the spike come first, then those of the target beside it."""
@@ -61,6 +64,16 @@ class SpectralLaw:
 def plain_law(law: SpectralLaw) -> SpectralLaw:
     """The isotropic law with the same averages over kappa as another one."""
     return NORMS if law.norms else ISOTROPIC
+
+
+def given_names(law: SpectralLaw, directions: int = 1) -> tuple[str, ...]:
+    """The families that a law takes as given, beside its weights: of the stand-in for a penalty, and of norms."""
+    return (*stand_in_names(law), *norm_names(law, directions))
+
+
+def stand_in_names(law: SpectralLaw) -> tuple[str, ...]:
+    """What stands for a penalty, where something does: it moves with the unknowns."""
+    return STAND_IN if law.stand_in else ()
 
 
 def norm_names(law: SpectralLaw, directions: int = 1) -> tuple[str, ...]:
@@ -97,6 +110,18 @@ ISOTROPIC = SpectralLaw(
     "gaussian",
     "isotropic Gaussian bulk rows, all dimensions proportional",
     "[CUI24] App. D; [LOU24]",
+)
+PENALISED = SpectralLaw(
+    "penalised",
+    "a penalty on the readout",
+    (),
+    sp.S.One,
+    sp.S.One,
+    False,
+    "gaussian",
+    "isotropic Gaussian bulk rows, all dimensions proportional",
+    "[CUI24] App. D; THEORY section 15",
+    stand_in=True,
 )
 NORMS = SpectralLaw(
     "norms",
@@ -160,5 +185,5 @@ INPUTS = SpectralLaw(
 )
 
 LAWS: Mapping[str, SpectralLaw] = MappingProxyType(
-    {law.name: law for law in (ISOTROPIC, NORMS, STRETCHED, GIVEN, NEURONS, INPUTS)}
+    {law.name: law for law in (ISOTROPIC, PENALISED, NORMS, STRETCHED, GIVEN, NEURONS, INPUTS)}
 )

@@ -19,6 +19,7 @@ ZETA, ZETA_HAT = family("zeta"), family("zeta_hat")
 PSI, PSI_HAT = family("psi"), family("psi_hat")
 NORM, NORM_HAT = family("norm"), family("norm_hat")
 CHI = family("chi")
+EXCESS, RANDOM_FIELD = family("excess"), family("random_field")  # of a stand-in for a penalty
 Q1, Q2, Q1_HAT, Q2_HAT = family("Q1"), family("Q2"), family("Q1_hat"), family("Q2_hat")
 V1, V2, V1_HAT, V2_HAT = family("V1"), family("V2"), family("V1_hat"), family("V2_hat")
 T, M, P, S, ADJOINT = family("T"), family("M"), family("P"), family("S"), family("adjoint")

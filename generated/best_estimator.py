@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b1ca274ff5241d16, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature b95b526d5826b489, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b1ca274ff5241d16149e491edb969a6a0e260882550e35120d809b39aa13b14b"
+SIGNATURE = "b95b526d5826b489087160fe9155877c8d3227c8daa589244079e7838cab7312"
 
 
 def overlap(lower, information, alpha):

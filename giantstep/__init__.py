@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from giantstep.spec.common_model import model
     from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
     from giantstep.spec.fit_loss import FitLoss
+    from giantstep.spec.fit_penalty import FitPenalty
     from giantstep.spec.generate import generate
     from giantstep.spec.model import Fit, Inputs, Model, Network, Readout, Spike, Step, Target
-    from giantstep.spec.schema import activations, losses, schema
+    from giantstep.spec.schema import activations, losses, penalties, schema
     from giantstep.spec.user_cache import clear_cache
     from giantstep.sweep.curve import curve
     from giantstep.sweep.dataset import Dataset
@@ -61,10 +62,12 @@ _HOME = {
     "Step": "spec.model",
     "Target": "spec.model",
     "FitLoss": "spec.fit_loss",
+    "FitPenalty": "spec.fit_penalty",
     "model": "spec.common_model",
     "generate": "spec.generate",
     "activations": "spec.schema",
     "losses": "spec.schema",
+    "penalties": "spec.schema",
     "schema": "spec.schema",
     "clear_cache": "spec.user_cache",
     "warm_up": "system.warm_up",
@@ -124,6 +127,7 @@ __all__ = [
     "Decompositions",
     "Fit",
     "FitLoss",
+    "FitPenalty",
     "Gains",
     "GiantstepError",
     "Gradient",
@@ -162,6 +166,7 @@ __all__ = [
     "learnable",
     "learned",
     "losses",
+    "penalties",
     "metrics",
     "model",
     "optimal",

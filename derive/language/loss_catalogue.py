@@ -316,7 +316,7 @@ def _unchanged(
         for move in _MOVES:
             other = moved(y, f, move)
             try:
-                values = [_value(node, {**parameters, "y": a, "f": b}) for a, b in ((y, f), other)]
+                values = [value_at(node, {**parameters, "y": a, "f": b}) for a, b in ((y, f), other)]
             except NotFinite:
                 continue
             if abs(values[0] - values[1]) > _ROUNDING * (1.0 + abs(values[0])):
@@ -325,9 +325,10 @@ def _unchanged(
     return compared > len(_POINTS)
 
 
-def _value(node: Node, numbers: Mapping[str, float]) -> float:
+def value_at(node: Node, numbers: Mapping[str, float]) -> float:
+    """The value of a tree at numbers for its variables. Raises NotFinite."""
     if node.op == "variable":
         return numbers[str(node.value)]
     if node.op == "number" and isinstance(node.value, Fraction):
         return float(node.value)
-    return fold(node.op, node.value, [_value(argument, numbers) for argument in node.args])
+    return fold(node.op, node.value, [value_at(argument, numbers) for argument in node.args])

@@ -17,8 +17,9 @@ from derive.calculus import Calculus, contract
 from derive.canonical import canonical, fold
 from derive.operations import computed, equal
 from derive.replica.readout import norm_families, psi_families, zeta_families
+from derive.replica.stand_in import coupling_of, ridge_of
 from derive.spectrum import SpectralLaw
-from derive.symbols import BETA, CHI, FRACTION, Q1_HAT, Q2_HAT, RIDGE, SYMMETRIC, V1_HAT, V2_HAT, T
+from derive.symbols import BETA, CHI, FRACTION, Q1_HAT, RIDGE, SYMMETRIC, V1_HAT, V2_HAT, T
 from derive.trace import Recorder
 
 B, C, E = index("b"), index("c"), index("e")
@@ -90,7 +91,7 @@ def _record_potential(trace: Recorder, law: SpectralLaw) -> MatrixInverse:
         sp.KroneckerDelta(B, C) + V1_HAT[B, C] * T[C] * _of_block(law, C),
         "the matrix under the logarithm, row $b$ and column $c$, and its inverse $P$",
     )
-    potential = BlockSum(T[B] * (RIDGE + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B)
+    potential = BlockSum(T[B] * (ridge_of(law) + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B)
     potential += _over_points(law, law.trace * LogDet(inverse.name, *law.over))
     trace.assume(
         "spectral potential",
@@ -236,10 +237,10 @@ def quadratic_form(trace: Recorder, law: SpectralLaw, spectral: Spectral, direct
             "potential along $\\hat{q}^{(1)}$ and $\\hat{q}^{(2)}$",
             *steps,
             by=lambda _, potential, *__: canonical(
-                _sources(law, spectral, directions, spikes) + _noise(spectral, potential), SYMMETRIC
+                _sources(law, spectral, directions, spikes) + _noise(law, spectral, potential), SYMMETRIC
             ),
             test=equal(
-                lambda _, potential, *__: _sources(law, spectral, directions, spikes) + _along_coupling(potential),
+                lambda _, potential, *__: _sources(law, spectral, directions, spikes) + _along_coupling(law, potential),
                 *spectral.definitions,
                 *spectral.inverses,
             ),
@@ -323,20 +324,20 @@ def norms_assumed(trace: Recorder, source: str, linear: bool = False) -> str:
     return "norms on the inverse"
 
 
-def _noise(spectral: Spectral, potential: sp.Expr) -> sp.Expr:
+def _noise(law: SpectralLaw, spectral: Spectral, potential: sp.Expr) -> sp.Expr:
     """The derivative of the potential along q1_hat and q2_hat, over beta; at its extremum T does not move."""
     (determinant,) = potential.atoms(LogDet)
     (over_points,) = [term for term in sp.Add.make_args(potential) if term.has(LogDet)]
     along = BlockSum(BlockSum(Q1_HAT[B, C] * spectral.response, B), C)
     calculus = Calculus(inverses={inverse.name: inverse for inverse in spectral.inverses})
     of_norm = T[B] if spectral.stationarity is None else calculus.derivative(potential, V2_HAT[B])
-    return (over_points.xreplace({determinant: along}) + BlockSum(Q2_HAT[B] * of_norm, B)) / BETA
+    return (over_points.xreplace({determinant: along}) + BlockSum(coupling_of(law) * of_norm, B)) / BETA
 
 
-def _along_coupling(potential: sp.Expr) -> sp.Expr:
+def _along_coupling(law: SpectralLaw, potential: sp.Expr) -> sp.Expr:
     """Tr A^-1 B/p: differences of the potential along the conjugates, at fixed T."""
     matrices = BlockSum(BlockSum(Q1_HAT[B, C] * sp.Derivative(potential, V1_HAT[B, C], evaluate=False), B), C)
-    vectors = BlockSum(Q2_HAT[B] * sp.Derivative(potential, V2_HAT[B], evaluate=False), B)
+    vectors = BlockSum(coupling_of(law) * sp.Derivative(potential, V2_HAT[B], evaluate=False), B)
     return (matrices + vectors) / BETA
 
 

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 3c5272503ceecae1, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature d0c10d5f00569293, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "3c5272503ceecae173b77037684493a3fb32d2cc05e26471cac94b11b0e59a85"
+SIGNATURE = "d0c10d5f00569293cd990d70cfc04cce441cb60d7c0c0374efe3173c37eedfdb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

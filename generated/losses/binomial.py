@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 2ce5256d46604d01, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 71e569eb222a216c, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "2ce5256d46604d01ca2bfe09e544a5be4e612f3daaef85783838719e1642d617"
+SIGNATURE = "71e569eb222a216c80ad163f7b9a85301facbfc3cd88d0b34e65d614bb3af78e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

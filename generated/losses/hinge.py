@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 9166330ec92961ec, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature df2105222ddfed4a, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "9166330ec92961ec29d7cd8cef7fe46f25bfe516e6764c68bc2770825274d286"
+SIGNATURE = "df2105222ddfed4a9070075c30fe586b1f9a3102ca4fb1da9b8ae77c7e6af62e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

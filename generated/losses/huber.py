@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 8917a81c2ef0d1c3, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 963e8da1d45129bb, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "8917a81c2ef0d1c32a8c3540cb5fd5b93e1f02139934dfbfed693987d019aaa7"
+SIGNATURE = "963e8da1d45129bb5e2a38e4464f03c2e3649a57c94c16098788398eac06395d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

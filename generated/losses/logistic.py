@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature a8a2e00f98d67c65, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 68e019af9bd658bc, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "a8a2e00f98d67c65fdfe0f566db1db3f97c0d21478c949332727de1edb2e9fc3"
+SIGNATURE = "68e019af9bd658bcbaf171a834a7a11859ae686f042a87e9135757ba72cf76fc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

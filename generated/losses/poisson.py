@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature a65deb2a7e7dae09, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 99c1137e5eb48274, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "a65deb2a7e7dae09f10174b58fd0e3d5ba79b70e41f18c6c7b54a40c88494365"
+SIGNATURE = "99c1137e5eb48274b5cc5d9d377d1e7265970a2acb903538fc69e0963c9e0b1a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

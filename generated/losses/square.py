@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4599f996e326a56c, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature a00bc52e539bbd27, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "4599f996e326a56ce6e01d7333c609c9ddc0ae44e409713fc9c22e90cabf7c26"
+SIGNATURE = "a00bc52e539bbd27529e154ed11fdfc20a648c50845e1024b977684f7e59dcf7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

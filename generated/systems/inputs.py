@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 9e65a983906bf199.
+Generated; do not edit. Signature 01bdfbb6bb4b5968.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9e65a983906bf1990c95b0d3f5100f7924ad3905215128b8d1d71c5cbc297043"
+SIGNATURE = "01bdfbb6bb4b5968fa3271c5b873c924ce853f69017ac517b7b22fa41cdf819b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 86f1bd0ce4d78cbe.
+Generated; do not edit. Signature ec307d785846b732.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "86f1bd0ce4d78cbed5072620b477a8e2f4d0c178c78d8b3ebdb8e995e262475e"
+SIGNATURE = "ec307d785846b73230ef3fa2749cc0cb6e9dd31d858ce9a0ac1b5214a8c65726"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 1be65b1a67f2de45.
+Generated; do not edit. Signature f0eb8c24fc286c51.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1be65b1a67f2de4503a9c464659f38cdf2bf3060abde3f8284a713b17fa21dc8"
+SIGNATURE = "f0eb8c24fc286c51482e210d9729e781c91643ce1cffe40b98228f8aaf73db4c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

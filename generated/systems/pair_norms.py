@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature bdcf58c0931ab8e4, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature a735b4370c6ef9b5, runtime e741ddc2d02c551c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "bdcf58c0931ab8e4b487155dd4900d8ea21220a49d1b3d2681942238ba7727d6"
+SIGNATURE = "a735b4370c6ef9b581dc514c4af7fb90265bc20827622d4aab7940f56e8a9d9c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature b8d8a69f9f730830.
+Generated; do not edit. Signature ec23aa5cba41e82b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b8d8a69f9f730830ed18625da75621a9012cb88b1e7d05d06a4581a2f93cece7"
+SIGNATURE = "ec23aa5cba41e82bbfe7af2eaa593bca79271f599362e9fdd7c6369b73ed5a6d"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a8a7a2fd384a2382.
+Generated; do not edit. Signature f1bc8f9b530d0a97.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a8a7a2fd384a2382a33cfc847288d7a530683bef67ce01cc094c04f01f60c004"
+SIGNATURE = "f1bc8f9b530d0a97c303032c080bfe5849dea0873180f5d9a1d8c4e3a8ccff23"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -16,9 +16,10 @@ _OWN = {
     "activations": {"or an expression": "in z, for example z/(1 + exp(-1.5*z))"},
     "channels": {"or a table": 'of labels and their probability, for example labels -1, 1 and "sigmoid(y*s)"'},
     "densities": {"or an expression": "in u, for example exp(-abs(u)); it is normalised"},
+    "penalties": {"or an expression": "convex, in a, for example abs(a)**1.5/10"},
     "losses": {"or an expression": "in y and f, for example sqrt(1 + (y - f)**2) - 1 (pseudo-Huber)"},
 }
-KINDS = ("activations", "losses", "channels", "densities", "keys")
+KINDS = ("activations", "losses", "penalties", "channels", "densities", "keys")
 
 
 def add(subparsers: Subparsers) -> None:
@@ -26,7 +27,7 @@ def add(subparsers: Subparsers) -> None:
     lists = command(
         subparsers,
         "list",
-        "list registered functions, losses, channels, densities of readout values, or the keys of a model file",
+        "list registered functions, losses, penalties, channels, densities of readouts, or the keys of a model file",
         "giantstep list losses",
         _list,
     )
@@ -72,10 +73,11 @@ def _entries(kind: str) -> dict[str, str]:
         return gs.activations()
     if kind == "losses":
         return gs.losses()
-    from giantstep.spec.schema import channels, densities  # help and bad arguments do without
+    from giantstep.spec.schema import channels, densities, penalties  # help and bad arguments do without
 
-    if kind in ("densities", "channels"):
-        return densities() if kind == "densities" else channels()
+    listed = {"densities": densities, "channels": channels, "penalties": penalties}
+    if kind in listed:
+        return listed[kind]()
     from giantstep.spec.model import value_keys  # help and bad arguments do without
     from giantstep.spec.schema import meaning_of
 

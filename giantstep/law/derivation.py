@@ -28,6 +28,7 @@ from derive.language.loss_catalogue import REGISTERED as LOSSES
 from derive.loss.loss import loss_of_entry
 from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
+from derive.penalty import penalty_given, penalty_law
 from derive.polynomial_spikes import polynomial_spikes
 from derive.power_law_rates import power_law_rates
 from derive.printing import latex_of
@@ -248,6 +249,9 @@ def _equations(model: Model) -> Iterator[Derivation]:
     judged = _test_error(model)
     dropped = {"label", "conditional risk"} | ({"test error"} if judged else set())
     yield replace(system.derivation, steps=tuple(s for s in system.derivation.steps if s.label not in dropped))
+    if (penalty := model.fit.penalty) is not None:
+        yield penalty_given(penalty.entry)
+        yield penalty_law().derivation
     if judged:
         yield judged
     if model.network.trains_bias:

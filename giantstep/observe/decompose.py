@@ -31,7 +31,7 @@ from giantstep.system.misclassification import wrong_sign
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.two_batches import BatchPair, batch_pair
-from giantstep.system.two_fits import Fit, Pair, Sharing
+from giantstep.system.two_fits import Fit, Pair, Sharing, require_pairs
 from giantstep.system.weighted_system import poisson, weighted_solution
 
 Array = np.ndarray
@@ -157,6 +157,7 @@ def decompose(
         if dimension is None:
             raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
         model = at_dimension(model, dimension)
+    require_pairs(model)
     result, fit = _solved(model, resampling, dimension, tolerance)
     sets = [names for names in _closed_sets(present) if set(held) & set(present) <= set(names)]
     shared_by = _names("share", share) if share is not None else _usual(present, resampling)

@@ -26,7 +26,7 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
-from giantstep.spec.loss_functions import convex_loss
+from giantstep.spec.loss_functions import convex_loss, convex_loss_of
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Fit, Model, Readout, Target
 from giantstep.spec.readout_density import density_of
@@ -117,6 +117,7 @@ def _bare_system(model: Model) -> FiniteSystem:
         probit=target.probit,
         indices=target.indices,
         loss=_loss(model.fit),
+        penalty=_penalty(model.fit),
         trained_bias=network.trains_bias,
         inputs=_inputs(model),
         gaussian_rows=network.initialisation == "gaussian",
@@ -166,6 +167,11 @@ def _loss(fit: Fit) -> ConvexLoss | None:
         return convex_loss(fit.loss.name, fit.loss.parameters)
     except ExpressionError as error:
         raise BadInput(f"fit.loss: {error.message}", error.hint) from None
+
+
+def _penalty(fit: Fit) -> ConvexLoss | None:
+    """The penalty of the simulator, as a loss of a readout."""
+    return None if fit.penalty is None else convex_loss_of(fit.penalty.entry.loss, fit.penalty.parameters)
 
 
 def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float, ...]]:

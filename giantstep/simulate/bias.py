@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import blas
 
-from giantstep.simulate.convex import Labelled
+from giantstep.simulate.convex import SQUARE, Labelled
 from giantstep.simulate.erm import Fitted, Minimum, Readout, convex_readouts, designs, minimise
 from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.features import activate
@@ -150,6 +150,9 @@ def fixed_bias(
 ) -> Fitted:
     """The readouts at a given bias: factorisations shared by all ridges for the square loss, otherwise `erm`."""
     if system.loss is not None:
-        return convex_readouts(features, target, sizes, ridges, system.loss, bias)
+        return convex_readouts(features, target, sizes, ridges, system.loss, bias, system.penalty)
+    if system.penalty is not None:
+        found = convex_readouts(features, target, sizes, ridges, SQUARE, bias, system.penalty)
+        return replace(found, train=2.0 * found.train)
     readouts, train = ridge_readouts(features, target, sizes, ridges, limit)
     return Fitted(readouts, train, np.full_like(train, bias), np.zeros_like(train), np.zeros_like(train))

@@ -23,6 +23,7 @@ Derivatives: TypeAlias = Callable[[Array, Array], tuple[Array, Array]]
 # distance from a kink at which one-sided slopes are read and extrapolated: leaves 1e-14 of a third derivative
 SIDE = 1e-7
 PROX_STEPS = 200
+WIDEST = 30.0  # widths of the first envelopes of the method of multipliers, in distances
 # where pieces are probed for being straight, as shares of their length; the outer ones up to 1000
 STRAIGHT = np.array([1e-5, 1e-4, 1e-3, 0.01, 0.0721, 0.2618, 0.5, 0.7071, 0.95, 0.99, 0.999, 0.9999, 0.99999])
 # a curvature below minus this, in units of 1 + |slope|, is more than rounding
@@ -69,6 +70,9 @@ class ConvexLoss:
         return table
 
 
+SQUARE = ConvexLoss(lambda y, f: 0.5 * (y - f) ** 2, lambda y, f: (f - y, np.ones_like(f)), name="square")
+
+
 class Labelled:
     """A loss at fixed labels y[n], as n functions of f.
 
@@ -88,6 +92,33 @@ class Labelled:
         if any(np.any((above <= below) & np.isfinite(kink)) for kink, (below, above) in pairs):
             raise SimulationError(f"the loss {loss.name} is not convex: its slope falls at a kink")
         self.linear = self._slopes() if loss.kinks else None
+
+    @property
+    def name(self) -> str:
+        """Of the loss."""
+        return self.loss.name
+
+    @property
+    def smooth(self) -> bool:
+        """Whether all slopes are continuous."""
+        return self.loss.smooth
+
+    def widest(self) -> float:
+        """V of envelopes whose width, V times the jump of the slope, is large against the distance of 0 from kinks."""
+        origin = -self.offset
+        if not len(self.kinks):
+            jump = float(np.max(np.abs(self.slope(np.zeros(origin.size))[0])))
+            return WIDEST * (float(np.median(np.abs(origin))) or 1.0) / (jump or 1.0)
+        jump, distance = 0.0, 0.0
+        for kink, (below, above) in zip(self.kinks, self.sides, strict=True):
+            there = np.broadcast_to(np.isfinite(kink), origin.shape)
+            jump = max(jump, float(np.max(np.where(np.isfinite(kink), above - below, 0.0))))
+            distance = max(distance, float(np.median(np.abs(origin - kink)[there])))
+        return WIDEST * (distance or 1.0) / jump
+
+    def train(self, f: Array) -> float:
+        """The mean loss."""
+        return float(np.mean(self.value(f)))
 
     def value(self, f: Array) -> Array:
         """l(y, f), shape (n,)."""
@@ -181,6 +212,54 @@ class Labelled:
         if np.any(curvature < -CONCAVE * (1.0 + np.abs(slope))):
             raise SimulationError(f"the loss {self.loss.name} is not convex: its slope falls with the output")
         return slope, np.clip(curvature, 0.0, LARGEST)
+
+
+class Penalised:
+    """The samples of a loss, and behind them the p readouts, as samples of a penalty at the label 0."""
+
+    def __init__(self, data: Labelled, penalty: Labelled) -> None:
+        self.parts, self.count = (data, penalty), data.labels.size
+
+    @property
+    def name(self) -> str:
+        """Of loss and penalty."""
+        return " with the penalty ".join(part.name for part in self.parts)
+
+    @property
+    def smooth(self) -> bool:
+        """Whether all slopes are continuous."""
+        return all(part.smooth for part in self.parts)
+
+    def widest(self) -> float:
+        """That of the part with the wider envelopes."""
+        return max(part.widest() for part in self.parts)
+
+    def train(self, f: Array) -> float:
+        """The mean loss of the samples."""
+        return self.parts[0].train(f[: self.count])
+
+    def value(self, f: Array) -> Array:
+        """Losses, then penalties, shape (n + p,)."""
+        return np.concatenate([part.value(own) for part, own in zip(self.parts, self._split(f), strict=True)])
+
+    def slope(self, f: Array) -> tuple[Array, Array]:
+        """Slopes and curvatures."""
+        found = [part.slope(own) for part, own in zip(self.parts, self._split(f), strict=True)]
+        slope, curvature = (np.concatenate(pair) for pair in zip(*found, strict=True))
+        return slope, curvature
+
+    def proximal(self, w: Array, variance: float) -> tuple[Array, Array, Array]:
+        """Minimisers, slopes of the envelopes, and their curvatures."""
+        found = [part.proximal(own, variance) for part, own in zip(self.parts, self._split(w), strict=True)]
+        point, slope, curvature = (np.concatenate(each) for each in zip(*found, strict=True))
+        return point, slope, curvature
+
+    def _split(self, f: Array) -> tuple[Array, Array]:
+        return f[: self.count], f[self.count :]
+
+
+#: What is minimised beside the ridge: functions of outputs.
+Functions: TypeAlias = Labelled | Penalised
 
 
 def _inside(point: Array, low: Array, high: Array) -> Array:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
-from giantstep.simulate.convex import ConvexLoss, Labelled
+from giantstep.simulate.convex import ConvexLoss, Functions, Labelled, Penalised
 from giantstep.simulate.errors import Array, SimulationError
 from giantstep.simulate.memory import DENSE
 from giantstep.simulate.newton import Design, Evaluate, Local, State, line_search
@@ -25,8 +25,8 @@ REQUIRED = 1e-8
 NEWTON_STEPS = 500
 # steps on a smooth loss itself before it is treated as one with kinks
 DIRECT_STEPS = 40
-# the method of multipliers: width of the first envelope, its factor per round, and where a round may stop
-WIDEST, NARROWER, ROUNDS = 30.0, 0.5, 60
+# the method of multipliers: factor of the envelopes per round, and where a round may stop
+NARROWER, ROUNDS = 0.5, 60
 SHARE = 0.1
 # steps or rounds without progress after which rounding is taken to hold the answer up
 PATIENCE = 3
@@ -70,9 +70,9 @@ class Minimum:
         """Whether the gap is as small as asked for."""
         return self.relative_gap <= REQUIRED
 
-    def summary(self, design: Design, labelled: Labelled, bias: float) -> Readout:
+    def summary(self, design: Design, labelled: Functions, bias: float) -> Readout:
         """The fit with its certificate."""
-        train = float(np.mean(labelled.value(self.state.output)))
+        train = labelled.train(self.state.output)
         longest = math.sqrt(float(np.max(design.norms)))
         return Readout(self.state.readout, train, bias, self.relative_gap, longest * self.readout_error)
 
@@ -82,7 +82,7 @@ class Minimum:
         return math.sqrt(2.0 * self.gap / self.ridge)
 
 
-def minimise(design: Design, labelled: Labelled, ridge: float, start: Minimum | None = None) -> Minimum:
+def minimise(design: Design, labelled: Functions, ridge: float, start: Minimum | None = None) -> Minimum:
     """The readout that minimises sum_i l(y_i, f_i) + (ridge/2) |a|^2, from 0 or from that of another ridge.
 
     Raises SimulationError where the relative duality gap stays above 1e-8.
@@ -90,14 +90,14 @@ def minimise(design: Design, labelled: Labelled, ridge: float, start: Minimum | 
     found = _Search(design, labelled, ridge).run(start)
     if not found.good:
         raise SimulationError(
-            f"the fit of {labelled.loss.name} with ridge {ridge:g} on {design.count} samples stopped at a relative "
+            f"the fit of {labelled.name} with ridge {ridge:g} on {design.count} samples stopped at a relative "
             f"duality gap of {found.relative_gap:.1e}, above {REQUIRED:g}; raise the ridge"
         )
     return found
 
 
 class _Search:
-    def __init__(self, design: Design, labelled: Labelled, ridge: float) -> None:
+    def __init__(self, design: Design, labelled: Functions, ridge: float) -> None:
         self.design, self.labelled, self.ridge = design, labelled, ridge
         self.steps = 0
 
@@ -109,7 +109,7 @@ class _Search:
             dual = np.zeros(count)
             dual[: start.state.dual.size] = start.state.dual * (self.ridge / start.ridge)
             state = self.design.state(dual, self.ridge)
-        if self.labelled.loss.smooth:
+        if self.labelled.smooth:
             found = self._newton(state, self._smooth, 0.0, DIRECT_STEPS)
             if found.good:
                 return found
@@ -122,7 +122,7 @@ class _Search:
 
     def _multipliers(self, state: State) -> Minimum:
         """Rounds of Newton's method on shifted envelopes, ever closer to the loss itself."""
-        variance = self._widest()
+        variance = self.labelled.widest()
         multipliers = self.labelled.proximal(state.output, variance)[1]
         best, stalled = self._newton(state, self._shifted(multipliers, variance), SHARE), 0
         found = best
@@ -139,19 +139,6 @@ class _Search:
     def _shifted(self, multipliers: Array, variance: float) -> Evaluate:
         shift = variance * multipliers
         return lambda f: Local(*self.labelled.proximal(f + shift, variance))
-
-    def _widest(self) -> float:
-        """Envelopes of width V x jump of the slope, at first wide against the distance of 0 from the kinks."""
-        kinks, sides, origin = self.labelled.kinks, self.labelled.sides, -self.labelled.offset
-        if not len(kinks):
-            jump = float(np.max(np.abs(self.labelled.slope(np.zeros(origin.size))[0])))
-            return WIDEST * (float(np.median(np.abs(origin))) or 1.0) / (jump or 1.0)
-        jump, distance = 0.0, 0.0
-        for kink, (below, above) in zip(kinks, sides, strict=True):
-            there = np.broadcast_to(np.isfinite(kink), origin.shape)
-            jump = max(jump, float(np.max(np.where(np.isfinite(kink), above - below, 0.0))))
-            distance = max(distance, float(np.median(np.abs(origin - kink)[there])))
-        return WIDEST * (distance or 1.0) / jump
 
     def _newton(self, state: State, evaluate: Evaluate, share: float, limit: int | None = None) -> Minimum:
         """Until the gap is TARGET, or its part from the gradient is below `share` of the rest."""
@@ -219,22 +206,39 @@ class Fitted:
 
 
 def convex_readouts(
-    features: Array, target: Array, sizes: Sequence[int], ridges: Sequence[float], loss: ConvexLoss, bias: float = 0.0
+    features: Array,
+    target: Array,
+    sizes: Sequence[int],
+    ridges: Sequence[float],
+    loss: ConvexLoss,
+    bias: float = 0.0,
+    penalty: ConvexLoss | None = None,
 ) -> Fitted:
-    """Minimise sum_i l(y_i, f_i) + (ridge/2) |a|^2, f = features a/sqrt p, on the first n rows for every n.
+    """Minimise sum_i l(y_i, f_i) + (ridge/2) |a|^2 + sum_k penalty(a_k), f = features a/sqrt p, on the first n rows.
 
-    features[N, p] in C order, target[N], sizes n <= N, ridges > 0. Each ridge starts from the next larger one.
+    features[N, p] in C order, target[N], sizes n <= N, ridges > 0. penalty: as a loss of a readout at the label
+    0. Each ridge starts from the next larger one.
     Raises SimulationError where a fit cannot be certified.
     """
     fitted = Fitted.empty(features.shape[1], len(sizes), len(ridges))
-    for size, design in designs(features, sizes):
-        labelled = Labelled(loss, target[:size])
+    for size, plain in designs(features, sizes):
+        design, labelled = _with_penalty(plain, Labelled(loss, target[:size]), penalty)
         found: Minimum | None = None
         for column in np.argsort(ridges)[::-1]:
             found = minimise(design, labelled, ridges[column], found)
             for row in (row for row, n in enumerate(sizes) if n == size):
                 fitted.put(row, int(column), found.summary(design, labelled, bias))
     return fitted
+
+
+def _with_penalty(design: Design, data: Labelled, penalty: ConvexLoss | None) -> tuple[Design, Functions]:
+    """A training set with the readouts behind it, as outputs of features of their own."""
+    if penalty is None:
+        return design, data
+    readouts = math.sqrt(design.width) * np.eye(design.width)
+    return Design(np.concatenate([design.features, readouts]), None), Penalised(
+        data, Labelled(penalty, np.zeros(design.width))
+    )
 
 
 def designs(features: Array, sizes: Sequence[int]) -> Iterator[tuple[int, Design]]:

@@ -6,7 +6,6 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
-from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.system import FiniteSizes, FiniteSystem, SystemKind
 
@@ -32,7 +31,8 @@ def estimate_bytes(
     d, p, n = sizes.dimension, sizes.width_count, max(sizes.samples)
     points, rows = len(sizes.samples) * len(ridges), chunk_rows(p)
     step = p * d + min(rows, max(sizes.step_samples, default=0)) * (d + p) if what == "network" else 0
-    work = _square_work(sizes, ridges) if system.loss is None else _convex_work(system.loss, sizes)
+    direct = system.loss is None and system.penalty is None
+    work = _square_work(sizes, ridges) if direct else _convex_work(system, sizes)
     # pre-activations beside the features where the bias is trained
     fit = n * p * (2 if system.trained_bias else 1) + work + p * points
     fit = max(fit, n * p + min(rows, n) * d)
@@ -52,9 +52,13 @@ def _square_work(sizes: FiniteSizes, ridges: tuple[float, ...]) -> int:
     return max(work, gram + svd_values(n, p)) if min(ridges) < SMALL_RIDGE else work
 
 
-def _convex_work(loss: ConvexLoss, sizes: FiniteSizes) -> int:
+def _convex_work(system: FiniteSystem, sizes: FiniteSizes) -> int:
     """Numbers held by Newton's method beside features and readouts."""
     p, n = sizes.width_count, max(sizes.samples)
+    if system.penalty is not None:  # readouts are samples too, and features are copied
+        n += p
+        return n * p + max(n * n, p * p + 2 * min(chunk_rows(p), n) * p) + 5 * p * p + 60 * (n + p)
+    smooth = system.loss is None or system.loss.smooth
     dense = max([count for count in sizes.samples if count <= DENSE * p], default=0)
     vectors = 60 * (n + p)
     # the kernel and the copy of it that is factorised
@@ -62,7 +66,7 @@ def _convex_work(loss: ConvexLoss, sizes: FiniteSizes) -> int:
     if n > dense:
         # X^T D X by chunks; for a loss with kinks the kernel of the samples at one: kept, updated, factorised
         wide = p * p + 2 * min(chunk_rows(p), n) * p
-        work = max(work, dense**2 + max(wide, 0 if loss.smooth else 5 * p * p))
+        work = max(work, dense**2 + max(wide, 0 if smooth else 5 * p * p))
     return work + vectors
 
 

@@ -202,8 +202,9 @@ def _checked_ridges(system: FiniteSystem, ridges: Sequence[float]) -> tuple[floa
         raise SimulationError("ridges must hold at least one lambda, got none")
     for ridge in ridges:
         finite_number("each of ridges", ridge, least=0.0)
-        if system.loss is not None and not ridge > 0.0:
-            raise SimulationError(f"each of ridges must be above 0 for the loss {system.loss.name}, got {ridge!r}")
+        functions = [found.name for found in (system.loss, system.penalty) if found is not None]
+        if functions and not ridge > 0.0:
+            raise SimulationError(f"each of ridges must be above 0 for the loss {functions[0]}, got {ridge!r}")
     return tuple(float(ridge) for ridge in ridges)
 
 

@@ -50,6 +50,7 @@ class FiniteSystem:
     them, used by "gaussian"; mu1 multiplies w.x with w of UNIT norm ([CUI24] keeps rows of norm sqrt c), and
     mu_c = c dmu0/dc multiplies |w|^2 - 1 where norms vary.
     loss: of the readout; None is the square loss. The gradient step always has the square loss.
+    penalty: of every readout, beside the ridge: the loss of it that it is at the label 0.
     trained_bias: the common bias is trained with the readout, from `bias` on ([CUI24] App. C.8).
     given: rows of the first layer, and its directions, for "srf" and "gaussian"; they have a dimension of their own.
     inputs: their covariance and what follows from it; None: isotropic.
@@ -88,6 +89,7 @@ class FiniteSystem:
     channel: Callable[[Array, Array], Array] | None = None
     clean: Link | None = None
     predicts: Callable[[Array], Array] | None = None
+    penalty: ConvexLoss | None = None
 
     def neuron_biases(self, width: int, bias: float) -> Array | float:
         """The bias of every neuron [p], where the common one is given; a number where it is the same for all."""
@@ -148,6 +150,7 @@ class FiniteSystem:
             self.biases is None or len(self.biases) == len(self.values) and not self.trained_bias,
             "biases are one for each block, and none is trained beside them",
         )
+        _require(self.penalty is None or not self.trained_bias, "with a penalty no bias is trained")
         _require(self.drawn is None or self.values == (1.0,), "values that are drawn take the place of a vocabulary")
         if self.spike is not None:
             _require(len(self.spike) == 3, f"spike must be (strength, alignment, bulk variances), got {self.spike!r}")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from derive.language.grammar import ExpressionError, did_you_mean, shorten
-from derive.language.loss_catalogue import REGISTERED, VARIABLES, Form, LossEntry, ParameterEntry, lookup
+from derive.language.grammar import ExpressionError
+from derive.language.loss_catalogue import REGISTERED, VARIABLES, Form, LossEntry, lookup
 from giantstep.spec.errors import BadInput
+from giantstep.spec.parametrised import ParametrisedKind, Words, filled, in_words, parameter_names, plain_table
 from giantstep.spec.prediction import Prediction, prediction
-from giantstep.spec.symbolic import as_text
-from giantstep.spec.validate import LARGEST, Kind, Number, wrong
+from giantstep.spec.validate import wrong
 
-_KEY = "fit.loss"
-_EXAMPLE = 'for example "logistic", "log(cosh(y - f))" or { name = "huber", delta = 1.0 }'
-_ALLOWED = f"the name of a loss ({', '.join(REGISTERED)}), an expression in y and f, or a table with its name"
+_WORDS = Words(
+    "fit.loss",
+    "loss",
+    f"the name of a loss ({', '.join(REGISTERED)}), an expression in y and f, or a table with its name",
+    'for example "logistic", "log(cosh(y - f))" or { name = "huber", delta = 1.0 }',
+)
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class FitLoss:
     def __post_init__(self) -> None:
         entry = _entry(self.name)
         object.__setattr__(self, "name", entry.name if entry.name in REGISTERED else self.name.strip())
-        object.__setattr__(self, "parameters", _filled(entry, _as_mapping(self.parameters)))
+        object.__setattr__(self, "parameters", filled(entry, self.parameters, _WORDS))
 
     @property
     def entry(self) -> LossEntry:
@@ -88,37 +90,15 @@ class FitLoss:
 
     def to_dict(self) -> str | dict[str, Any]:
         """What a model file holds: the text, or a table where there are parameters."""
-        return {"name": self.name, **dict(self.parameters)} if self.parameters else self.name
+        return plain_table(self.name, self.parameters)
 
     def __str__(self) -> str:
-        given = ", ".join(f"{name}={value:g}" for name, value in self.parameters)
-        return f"{self.name}({given})" if given else self.name
-
-
-class LossKind(Kind):
-    """The kind of the field ``fit.loss``: text, a table, or a FitLoss."""
-
-    text = True
-    inner = tuple(dict.fromkeys(item.name for entry in REGISTERED.values() for item in entry.parameters))
-
-    def check(self, key: str, value: object) -> FitLoss:
-        """The loss with its parameters. Raises BadInput naming the key, the value and what is allowed."""
-        if isinstance(value, FitLoss):
-            return value
-        value = as_text(key, value, VARIABLES)
-        if isinstance(value, str):
-            return FitLoss(value)
-        if not isinstance(value, Mapping):
-            raise wrong(key, value, _ALLOWED, _EXAMPLE)
-        given = dict(value)
-        if "name" not in given:
-            raise BadInput(f"{key}.name is missing", _EXAMPLE)
-        return FitLoss(given.pop("name"), given)  # type: ignore[arg-type]
+        return in_words(self.name, self.parameters)
 
 
 def _entry(name: object) -> LossEntry:
     if not isinstance(name, str):
-        raise wrong(_KEY, name, _ALLOWED, _EXAMPLE)
+        raise wrong(_WORDS.key, name, _WORDS.allowed, _WORDS.example)
     return _looked_up(name)
 
 
@@ -127,34 +107,13 @@ def _looked_up(name: str) -> LossEntry:
     try:
         return lookup(name)
     except ExpressionError as error:
-        raise BadInput(f"{_KEY}: {error.message}", error.hint) from None
+        raise BadInput(f"{_WORDS.key}: {error.message}", error.hint) from None
 
 
-def _as_mapping(parameters: object) -> dict[object, object]:
-    try:
-        return dict(parameters)  # type: ignore[call-overload,no-any-return]
-    except (TypeError, ValueError):
-        raise wrong(_KEY, parameters, "a table of parameters", _EXAMPLE) from None
+class LossKind(ParametrisedKind):
+    """The kind of the field ``fit.loss``: text, a table, or a FitLoss."""
 
-
-def _filled(entry: LossEntry, given: Mapping[object, object]) -> tuple[tuple[str, float], ...]:
-    """Every parameter of the loss, checked; the defaults where none is given."""
-    names = tuple(parameter.name for parameter in entry.parameters)
-    for name, value in given.items():
-        if name not in names:
-            hint = did_you_mean(name, names) if isinstance(name, str) else ""
-            plain = isinstance(name, str) and name.isidentifier() and name.isascii()
-            key = f"{_KEY}.{name if plain else shorten(name)}"
-            raise BadInput(
-                f"{key} = {shorten(value)} is not a parameter of the loss {shorten(entry.name)}",
-                f"{hint}it has the parameters {', '.join(names)}" if names else "it has no parameters",
-            )
-    return tuple(
-        (item.name, _range(item).check(f"{_KEY}.{item.name}", given.get(item.name, item.default)))
-        for item in entry.parameters
-    )
-
-
-def _range(item: ParameterEntry) -> Number:
-    """The open interval of a parameter, within what any number of a model may be."""
-    return Number(f"the parameter {item.name} of the loss", max(item.low, -LARGEST), min(item.high, LARGEST), open=True)
+    made = FitLoss
+    words = _WORDS
+    variables = VARIABLES
+    inner = parameter_names(REGISTERED.values())

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from derive.language.grammar import Node, parse
-from derive.language.loss_catalogue import lookup
+from derive.language.loss_catalogue import LossEntry, lookup
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.spec.expressions import Array, jet, prepare
 
@@ -21,14 +21,20 @@ _BESIDE = (1e-6, 1e-8)
 _JUMP = 1e-6
 
 
-@lru_cache(maxsize=64)
 def convex_loss(text: str, parameters: tuple[tuple[str, float], ...] = ()) -> ConvexLoss:
     """The loss of a registered name or an expression in y and f, at numbers for its parameters.
 
-    Kinks are found from the expression's tree: zeros of what stands in abs, relu, max, min, clip, sqrt and powers.
     Raises ExpressionError where the text is no loss.
     """
-    entry = lookup(text)
+    return convex_loss_of(lookup(text), parameters)
+
+
+@lru_cache(maxsize=64)
+def convex_loss_of(entry: LossEntry, parameters: tuple[tuple[str, float], ...] = ()) -> ConvexLoss:
+    """The loss of a catalogue entry, at numbers for its parameters.
+
+    Kinks are found from the expression's tree: zeros of what stands in abs, relu, max, min, clip, sqrt and powers.
+    """
     node, numbers = parse(entry.expression, entry.variables), dict(parameters)
     prepared = prepare(node)
 
@@ -43,8 +49,8 @@ def convex_loss(text: str, parameters: tuple[tuple[str, float], ...] = ()) -> Co
     found = [_kinks(node, numbers, label) for label in labels]
     if any(len(one) != len(found[0]) or not np.allclose(one, found[0], rtol=1e-9, atol=1e-12) for one in found):
         moving = lru_cache(maxsize=1 << 16)(lambda label: _kinks(node, numbers, label))
-        return ConvexLoss(value, derivatives, entry.form, (), text, moving)
-    return ConvexLoss(value, derivatives, entry.form, found[0], text)
+        return ConvexLoss(value, derivatives, entry.form, (), entry.name, moving)
+    return ConvexLoss(value, derivatives, entry.form, found[0], entry.name)
 
 
 def _kinks(node: Node, numbers: Mapping[str, float], label: float) -> tuple[float, ...]:

@@ -14,10 +14,13 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
-from derive.language.grammar import did_you_mean, shorten
+from derive.language.catalogue import lookup
+from derive.language.grammar import did_you_mean, parse, shorten
+from derive.language.parity import parity
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import similar_file
 from giantstep.spec.fit_loss import FitLoss, LossKind
+from giantstep.spec.fit_penalty import FitPenalty, PenaltyKind
 from giantstep.spec.inputs_table import Inputs as Inputs
 from giantstep.spec.metrics import Metrics, MetricsKind
 from giantstep.spec.readout_table import Readout as Readout
@@ -83,13 +86,15 @@ class Network(Table):
 class Fit(Table):
     """Fit of the readout on fresh samples = n/d: minimise sum_i loss(y_i, f_i) + (ridge/2) |a|^2, no 1/n.
 
-    ``loss``: a registered name, an expression in y and f, a table with the name and parameters, or a FitLoss.
+    ``loss``: a registered name, an expression in y and f, a table with the name and parameters, or a FitLoss;
+    ``penalty``: sum_k penalty(a_k) beside the ridge, in the same ways, an expression in a.
     """
 
     path: ClassVar[str] = "fit"
     samples: Annotated[float, Number("alpha = n/d", positive=True)]
     ridge: Annotated[float, Number("lambda", positive=True)]
     loss: Annotated[FitLoss, LossKind()] = FitLoss("square")
+    penalty: Annotated[FitPenalty | None, PenaltyKind()] = None
 
 
 @shown_plainly
@@ -148,6 +153,8 @@ class Model(Table):
             self.inputs.check_activation(self.network.activation)
             self.inputs.check_indices(self.target.indices)
             check_with_inputs(self.step)
+        if self.fit.penalty is not None:
+            self._check_penalty(self.fit.penalty)
 
     def _check_biases(self) -> None:
         """Raises BadInput where blocks with biases of their own have no law."""
@@ -166,6 +173,37 @@ class Model(Table):
                     f"network.readout.biases = {shorten(list(self.network.readout.biases or ()))}: {reason}",
                     'give step.bulk = "isotropic", or leave network.readout.biases out',
                 )
+
+    def _check_penalty(self, penalty: FitPenalty) -> None:
+        """Raises BadInput where readouts under a penalty have no law."""
+        where = "[inputs]" if self.inputs is not None else f"step.bulk = {self.bulk!r}"
+        reasons = {
+            "network.bias is trained": self.network.trains_bias,
+            'network.initialisation is "gaussian", whose norms of rows readouts align with': bool(self.network.radial),
+            f"{where} has directions that readouts feel": self.bulk != "isotropic",
+            "step.exponent is below 1/2": any(step.exponent < 0.5 for step in self.steps),
+        }
+        for reason, holds in reasons.items():
+            if holds:
+                raise BadInput(
+                    f"fit.penalty = {penalty}: {reason}, for which no law of readouts under a penalty is known",
+                    "leave fit.penalty out, or take isotropic rows of unit norm around a giant step, and a fixed bias",
+                )
+        if not penalty.even and not self._is_blind_to_means:
+            raise BadInput(
+                f"fit.penalty = {penalty}: it is not the same for a and -a, so that readouts have a mean, which "
+                "features with a mean or an even part feel without bound",
+                "take a penalty that is even in a; or an odd activation without bias, step and spike",
+            )
+
+    @property
+    def _is_blind_to_means(self) -> bool:
+        """Whether features have neither a mean given kappa nor an even part."""
+        network = self.network
+        spiked = any(step.learning_rate != 0.0 for step in self.steps)
+        spiked = spiked or self.spike is not None and self.spike.strength != 0.0
+        odd = parity(parse(lookup(network.activation).expression)) == -1
+        return odd and not spiked and not any(network.readout.offsets(network.initial_bias))
 
     @property
     def bulk(self) -> Bulk:

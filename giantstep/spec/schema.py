@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import MISSING
 from functools import lru_cache
 from typing import Any, cast
@@ -11,11 +12,14 @@ from derive.language.catalogue import REGISTERED as FUNCTIONS
 from derive.language.channels import CHANNELS
 from derive.language.grammar import canonical, parse
 from derive.language.loss_catalogue import REGISTERED as LOSSES
+from derive.language.penalties import REGISTERED as PENALTIES
 from giantstep.spec.fit_loss import LossKind
+from giantstep.spec.fit_penalty import PenaltyKind
 from giantstep.spec.link import LinkKind
 from giantstep.spec.matrix import Matrix, NumbersOrMatrix
 from giantstep.spec.metrics import MetricsKind
 from giantstep.spec.model import Model
+from giantstep.spec.parametrised import Entry
 from giantstep.spec.readout_density import DENSITIES, DensityKind
 from giantstep.spec.step_table import MOST_STEPS, Step
 from giantstep.spec.tables import Table, declared, fields_with_keys, plain
@@ -61,6 +65,11 @@ def channels() -> dict[str, str]:
 def losses() -> dict[str, str]:
     """Registered losses: name -> expression in y, f and the parameters of the loss."""
     return {name: entry.expression for name, entry in LOSSES.items()}
+
+
+def penalties() -> dict[str, str]:
+    """Registered penalties: name -> expression in a readout a and the parameters of the penalty."""
+    return {name: entry.expression for name, entry in PENALTIES.items()}
 
 
 @lru_cache(maxsize=256)
@@ -134,7 +143,11 @@ def _of_kind(kind: Kind) -> dict[str, Any]:
         case FileName():
             return {"type": "string", "description": f"the path of a file, ending in {kind.ending}"}
         case LossKind():
-            return _of_loss()
+            words = "a registered name, an expression in y and f, or a table with the name and parameters"
+            return _of_entries(LOSSES, words)
+        case PenaltyKind():
+            words = "beside the ridge: a registered name, a convex expression in a, or a table with name and parameters"
+            return _of_entries(PENALTIES, words)
         case ChannelKind():
             return _of_channel()
         case MetricsKind():
@@ -157,11 +170,11 @@ def _of_number(kind: Number) -> dict[str, Any]:
     return {"type": "number", "minimum": low, "maximum": high, "description": kind.meaning}
 
 
-def _of_loss() -> dict[str, Any]:
-    words = "a registered name, an expression in y and f, or a table with the name and parameters"
+def _of_entries(entries: Mapping[str, Entry], words: str) -> dict[str, Any]:
+    """What has a registered name and parameters, or is an expression."""
     parameters = {
         item.name: {"type": "number", "description": f"a parameter of {entry.name}"}
-        for entry in LOSSES.values()
+        for entry in entries.values()
         for item in entry.parameters
     }
     table = {
@@ -170,7 +183,7 @@ def _of_loss() -> dict[str, Any]:
         "required": ["name"],
         "additionalProperties": False,
     }
-    return {"anyOf": [{"type": "string", "examples": [*LOSSES]}, table], "description": words}
+    return {"anyOf": [{"type": "string", "examples": [*entries]}, table], "description": words}
 
 
 def _of_channel() -> dict[str, Any]:

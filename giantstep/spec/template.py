@@ -13,6 +13,7 @@ from giantstep.spec.tables import Declared, Table, declared, fields_with_keys, p
 
 _EXAMPLES = {
     "target.channel": '"logit"',
+    "fit.penalty": '{ name = "elastic_net", l1 = 0.1 }',
     "step.matrix": '"bulk.npy"',
     "spike.strength": "1.5",
     "spike.alignment": "0.8",

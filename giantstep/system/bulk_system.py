@@ -161,7 +161,7 @@ class BulkSystem(CoupledSystem):
 
     def certificate(self, x: Array) -> float:
         """See ``CoupledSystem``: the equations of the bulk are among them."""
-        if not np.array_equal(self.work[self.first], x) or not self.evaluated:
+        if not np.array_equal(self.x, x) or not self.evaluated:
             self.residual(x)
         return float(self.equations.check(self.node, self.problem.fraction, self.parameters, self.numbers))
 

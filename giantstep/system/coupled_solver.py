@@ -67,8 +67,8 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
         error = max(error, left)
         system.residual(x)
     test, train, energy = (float(value) for value in observables)
-    order = system.order_parameters()
-    return Solution(test, train, energy, order, residual, evaluations, error, len(system.table), system.signal())
+    order, certificates = system.order_parameters(), (residual, evaluations, error, len(system.table))
+    return Solution(test, train, energy, order, *certificates, system.signal(), system.penalty())
 
 
 def coupled_solution(
@@ -118,7 +118,7 @@ def coupled_solution(
             break
         times = next_times(times, finer, x, tests, tolerance)
     if found is None:
-        raise NotConverged(_stalled(problem), _hint(problem))
+        raise NotConverged(_stalled(problem), last.hint() or _hint(problem))
     return found
 
 
@@ -178,7 +178,7 @@ def _first_solution(
         outcome, _ = sharpened(problem, starts(problem, system, None), _CLEAR)
         if outcome.converged:
             return replace(outcome, evaluations=total + outcome.evaluations), system
-    raise NotConverged(_stalled(problem), _hint(problem))
+    raise NotConverged(_stalled(problem), system.hint() or _hint(problem))
 
 
 def _first_starts(
@@ -193,6 +193,8 @@ def _first_starts(
             like = unknowns_of_like_square_loss(problem, system)
             if like is not None:
                 yield like, SHORT
+                if (nearer := system.approached(like)) is not None:
+                    yield nearer, SHORTEST
     for x in starts(problem, system, start):
         yield x, SHORTEST
 
@@ -391,7 +393,7 @@ def _hint(problem: Problem) -> str:
     if pinned := constant_hint(problem) or saturated_hint(problem):
         return pinned
     if problem.model.fit.loss.form != "margin":
-        return "raise fit.ridge"
+        return "raise fit.ridge" + ", or weaken fit.penalty" * (problem.model.fit.penalty is not None)
     hint = "raise fit.ridge; the data may be separable, where the solution diverges as the ridge vanishes"
     if problem.parameters.inverse_dimension == 0.0:
         hint += ", or by the mean features alone, which the ridge restrains at finite size only: give a dimension"

@@ -18,6 +18,7 @@ from generated.runtime.newton import sizes
 from generated.runtime.nodes import Fields, Rule
 from generated.runtime.steps import raise_variances
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
+from giantstep.law.kind import kind_of_averages
 from giantstep.law.labels import Intervals, Labels, Points, nodes_of_link
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.gauss import legendre
@@ -27,6 +28,7 @@ from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
 from giantstep.system.kernels import loss_kernel, system_kernel
+from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.problem import Problem
@@ -50,7 +52,7 @@ class Tangents(Protocol):
         """Tangents by name; moves: those that are given, zero where left out; wanted: names, all where left out."""
 
 
-class CoupledSystem:
+class CoupledSystem(LinearReadouts):
     """The equations of one problem at one level of quadrature, as Newton's method takes them.
 
     At infinite dimension the table holds orthonormal functions in the place of the mean features, and the workspace
@@ -70,8 +72,7 @@ class CoupledSystem:
         self.of_square = columns.of_square
         self.loss, self.predicts = loss_kernel(model.fit.loss), model.fit.loss.predicts
         self.indices = model.target.indices
-        law = "norms" if problem.norms_vary else "isotropic"
-        self.kernel = system_kernel(law, self.indices, problem.rank)
+        self.kernel = system_kernel(kind_of_averages(model), self.indices, problem.rank)
         self.equations: ModuleType = self.kernel  # with their certificate and tangents
         self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
         self.constants = np.array(model.fit.loss.values, dtype=float)
@@ -96,6 +97,7 @@ class CoupledSystem:
         # Delta as it is, and the terms that V and Delta are differences of, without their signs
         self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
         self.rows = variance_rows(self.kernel)
+        self.x = np.empty(0)  # the last unknowns
         self.certified: tuple[Array, float] | None = None  # the last unknowns that were, and their residual
         self.whole = True  # not a part of the nodes of another
         self.ends: Ends = {}  # where its outputs vanish, at the last x
@@ -121,6 +123,10 @@ class CoupledSystem:
         """Residuals of the unknowns; nan where a response or the variance of the output is not positive."""
         if not self.fields(x):
             return np.full(len(x), np.nan)
+        return self.residual_of_averages()
+
+    def residual_of_averages(self) -> Array:
+        """Residuals of the unknowns where the fields are known."""
         average, given = self.averaging
         average(*given)
         self.kernel.residual(*self._arguments())
@@ -129,6 +135,7 @@ class CoupledSystem:
 
     def fields(self, x: Array) -> bool:
         """Evaluate V, the mean, its slopes and Delta; whether x is feasible."""
+        self.x = x
         self.work[self.first] = x
         self.work[self.second] = x
         self.kernel.fields(*self._arguments())
@@ -208,6 +215,12 @@ class CoupledSystem:
         found: Tangents = self.equations.tangents.at(self.node, self.problem.fraction, self.parameters, known)
         return found
 
+    def moves(self, rates: Array, of_beta: float) -> dict[str, Array]:
+        """Tangents of the unknowns by name, by rates of ``x``; of_beta: that of the width of the network."""
+        room = State(self.kernel, self.blocks, 0)
+        room.work[self.first], room.work[self.second] = rates, rates
+        return {f"d_{name}": room[name] for name in self.kernel.UNKNOWNS}
+
     def known(self) -> dict[str, Any]:
         """Copies of all that the equations are about, at the last x."""
         return {name: self.view(name).copy() for name in self.room if not name.startswith(("d_", "residual_"))}
@@ -215,7 +228,7 @@ class CoupledSystem:
     def certificate(self, x: Array) -> float:
         """Worst relative residual of all equations at x, evaluated apart from the solver's own code; remembered."""
         if self.certified is None or self.certified[0] is not x:
-            if not np.array_equal(self.work[self.first], x):
+            if not np.array_equal(self.x, x):
                 self.residual(x)
             self.certified = x, float(self.kernel.check(self.node, self.problem.fraction, self.parameters, self.room))
         return self.certified[1]
@@ -313,7 +326,7 @@ class CoupledSystem:
             level = replace(self.level, halvings=self.level.halvings + times + 1)
             with suppress(NotConverged):  # too many nodes
                 here = type(self)(self.problem, level, resolved(self.problem, level))
-                here.fields(self.work[self.first])
+                here.fields(self.x)
         return here
 
     def _in_parts(self, kappa: Array, weight: Array) -> Iterator[CoupledSystem]:
@@ -330,7 +343,7 @@ class CoupledSystem:
         clean = clean or clean_law(rows, target, problem.overlaps, self.level)
         found = type(self)(problem, self.level, Resolved(rows, clean, clean))
         found.whole, found.ends = False, self.ends
-        found.fields(self.work[self.first])
+        found.fields(self.x)
         return found
 
     def told_variance(self) -> Array:

@@ -20,7 +20,7 @@ def training_loss(problem: Problem, found: Solution, parameters: Parameters) -> 
     """The training objective per dimension from the errors: equals the free energy at a solution."""
     norm = parameters.width * sum(_members(found.order_parameters["Q2"]))
     loss = parameters.samples * found.train_error / problem.model.fit.loss.entry.error_scale
-    return loss + 0.5 * parameters.ridge * norm
+    return loss + 0.5 * parameters.ridge * norm + found.penalty
 
 
 def conditions(problem: Problem, found: Solution, parameters: Parameters, tolerance: float) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from numba.core.types import BaseFunction
 
 from generated.runtime.certificate import evaluate
 from generated.runtime.evaluation import run
-from giantstep.law.kind import bulk_kind, is_closed, norms_vary
+from giantstep.law.kind import ONE_COVARIANCE, bulk_kind, is_closed, kind_of_averages
 from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel
@@ -101,12 +101,12 @@ def _last_kernels(model: Model) -> tuple[Any, ...]:
 
 def _coupled(model: Model) -> Any:
     """The coupled system of a model."""
-    return system_kernel("norms" if norms_vary(model) else "isotropic", model.target.indices, rank_of(model))
+    return system_kernel(kind_of_averages(model), model.target.indices, rank_of(model))
 
 
 def _called(model: Model) -> tuple[str, ...]:
     """What a solve calls of the coupled system, the longest first: equations of another bulk have their own text."""
-    if bulk_kind(model) in ("isotropic", "norms"):
+    if bulk_kind(model) in ONE_COVARIANCE:
         return "jacobian", "residual", "observables", "fields"
     return "observables", "fields"
 
@@ -174,7 +174,7 @@ def types_found_once() -> Iterator[None]:
 def _of_text(model: Model) -> list[Task]:
     """What evaluates equations from their text: those of another bulk, or the certificate of isotropic rows."""
     rows, numbers = np.zeros((1, 1), np.uint64), np.ones(1)
-    if bulk_kind(model) in ("isotropic", "norms"):
+    if bulk_kind(model) in ONE_COVARIANCE:
         return [partial(_compile, evaluate, (rows, numbers, np.ones(1)))]
     return [partial(_compile, run, (rows, numbers))]
 

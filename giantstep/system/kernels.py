@@ -9,8 +9,11 @@ from types import ModuleType
 from derive.directions import system_name
 from derive.language.grammar import shorten
 from derive.language.loss_catalogue import REGISTERED
+from derive.language.penalties import REGISTERED as PENALTIES
 from giantstep.law.kind import BulkKind
+from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.kernels import emitted_loss, generated_module, user_module
 
 
@@ -27,6 +30,20 @@ def _loss_kernel(key: str, expression: str) -> ModuleType:
     if key in REGISTERED:
         return generated_module(f"generated.losses.{key}")
     return user_module(f"loss_{key}", lambda: emitted_loss(expression), f"loss {shorten(expression)}")
+
+
+def penalty_kernel(penalty: FitPenalty) -> ModuleType:
+    """The averages of a penalty over the readouts: those of the loss that it is at the label 0.
+
+    Raises BadInput for a penalty that is not convex or has no kernel.
+    """
+    entry = penalty.entry
+    if entry.name in PENALTIES:
+        return generated_module(f"generated.losses.{entry.loss.name}")
+    try:
+        return _loss_kernel(entry.loss.name, entry.loss.expression)
+    except BadInput as error:
+        raise BadInput(f"fit.penalty = {penalty}, as a loss of f - y at y = 0: {error.message}", error.hint) from None
 
 
 @lru_cache(maxsize=32)

@@ -24,6 +24,9 @@ from giantstep.system.problem import Features, Problem, Solution
 Array = np.ndarray
 Kind = tuple[Term, tuple[float, ...]]  # the coefficients of a block: its term, and its loadings where there are some
 
+#: Order parameters of a block that belong to each of its neurons, and not to their sum.
+OF_ONE_NEURON = ("prox_width", "prox_variance")
+
 
 @dataclass(frozen=True)
 class Members:
@@ -55,6 +58,8 @@ class Members:
             "Q2": select,
             "V2": select,
         }
+        members = select / select.sum(axis=1, keepdims=True)
+        by |= dict.fromkeys(OF_ONE_NEURON, members)
         found = {name: matrix @ order[name] for name, matrix in by.items() if name in order}
         return {**found, **{name: along @ order[name] @ along.T for name in ("Q1", "V1")}}
 
@@ -132,6 +137,7 @@ def shared(order: Mapping[str, Array], members: Members, fraction: Array) -> Map
         "Q2": share,
         "V2": share,
     }
+    by |= dict.fromkeys(OF_ONE_NEURON, np.ones(len(block)))
     vectors = {name: (order[name][block].T * factor).T for name, factor in by.items() if name in order}
     pairs = {
         matrix: _shared_pairs(order[matrix], vector, block, along)

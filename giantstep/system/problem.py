@@ -55,7 +55,7 @@ class Features:
 
     @cached_property
     def closed(self) -> bool:
-        """Whether averages over label and output are explicit."""
+        """Whether averages over label and output are explicit where the readout has no penalty."""
         return is_closed(self.model)
 
 
@@ -101,6 +101,11 @@ class Problem(NamedTuple):
     def loadings(self) -> Rows | None:
         """Of the blocks along several directions, [K][q]."""
         return self.features.loadings
+
+    @property
+    def closed(self) -> bool:
+        """Whether averages over label and output are explicit, and the readout a linear function of its field."""
+        return self.features.closed and self.model.fit.penalty is None
 
     @property
     def rank(self) -> int:
@@ -150,7 +155,8 @@ class Problem(NamedTuple):
 class Solution(NamedTuple):
     """What a solver found, with its residual and the change of the test error under refinement.
 
-    order_parameters: m, norm, Q2 and V2 [K], zeta [K, q], psi [K, m], Q1 and V1 [K, K]; signal: E y^2. Of many points
+    order_parameters: m, norm, Q2 and V2 [K], zeta [K, q], psi [K, m], Q1 and V1 [K, K]; signal: E y^2; penalty: of
+    [fit], per dimension. Of many points
     [P] of one problem, which differ in its parameters, all numbers are arrays with a last axis [P].
     """
 
@@ -163,6 +169,7 @@ class Solution(NamedTuple):
     quadrature_error: Any
     nodes: int
     signal: Any
+    penalty: Any = 0.0
 
 
 def checked_dimension(dimension: Any) -> None:

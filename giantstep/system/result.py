@@ -15,7 +15,8 @@ from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
 
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
-ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm")  # the last one where the norms of the rows vary
+# where the norms of the rows vary, and of a penalty: width and variance of the argument of its proximal map
+ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm", "prox_width", "prox_variance")
 
 _ZERO = 1e-20  # what m that vanish leave of their squares
 
@@ -44,7 +45,8 @@ class Result(Shown):
     relative residual of all equations, evaluated apart from the solver; quadrature_error: change of the test error
     between orders of quadrature, relative to it (where it is below 1e-5 of E y^2, relative to that), and between
     numbers of nodes of a density of readout values; bias: of every neuron, the trained one where it is trained;
-    nodes_of_readout: of a density the values and fractions that the order parameters belong to.
+    nodes_of_readout: of a density the values and fractions that the order parameters belong to; penalty: of the readout
+    beside the ridge, per dimension.
     """
 
     model: Model
@@ -61,6 +63,7 @@ class Result(Shown):
     nodes: int
     bias: float = 0.0
     nodes_of_readout: Readout | None = None
+    penalty: float = 0.0
 
     @property
     def vocabulary(self) -> Model:
@@ -74,7 +77,7 @@ class Result(Shown):
         """The training objective per dimension from the errors: equals ``free_energy`` at a solution."""
         fit, width = self.model.fit, self.model.network.width
         norm = width * float(self.order_parameters["Q2"].sum())
-        return fit.samples * self.train_error / fit.loss.entry.error_scale + 0.5 * fit.ridge * norm
+        return fit.samples * self.train_error / fit.loss.entry.error_scale + 0.5 * fit.ridge * norm + self.penalty
 
     @property
     def crossover_dimension(self) -> float | None:
@@ -120,6 +123,7 @@ class Result(Shown):
             "spike": self.spike.to_dict(),
             "free_energy": self.free_energy,
             "training_loss": self.training_loss,
+            "penalty": self.penalty,
             "residual": self.residual,
             "iterations": self.iterations,
             "quadrature_error": self.quadrature_error,

@@ -23,6 +23,7 @@ from dataclasses import replace
 from functools import lru_cache
 
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.system.evidence import conditions
@@ -62,7 +63,7 @@ def _solved(model: Model, dimension: int | None, tolerance: float, start: Result
     """The solution of a model whose readout takes finitely many values."""
     begun = time.perf_counter()
     problem = problem_of(model, dimension, intermediate=True)
-    _compiled(problem.features)
+    _compiled(problem.features, model.fit.penalty)
     bias, found = _solution(problem, dimension, tolerance, start)
     result = Result(
         model,
@@ -78,6 +79,7 @@ def _solved(model: Model, dimension: int | None, tolerance: float, start: Result
         dimension,
         found.nodes,
         bias,
+        penalty=found.penalty,
     )
     for name, holds in conditions(problem, found, problem.parameters, tolerance).items():
         if not holds:
@@ -93,8 +95,8 @@ def vocabulary_of(model: Model, dimension: int | None = None, tolerance: float =
 
 
 @lru_cache(maxsize=256)
-def _compiled(features: Features) -> None:
-    compile_first(features.model)
+def _compiled(features: Features, penalty: FitPenalty | None) -> None:
+    compile_first(replace(features.model, fit=replace(features.model.fit, penalty=penalty)))
 
 
 def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Result | None) -> tuple[float, Solution]:
@@ -103,7 +105,7 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
     problem, members = merged(whole, opposite=not network.trains_bias)
     bias = network.initial_bias
     require_affordable(problem)
-    if whole.features.closed:
+    if whole.closed:
         found = solve_direct(problem, tolerance)
     elif (zero := _zero_readout(problem, tolerance)) is not None:
         found = zero
@@ -161,11 +163,22 @@ def settling_hint(problem: Problem) -> str:
 
 
 def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
-    if problem.model.fit.loss.key == "square":
+    if problem.model.fit.loss.key == "square" or problem.model.fit.penalty is not None:
         return None
     from giantstep.system.zero_readout import zero_readout  # the square loss starts sooner without
 
     return zero_readout(problem, tolerance)
+
+
+def _penalty_hint(problem: Problem, result: Result) -> str:
+    """Whether a penalty holds nearly all readouts."""
+    penalty, order = problem.model.fit.penalty, result.order_parameters
+    if penalty is None:
+        return ""
+    from giantstep.system.penalised_system import Proximal, held_hint  # the square loss starts sooner without
+
+    proximal = Proximal(penalty, len(order["prox_width"]))
+    return held_hint(proximal.at(order["prox_width"], order["prox_variance"]))
 
 
 def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) -> NotConverged:
@@ -178,7 +191,7 @@ def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) ->
     if name == "residual":
         return NotConverged(
             f"the equations are satisfied only to {result.residual:.1e} (relative), {RESIDUAL:.0e} is required",
-            saturated_hint(problem) or rounding_hint(problem),
+            _penalty_hint(problem, result) or saturated_hint(problem) or rounding_hint(problem),
         )
     if name == "quadrature":
         return NotConverged(

@@ -93,7 +93,7 @@ def _kept(problem: Problem) -> float:
 
 def _unknowns(problem: Problem, system: CoupledSystem, tables: list[Array], like: Likeness) -> Array:
     """The unknowns of a square loss."""
-    square = problem.with_parameters(ridge=problem.parameters.ridge / like.c)
+    square = problem.with_parameters(ridge=(problem.parameters.ridge + system.like_ridge) / like.c)
     works = np.array([square_solution(square, node) for node in tables])
     functions = system.blocks if system.span is None else system.span.rank
     source = _source(system.kernel, square_kernel(problem), system.blocks, functions)
@@ -101,7 +101,7 @@ def _unknowns(problem: Problem, system: CoupledSystem, tables: list[Array], like
     found = works[source.direction, source.place]
     if len(works) > 1:
         found[source.averaged] = works[:, source.place[source.averaged]].mean(axis=0)
-    return np.asarray(found * powers[source.power])
+    return system.of_linear_readouts(np.asarray(found * powers[source.power]))
 
 
 class _Source(NamedTuple):

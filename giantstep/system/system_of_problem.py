@@ -14,6 +14,10 @@ def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> 
     if kind in ("isotropic", "norms"):
         return CoupledSystem(problem, level, laws)
     from giantstep.system.bulk_system import BulkSystem  # most models start sooner without
+    from giantstep.system.penalised_system import PenalisedSystem
     from giantstep.system.stretched_system import StretchedSystem
+
+    if kind == "penalised":
+        return PenalisedSystem(problem, level, laws)
 
     return (StretchedSystem if kind == "stretched" else BulkSystem)(problem, level, laws)

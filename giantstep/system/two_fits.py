@@ -17,6 +17,7 @@ import numpy as np
 
 from giantstep.law.kind import bulk_kind
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import pair_kernel
@@ -62,22 +63,31 @@ class Pair:
     error: float
 
 
+def require_pairs(model: Model) -> None:
+    """Raise BadInput for models of which two fits have not been derived."""
+    reasons = {
+        "with a trained bulk": (
+            model.bulk == "trained",
+            'use step.bulk = "isotropic", which differs by little at small learning rates',
+        ),
+        "with a given bulk": (model.bulk == "matrix", "leave out step.matrix"),
+        "with a penalty": (model.fit.penalty is not None, "leave out fit.penalty"),
+        "with trained biases": (model.network.trains_bias, "give network.bias as a number"),
+    }
+    for words, (holds, hint) in reasons.items():
+        if holds:
+            raise BadInput(f"two fits {words} have not been derived", hint)
+
+
 class Fit:
     """A solution with all that pairs of fits need of it."""
 
     def __init__(self, result: Result, system: CoupledSystem | None = None) -> None:
         self.model, self.result = result.model, result
-        kind = bulk_kind(self.model)
-        if kind not in ("isotropic", "norms", "inputs"):
-            if kind == "stretched":
-                hint = 'use step.bulk = "isotropic", which differs by little at small learning rates'
-                raise BadInput("two fits with a trained bulk have not been derived", hint)
-            raise BadInput("two fits with a given bulk have not been derived", "leave out step.matrix")
-        if self.model.network.trains_bias:
-            raise BadInput("two fits with trained biases have not been derived", "give network.bias as a number")
+        require_pairs(self.model)
         self.system = system or _system_of(result)
         problem = self.system.problem
-        self.kernel = pair_kernel(kind, self.model.target.indices, problem.rank)
+        self.kernel = pair_kernel(bulk_kind(self.model), self.model.target.indices, problem.rank)
         self.known = _known(self.system)
         self.pairs: dict[Sharing, Pair] = {}
         self.nodes: dict[Any, dict[str, Array]] = {}  # of two batches
@@ -141,7 +151,7 @@ def _known(system: CoupledSystem) -> dict[str, Any]:
     plain = found
     if isinstance(system, WeightedSystem):  # the risk of a label does not know the weights
         without = CoupledSystem(system.problem, system.level)
-        without.residual(system.work[system.first])
+        without.residual(system.x)
         plain = without.known()
     if system.problem.model.fit.loss.key == "square":
         found["risk"] = plain["avg_gg"] / plain["avg_h"] ** 2

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
+from derive.language.loss_catalogue import LossEntry
 from derive.loss.loss import LossAnalysis, U, Y, analyse_loss, edge_slopes, loss_of_entry
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.verify.lambdified import Function, LogCosh, Softplus, numpy_of
@@ -92,11 +93,16 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
     return x
 
 
-@lru_cache(maxsize=32)
 def curve_of(loss: FitLoss, label: float) -> Curve:
     """The loss as a function of u: of y f, of f - y, or of f for one label."""
-    analysis: LossAnalysis = analyse_loss(loss_of_entry(loss.entry)).at(sp.Rational(label))
-    numbers = {p.symbol: sp.Float(dict(loss.parameters)[p.name], 30) for p in analysis.loss.parameters}
+    return curve_of_entry(loss.entry, loss.parameters, label)
+
+
+@lru_cache(maxsize=32)
+def curve_of_entry(entry: LossEntry, parameters: tuple[tuple[str, float], ...], label: float) -> Curve:
+    """The same of an entry of the catalogue at numbers for its parameters."""
+    analysis: LossAnalysis = analyse_loss(loss_of_entry(entry)).at(sp.Rational(label))
+    numbers = {p.symbol: sp.Float(dict(parameters)[p.name], 30) for p in analysis.loss.parameters}
     numbers[Y] = sp.Rational(label)
     pieces, quadratic, least = [], [], []
     for piece in analysis.pieces:

@@ -26,6 +26,7 @@ from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import loss_averages, test_errors
 from giantstep.verify.output_law import Output
 from giantstep.verify.quadrature import Nodes, density, grid_nodes, settled_nodes
+from giantstep.verify.readout_law import ReadoutLaw, readout_law
 from giantstep.verify.stated_directions import completed_as_stated, order_parameters, turned_as_stated
 
 Array = np.ndarray
@@ -67,7 +68,7 @@ class Reference:
     @cached_property
     def norms_vary(self) -> bool:
         """Whether the readout may align with the norms of the rows."""
-        return bulk_kind(self.result.vocabulary) != "isotropic"
+        return self.system.law.norms
 
     @cached_property
     def system(self) -> SaddleSystem:
@@ -243,7 +244,9 @@ class Reference:
         if self.norms_vary:
             found["norm"] = long(order["norm"])
         found["fraction"] = long(self.layer.share)
-        if bulk_kind(self.result.vocabulary) != "isotropic":
+        if (law := self.readouts) is not None:
+            found |= {"excess": long(law.excess), "random_field": long(law.random_field)}
+        if self.norms_vary:
             found |= {name: long(values) for name, values in self._of_bulk().items()}
         return found
 
@@ -264,9 +267,18 @@ class Reference:
         system.residual(system.unknowns(self.order))
         return {**system.given, **{name: system.numbers[name] for name in system.equations.INNER}}
 
+    @cached_property
+    def readouts(self) -> ReadoutLaw | None:
+        """The law of the readouts under a penalty, where there is one."""
+        return None if self.result.vocabulary.fit.penalty is None else readout_law(self.result, self.layer.share)
+
     def residuals(self) -> dict[str, float]:
         """What the two sides of every equation differ by, relative to the terms it is made of."""
-        return residuals(self.system, self.point)
+        found = residuals(self.system, self.point)
+        if self.readouts is not None:
+            beta = self.result.vocabulary.network.width
+            found |= self.readouts.differs(beta * self.order["V2"], self.order["Q2"])
+        return found
 
     def at_order(self, point: Point) -> Point:
         """The averages over the output anew where the point has other order parameters."""
@@ -299,11 +311,10 @@ class Reference:
         interpreter, model = Interpreter(self.point), self.result.vocabulary
         test = float(self.nodes.values[0] @ self.nodes.weight)
         train = float(np.real(interpreter.value(self.system.train_error))) * model.fit.loss.entry.error_scale
-        return {
-            "test_error": test,
-            "train_error": train,
-            "free_energy": float(np.real(interpreter.value(self.system.free_energy))),
-        }
+        energy = float(np.real(interpreter.value(self.system.free_energy)))
+        if self.readouts is not None:
+            energy += float(self.readouts.energy.sum())
+        return {"test_error": test, "train_error": train, "free_energy": energy}
 
 
 def reference(result: Result) -> Reference:

@@ -223,13 +223,16 @@ def _given_values(system: SaddleSystem, name: str, draw: Callable[..., Array]) -
 
 
 def _consistent(system: SaddleSystem, point: Point) -> Point:
-    """The shares for which T as drawn is the solution, what is given for which X is; then the adjoints, which are
-    linear in themselves.
+    """The shares, or ridges, for which T as drawn is the solution, what is given for which X is; then the adjoints,
+    which are linear in themselves.
     """
     if _spectrum_is_given(system):
         return point
-    wanted = point.families["T"] / _members(point, system.equation("T"))
-    point = point.moved(fraction=point.families["fraction"] * wanted)
+    if system.law.stand_in:  # a ridge that is free
+        point = point.moved(excess=point.families["excess"] - _members(point, system.equation("T")))
+    else:
+        wanted = point.families["T"] / _members(point, system.equation("T"))
+        point = point.moved(fraction=point.families["fraction"] * wanted)
     if "X" in point.families:
         missed = point.families["X"] - _members(point, system.equation("X"))
         point = point.moved(base=point.families["base"] + missed)

@@ -13,7 +13,7 @@ import numpy as np
 from codegen.places import PARAMETERS, block_columns, scalar_columns
 from derive.blocks import Definition
 from derive.saddle import SaddleSystem
-from derive.spectrum import norm_names
+from derive.spectrum import given_names
 from giantstep.law.derivation import system_of
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import table
@@ -110,7 +110,7 @@ def coupled_point(system: SaddleSystem, kernel: CoupledSystem) -> Point:
     if isinstance(kernel, BulkSystem):  # what the workspace has beside these is the isotropic bulk's
         families = {name: kernel.numbers[name] for name in names & set(kernel.numbers)} | dict(kernel.given)
     else:
-        given = set(norm_names(system.law))
+        given = set(given_names(system.law))
         families = {name: kernel.view(name) for name in (names | given) & set(kernel.room)}
     point = point_of(system, kernel.node.T, kernel.problem, families)
     averages = dict(zip(kernel.kernel.AVERAGES, long(kernel.averages), strict=True))

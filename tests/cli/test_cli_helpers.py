@@ -23,7 +23,7 @@ from giantstep.report.dataset import report
 from giantstep.spec.model import value_keys
 from giantstep.verify.check import Check
 
-OTHER_MODELS = ("matrix", "channel")  # keys without a default
+OTHER_MODELS = ("matrix", "channel", "penalty")  # keys without a default
 
 
 def test_the_package_is_a_program() -> None:
@@ -70,7 +70,9 @@ def test_the_model_may_come_from_standard_input() -> None:
 
 def test_lists_and_the_schema(run: Run) -> None:
     assert json.loads(run("list", "losses", "--json")[1]) == gs.losses()
-    assert set(json.loads(run("list", "--json")[1])) == {"activations", "losses", "channels", "densities", "keys"}
+    assert set(json.loads(run("list", "--json")[1])) == {
+        *("activations", "losses", "penalties", "channels", "densities", "keys")
+    }
     shown = run("list")[1]
     assert "gelu" in shown and "huber" in shown and "fit.ridge" in shown
     one_sentence_and_a_hint(run("list", "links")[2], "activations")

@@ -95,6 +95,9 @@ KINDS: dict[str, Callable[[Path], Model]] = {
     "isotropic_indices_2": lambda _: two_blocks(
         "tanh(z1) + z2/2", step__bulk="isotropic", network__initialisation="sphere"
     ),
+    "penalised": lambda _: two_blocks(
+        step__bulk="isotropic", network__initialisation="sphere", fit__penalty={"name": "elastic_net", "l1": 0.1}
+    ),
     "norms_indices_2": lambda _: two_blocks("tanh(z1) + z2/2", step__bulk="isotropic"),
     "inputs": lambda _: of_inputs(),
     "matrix": partial(of_given_rows, values=1),
@@ -171,16 +174,17 @@ def moved(system: Any, x: Array, direction: Array, step: float, sigma: Array | N
 
 def tangents(system: CoupledSystem, known: dict[str, Any], direction: Array) -> Array:
     """How these move, by the tangents of the equations."""
-    along, names = np.zeros(len(system.work)), [f"d_residual_{name}" for name in system.kernel.UNKNOWNS]
-    along[system.first] = along[system.second] = direction
+    names = [f"d_residual_{name}" for name in system.kernel.UNKNOWNS]
     places = slices_by_name(system.kernel, system.blocks)
-    moves = {f"d_{name}": along[places[name][0]].reshape(places[name][1]) for name in system.kernel.UNKNOWNS}
+    moves = system.moves(direction, 0.0)
     moves |= {"d_Sigma": known["Sigma"]} if "Sigma" in known else {}
     found = system.tangents(known).along(moves, (*names, *OBSERVABLES))
     numbers = np.zeros(len(system.work))
     for name in names:
         numbers[places[name.removeprefix("d_")][0]] = np.ravel(found[name])
-    return np.append(numbers[system.members[RESIDUAL]], [float(found[name]) for name in OBSERVABLES])
+    observables = np.array([float(found[name]) for name in OBSERVABLES])
+    observables[2] += system.energy_rate(direction, 0.0)
+    return np.append(numbers[system.members[RESIDUAL]], observables)
 
 
 @pytest.mark.parametrize("most", [3, pytest.param(15, marks=pytest.mark.slow)])

@@ -64,6 +64,7 @@ LISTS = ("network.readout.values", "network.readout.fractions")
 MATRICES = ("spike.loadings",)  # tests/spec/test_rank.py
 MAY_BE_LEFT_OUT = (  # tests/law: test_structured_inputs.py, test_continuous_readout.py, test_biases_of_blocks.py
     *("network.readout.density", "network.readout.biases", "metrics"),  # tests/observe/test_metrics.py
+    *("fit.penalty", "fit.penalty.l1", "fit.penalty.bound", "fit.penalty.steepness"),  # tests/spec/test_fit_penalty.py
     *("target.channel", "target.channel.trials"),  # tests/spec/test_target_channel.py
     *("inputs.eigenvalues", "inputs.weights", "inputs.capacity", "inputs.modes", "inputs.target", "inputs.source"),
 )

@@ -181,6 +181,7 @@ def test_a_terminal_is_told_what_takes_so_long(
     monkeypatch.setattr(first, "_child", lambda *_: None)
     monkeypatch.setattr(first, "tasks_of", lambda model: [])
     monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal)
+    monkeypatch.delitem(sys.modules, "ipykernel", raising=False)  # which another test may have loaded
     for _ in range(2):
         compile_first(_model())
     found = capsys.readouterr()

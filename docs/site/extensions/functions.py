@@ -10,6 +10,7 @@ from derive.language.catalogue import REGISTERED as NAMED
 from derive.language.grammar import CONSTANTS, FUNCTIONS
 from derive.language.loss_catalogue import REGISTERED as LOSSES
 from derive.language.loss_catalogue import ParameterEntry
+from derive.language.penalties import REGISTERED as PENALTIES
 from giantstep.spec.schema import activations
 
 
@@ -19,6 +20,10 @@ def page() -> str:
     losses = [
         [cell(one.name), f"${_in_cell(one.latex)}$", one.form, _parameters(one.parameters), as_markdown(one.citation)]
         for one in LOSSES.values()
+    ]
+    penalties = [
+        [cell(one.name), cell(one.expression), _parameters(one.parameters), as_markdown(one.citation)]
+        for one in PENALTIES.values()
     ]
     return f"""# Functions and losses
 
@@ -45,6 +50,13 @@ above zero and 0 below. The text is parsed, never evaluated as code.
 {table(["name", "loss", "form", "parameters", "source"], losses)}
 The form says what the loss depends on: `residual` on `f - y`, `margin` on `y f` with labels ±1. The test error of a
 loss of the margin is the probability of misclassification, of all others the squared error against the clean target.
+
+## Penalties
+
+On every readout `a`, beside the ridge; or any convex expression in `a`:
+
+{table(["name", "penalty", "parameters", "source"], penalties)}
+`non_negative` and `box` are bounds: beyond them the penalty rises so steeply that readouts stay within.
 """
 
 

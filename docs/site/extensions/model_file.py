@@ -11,6 +11,7 @@ from plain_text import as_markdown, cell, table
 
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.metrics import Metrics
 from giantstep.spec.model import Model
 from giantstep.spec.tables import Table, declared, plain, toml_text
@@ -35,6 +36,7 @@ EXAMPLES: Mapping[str, str] = {
     "fit.samples": "2.0",
     "fit.ridge": "0.1",
     "fit.loss": '{ name = "huber", delta = 0.5 }',
+    "fit.penalty": '{ name = "elastic_net", l1 = 0.2 }',
     "step.samples": "16.0",
     "step.learning_rate": "1.0",
     "step.bulk": '"trained"',
@@ -57,7 +59,7 @@ _TYPES: Mapping[object, str] = {
     float: "number",
     int: "whole number",
     str: "text",
-    **dict.fromkeys((FitLoss, Channel), "text or table"),
+    **dict.fromkeys((FitLoss, FitPenalty, Channel), "text or table"),
 }
 _NOWHERE = object()  # a value that no key takes
 

@@ -39,7 +39,7 @@ class Sensitivity:
         system = self.system
         given = self._given(direction)
         force, _ = self._moved(given, np.zeros(len(system.first)))
-        scale = system.scale(system.work[system.first])
+        scale = system.scale(system.x)
         rates = -solved(self.matrix, force, scale)
         left, tangents = self._moved(given, rates)
         # what stands still by symmetry is held against the others' rates relative to their size
@@ -47,6 +47,7 @@ class Sensitivity:
         terms = np.abs(self.matrix) @ np.maximum(np.abs(rates), least)
         self.worst = max(self.worst, float(np.max(np.abs(left) / np.maximum(terms, 1e-300))))
         test, train, energy = (float(tangents[f"d_{name}"]) for name in ("test_error", "train_error", "free_energy"))
+        energy += system.energy_rate(rates, given["d_beta"])
         if system.loss.FORM == "margin":
             test = self._wrong_sign(direction, rates)
         elif system.predicts is not None:
@@ -93,9 +94,7 @@ class Sensitivity:
         """(tangents of the residuals, all tangents by name) where the unknowns move at given rates."""
         system = self.system
         room = State(system.kernel, system.blocks, 0)
-        room.work[system.first], room.work[system.second] = rates, rates
-        moves = {f"d_{name}": room[name] for name in system.kernel.UNKNOWNS}
-        tangents = self.tangents.along({**given, **moves})
+        tangents = self.tangents.along({**given, **system.moves(rates, given["d_beta"])})
         for name in system.kernel.UNKNOWNS:
             room[name][...] = tangents[f"d_residual_{name}"]
         return room.work[system.first], tangents

@@ -160,7 +160,7 @@ def spectrum(
 
 
 def _spectrum(model: Model, dimension: int | None) -> Spectrum:
-    begun, given, model = time.perf_counter(), model, vocabulary_of(model, dimension)
+    begun, given, model = time.perf_counter(), model, vocabulary_of(without_penalty(model), dimension)
     limit = is_intermediate(model) and dimension is None
     bias = solve(model, dimension=dimension).bias if model.network.trains_bias else None
     whole = problem_of(random_features(model) if limit else model, dimension, bias)
@@ -183,6 +183,11 @@ def _spectrum(model: Model, dimension: int | None) -> Spectrum:
         time.perf_counter() - begun,
         response,
     )
+
+
+def without_penalty(model: Model) -> Model:
+    """The model with the same features, whose readout has no penalty."""
+    return replace(model, fit=replace(model.fit, penalty=None))
 
 
 def _resolved(response: Response, fades: bool) -> tuple[Scan, tuple[Bulk, ...], float, float]:

@@ -1,0 +1,69 @@
+"""The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
+
+3 smooth piece(s), 7 operations, in u = f - y.
+Generated; do not edit. Signature ae5c04b955fe6457, runtime e741ddc2d02c551c.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+import math
+
+import numpy as np
+
+from generated.runtime.compiling import EDGE, PIECES, compiled
+from generated.runtime.loss import Loss
+from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
+
+NAME = "penalty_box"
+EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
+SIGNATURE = "ae5c04b955fe6457e74ca7ec04ebb2f8216e4782bb23c9ae8ade0d3af0668a4c"
+FORM = "residual"
+PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
+SMOOTH = False
+SYMMETRIC = True  # loss(-y, -f) = loss(y, f)
+COUNT = 3  # of the pieces
+STEEPNESS = 1.0  # of the pieces beside the logistic loss, at the default parameters
+
+
+@compiled(PIECES)
+def rho(k, y, q, n, places, value, slope, curvature):
+    """Value, slope and curvature of rho on piece k, at n places u."""
+    bound = q[0]
+    steepness = q[1]
+    for i in range(n):
+        u = places[i]
+        if k == 0:
+            value[i] = -steepness*(bound + u)
+            slope[i] = -steepness
+            curvature[i] = 0.0
+        elif k == 1:
+            value[i] = 0.0
+            slope[i] = 0.0
+            curvature[i] = 0.0
+        else:
+            value[i] = steepness*(-bound + u)
+            slope[i] = steepness
+            curvature[i] = 0.0
+
+
+@compiled(EDGE)
+def ends(k, y, q):
+    """Breakpoint at the end of piece k of rho, in u."""
+    bound = q[0]
+    if k == 0:
+        return -bound
+    if k == 1:
+        return bound
+    return math.nan
+
+
+LOSS = Loss(
+    rho, ends,
+    ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
+    residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
+    rate=0.0,  # of its exponential growth, which polynomials have not
+    curvature=math.inf,  # the largest of a smooth loss
+    quadratic=True,  # all pieces are, at most
+)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

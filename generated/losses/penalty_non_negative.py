@@ -1,0 +1,61 @@
+"""The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
+
+2 smooth piece(s), 2 operations, in u = f - y.
+Generated; do not edit. Signature 6c601ea7f10a39cf, runtime e741ddc2d02c551c.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+import math
+
+import numpy as np
+
+from generated.runtime.compiling import EDGE, PIECES, compiled
+from generated.runtime.loss import Loss
+from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
+
+NAME = "penalty_non_negative"
+EXPRESSION = "steepness*max(0,-(f-y))"
+SIGNATURE = "6c601ea7f10a39cf7465fe098439bf312502a0ce4486b9bda8d51b396f1344f7"
+FORM = "residual"
+PARAMETERS: tuple[str, ...] = ('steepness',)
+SMOOTH = False
+SYMMETRIC = False  # loss(-y, -f) = loss(y, f)
+COUNT = 2  # of the pieces
+STEEPNESS = 1.0  # of the pieces beside the logistic loss, at the default parameters
+
+
+@compiled(PIECES)
+def rho(k, y, q, n, places, value, slope, curvature):
+    """Value, slope and curvature of rho on piece k, at n places u."""
+    steepness = q[0]
+    for i in range(n):
+        u = places[i]
+        if k == 0:
+            value[i] = -steepness*u
+            slope[i] = -steepness
+            curvature[i] = 0.0
+        else:
+            value[i] = 0.0
+            slope[i] = 0.0
+            curvature[i] = 0.0
+
+
+@compiled(EDGE)
+def ends(k, y, q):
+    """Breakpoint at the end of piece k of rho, in u."""
+    if k == 0:
+        return 0.0
+    return math.nan
+
+
+LOSS = Loss(
+    rho, ends,
+    ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
+    residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
+    rate=0.0,  # of its exponential growth, which polynomials have not
+    curvature=math.inf,  # the largest of a smooth loss
+    quadratic=True,  # all pieces are, at most
+)
+points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,0 +1,33 @@
+"""What a coupled system has of a penalty on the readout where there is none."""
+
+from __future__ import annotations
+
+import numpy as np
+
+Array = np.ndarray
+
+
+class LinearReadouts:
+    """Readouts that are linear functions of their fields."""
+
+    like_ridge = 0.0  # the ridge that a penalty is like, to start from
+
+    def of_linear_readouts(self, x: Array) -> Array:
+        """The unknowns from those of a fit without a penalty."""
+        return x
+
+    def hint(self) -> str:
+        """Why the equations may have no solution that is told, as far as the last unknowns say."""
+        return ""
+
+    def approached(self, x: Array) -> Array | None:
+        """Unknowns nearer to the solution by another way than Newton's method, where there is one."""
+        return None
+
+    def energy_rate(self, rates: Array, of_beta: float) -> float:
+        """Derivative of what the equations leave out of the free energy, by rates of ``x``."""
+        return 0.0
+
+    def penalty(self) -> float:
+        """The penalty on the readout beside the ridge, per dimension, at the last x."""
+        return 0.0

@@ -1,0 +1,111 @@
+"""Fits with a penalty: laws that are equal, the energy, the certificate, sensitivities, and simulation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from giantstep.observe.finite_system import at_dimension
+from giantstep.observe.gradient.gradient import gradient
+from giantstep.observe.simulate import simulate
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model
+from giantstep.system.solve import solve
+from giantstep.verify.certificate import certificate
+
+WORST_Z = 4.0
+TWO = {"values": [1.0, -0.5], "fractions": [0.4, 0.6]}
+BASE: dict[str, Any] = {
+    "network": {"activation": "tanh", "width": 0.8},
+    "target": {"link": "sign"},
+    "fit": {"samples": 2.0, "ridge": 0.1},
+    "step": {"samples": 4.0, "learning_rate": 1.0},
+}
+
+
+def model(**changes: Any) -> Model:
+    return Model.from_dict(BASE).replace({key.replace("__", "."): value for key, value in changes.items()})
+
+
+def l1(strength: float) -> dict[str, Any]:
+    return {"name": "elastic_net", "l1": strength}
+
+
+@pytest.mark.parametrize("dimension", [None, 300])
+@pytest.mark.parametrize(
+    "changes", [{}, {"fit__loss": "logistic"}, {"network__activation": "relu", "network__readout": TWO}]
+)
+def test_half_a_square_is_a_ridge(changes: dict[str, Any], dimension: int | None) -> None:
+    """a^2/2 adds 1 to the ridge: other equations, other kernels; the limit is the tolerance of both, 1e-10."""
+    penalised = solve(model(fit__penalty="a**2/2", **changes), dimension=dimension)
+    plain = solve(model(**changes).replace({"fit.ridge": 1.1}), dimension=dimension)
+    for name in ("test_error", "train_error", "free_energy"):
+        assert getattr(penalised, name) == pytest.approx(getattr(plain, name), rel=1e-9)
+    for name in ("psi", "Q1", "Q2", "V1", "V2"):
+        np.testing.assert_allclose(penalised.order_parameters[name], plain.order_parameters[name], rtol=1e-8)
+    norm = penalised.order_parameters["Q2"].sum()
+    assert penalised.penalty == pytest.approx(0.8 * norm / 2, rel=1e-10)
+
+
+def test_what_is_not_felt_changes_nothing() -> None:
+    """A bound of 60 spreads of the readouts, and an l1 of 1e-9, which moves the error by as much, leave the fit."""
+    plain = solve(model()).test_error
+    assert solve(model(fit__penalty={"name": "box", "bound": 60.0})).test_error == pytest.approx(plain, rel=1e-10)
+    assert solve(model(fit__penalty=l1(1e-9))).test_error == pytest.approx(plain, rel=1e-8)
+
+
+CASES: dict[str, dict[str, Any]] = {
+    "lasso": {"fit__penalty": l1(0.3), "fit__ridge": 1e-3},
+    "elastic net, logistic": {"fit__penalty": l1(0.1), "fit__loss": "logistic"},
+    "absolute loss, noise": {"fit__penalty": l1(0.2), "fit__loss": "absolute", "target__noise": 0.2},
+    "two blocks": {"network__activation": "relu", "network__readout": TWO, "fit__penalty": l1(0.1)},
+    "quartic, two indices": {"target__link": "tanh(z1)+z2*z2/2", "fit__penalty": "a**4/4"},
+    "no negative readouts": {"step__learning_rate": 0.0, "fit__penalty": "non_negative"},
+    "bounded readouts": {"network__activation": "relu", "fit__penalty": {"name": "box", "bound": 0.7}},
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_energy_and_a_second_quadrature(name: str) -> None:
+    found = solve(model(**CASES[name]))
+    assert found.free_energy == pytest.approx(found.training_loss, rel=1e-10)
+    assert found.penalty > 0.0 or "readouts" in name
+    checked = certificate(found)
+    assert checked.holds and not checked.unsettled, checked
+    assert {"T of the readouts", "Q2 of the readouts"} <= set(checked.equations)
+
+
+@pytest.mark.parametrize(("dimension", "seeds"), [(100, 12), pytest.param(400, 12, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("name", CASES)
+def test_simulation(name: str, dimension: int, seeds: int) -> None:
+    given = at_dimension(model(**CASES[name]), dimension)
+    theory = solve(given, dimension=dimension)
+    measured = simulate(given, dimension=dimension, seeds=seeds, seed=3).to_dict()
+    for error in ("test_error", "train_error"):
+        z = (measured[error]["mean"] - getattr(theory, error)) / measured[error]["standard_error"]
+        assert abs(z) < WORST_Z, (error, z)
+
+
+@pytest.mark.parametrize("loss", ["square", "logistic"])
+def test_sensitivities_are_derivatives(loss: str) -> None:
+    """Differences of order 4 with steps of 1e-3: 1e-12 of a fifth derivative, and 1e-10 of quadrature over the step."""
+    given = model(fit__penalty=l1(0.2), fit__loss=loss)
+    found = gradient(given)
+    for key in ("fit.ridge", "fit.samples", "network.width", "step.learning_rate"):
+        table, field = key.split(".")
+        value = getattr(getattr(given, table), field)
+        step = 1e-3 * value
+        near = [solve(given.replace({key: value + k * step})) for k in (-2, -1, 1, 2)]
+        for error in ("test_error", "train_error", "free_energy"):
+            a, b, c, d = (getattr(one, error) for one in near)
+            assert getattr(found, error)[key] == pytest.approx(
+                (a - 8 * b + 8 * c - d) / (12 * step), rel=1e-6, abs=1e-9
+            )
+
+
+def test_a_penalty_that_holds_all_readouts_is_refused_with_the_reason() -> None:
+    with pytest.raises(NotConverged) as refusal:
+        solve(model(fit__penalty=l1(5.0)))
+    assert refusal.value.hint.startswith("weaken fit.penalty: it holds the readouts at a kink, all but a share of")
