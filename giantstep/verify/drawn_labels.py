@@ -21,14 +21,14 @@ _LIGHT = 1e-19  # weight of a place that does not count
 _SPREADS, _BESIDE = 12.0, 30  # how far out counts are summed
 
 
-def drawn(channel: Channel, s: Array, weight: Array) -> Iterator[tuple[float, Array]]:
+def drawn(channel: Channel, s: Array, weight: Array, light: float = _LIGHT) -> Iterator[tuple[float, Array]]:
     """Every label with its probability at s. Raises NotEvaluable for counts that are too large.
 
-    weight: of the places s, where it is nothing counts may be cut.
+    weight: of the places s; counts that are likely only where it is ``light`` are left out.
     """
     if channel.name == "poisson":
         rate = np.exp(s)
-        most = float(np.max(rate, where=weight > _LIGHT, initial=0.0))
+        most = float(np.max(rate, where=weight > light, initial=0.0))
         count = most + _SPREADS * most**0.5 + _BESIDE
         if count > _MOST:
             raise NotEvaluable(f"labels up to {count:.3g} of a Poisson law")

@@ -15,6 +15,7 @@ from giantstep.spec.fit_loss import FitLoss
 from giantstep.verify.lambdified import Function, LogCosh, Softplus, numpy_of
 
 Array = np.ndarray
+Numbers = tuple[tuple[str, float], ...]
 _MOST_STEPS, _ROUNDING = 200, 4e-16
 _SQUARE_ROOT = 1e-9  # a Newton step this small leaves the square of it, times a curvature
 
@@ -98,12 +99,15 @@ def curve_of(loss: FitLoss, label: float) -> Curve:
     return curve_of_entry(loss.entry, loss.parameters, label)
 
 
-@lru_cache(maxsize=32)
-def curve_of_entry(entry: LossEntry, parameters: tuple[tuple[str, float], ...], label: float) -> Curve:
+@lru_cache(maxsize=512)
+def curve_of_entry(entry: LossEntry, parameters: Numbers, label: float) -> Curve:
     """The same of an entry of the catalogue at numbers for its parameters."""
+    shared = _of_any_label(entry, parameters)
+    if shared is not None:  # what is analysed serves all labels
+        piece = tuple(lambda u, of=function: of(u, np.array(label)) for function in shared)
+        return Curve((piece,), (), (), (False,), (math.nan,))  # type: ignore[arg-type]
     analysis: LossAnalysis = analyse_loss(loss_of_entry(entry)).at(sp.Rational(label))
-    numbers = {p.symbol: sp.Float(dict(parameters)[p.name], 30) for p in analysis.loss.parameters}
-    numbers[Y] = sp.Rational(label)
+    numbers = {**_numbers(entry, parameters), Y: sp.Rational(label)}
     pieces, quadratic, least = [], [], []
     for piece in analysis.pieces:
         fixed = _stable(piece).subs(numbers)
@@ -118,6 +122,22 @@ def curve_of_entry(entry: LossEntry, parameters: tuple[tuple[str, float], ...], 
         left, right = (float(sp.sympify(s).subs(numbers)) for s in edge_slopes(analysis, position))
         slopes.append((left, right))
     return Curve(tuple(pieces), kinks, tuple(slopes), tuple(quadratic), tuple(least))  # type: ignore[arg-type]
+
+
+@lru_cache(maxsize=16)
+def _of_any_label(entry: LossEntry, parameters: Numbers) -> tuple[Function, ...] | None:
+    """A loss with two derivatives as functions of u and the label; None of one with kinks, or a parabola."""
+    analysis = analyse_loss(loss_of_entry(entry))
+    if analysis.cells or analysis.breakpoints:
+        return None
+    piece = _stable(analysis.pieces[0]).subs(_numbers(entry, parameters))
+    if sp.diff(piece, U, 3) == 0:
+        return None
+    return tuple(numpy_of(sp.diff(piece, U, k), (U, Y)) for k in range(3))
+
+
+def _numbers(entry: LossEntry, parameters: Numbers) -> dict[sp.Symbol, sp.Float]:
+    return {p.symbol: sp.Float(dict(parameters)[p.name], 30) for p in loss_of_entry(entry).parameters}
 
 
 def _stable(piece: sp.Expr) -> sp.Expr:

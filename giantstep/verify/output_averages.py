@@ -21,6 +21,7 @@ from giantstep.verify.loss_curve import Curve, curve_of
 from giantstep.verify.output_law import AROUND, Output
 from giantstep.verify.plane_labels import is_of_plane, probability_given_output, tells_apart, values_of_plane
 from giantstep.verify.quadrature import density, panels
+from giantstep.verify.shared_averages import are_shared, averages_over_drawn
 
 Array = np.ndarray
 _MOST_PANELS = 600
@@ -60,6 +61,8 @@ def loss_averages(
         plane = [_group_of_plane(law, loss.form, noise, kappa, output, each, width) for each in labels]
         return _summed([_averages_over_group(group, loss, output, width) for group in plane])
     steps = law.steps()
+    if steps is None and are_shared(law, loss):
+        return averages_over_drawn(law, loss, kappa, output, width)
     if steps is None:
         return averages_over_labels(law, loss, noise, kappa, output, width)
     drawn = [(low, high, each) for low, high, value in steps for each in _drawn(law, (value,))]

@@ -11,9 +11,15 @@ import pytest
 import giantstep as gs
 from giantstep.law.channel import labels_given
 from giantstep.observe.optimal.optimal import optimal
+from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Target
+from giantstep.spec.target_channel import Channel
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate
+from giantstep.verify.conditional_law import LabelLaw
+from giantstep.verify.label_averages import averages_over_labels
+from giantstep.verify.output_law import Output
+from giantstep.verify.shared_averages import averages_over_drawn
 
 HALF = {"labels": [-1, 1], "probability": "(1+0.8*y*s)/2"}
 ODDS = repr(math.log(9.0))
@@ -140,3 +146,23 @@ def test_labels_that_are_equally_likely_on_one_side() -> None:
     seen = np.asarray(gs.simulate(asked, dimension=150, seeds=12, seed=4).test_error).ravel()
     error = seen.std(ddof=1) / math.sqrt(len(seen))
     assert abs(seen.mean() - solve(asked, dimension=150).test_error) < 4.5 * error
+
+
+def test_many_counts_share_the_law_of_the_output() -> None:
+    """The certificate of a loss that has another curve for each count, of which more than a hundred occur."""
+    asked = model("poisson", {"link": "z/2", "channel": "poisson"})
+    found = certificate(solve(asked))
+    assert not found.unsettled
+    assert max(*found.errors.values(), *found.equations.values()) < 1e-9
+
+
+@pytest.mark.parametrize("loss", ["poisson", "log_cosh"])
+def test_shared_averages_are_those_of_one_label_after_the_other(loss: str) -> None:
+    """Sums over three counts at two kappa, on the nodes of the output of each place of the target."""
+    target = Target("tanh(z)", probit=0.2, channel=Channel("binomial", trials=2))
+    law, kappa = LabelLaw.of(target, np.array([[0.6]])), np.array([-0.7, 1.2])
+    output = Output(np.array([0.3, -0.2]), np.array([[0.4, 0.7]]), np.array([0.5, 0.8]), np.array([1.3, 0.4]))
+    shared = averages_over_drawn(law, FitLoss(loss), kappa, output, 0.5)
+    single = averages_over_labels(law, FitLoss(loss), 0.0, kappa, output, 0.5)
+    for name, values in single.items():
+        np.testing.assert_allclose(shared[name], values, rtol=1e-11, atol=1e-12)
