@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b95b526d5826b489, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 25bd7119f94dc97c, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b95b526d5826b489087160fe9155877c8d3227c8daa589244079e7838cab7312"
+SIGNATURE = "25bd7119f94dc97cb833849d6addf2929562b52384cb260cfe82d916c447e9be"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ y_1, y_2 [N], y_t [m, N]: E y, E y^2, E y t of the clean label there; mu0, h_1, 
 blocks, D_2 [K, N]: E sigma'^2. L [K, q], c [K]: loadings and bulk variances before the step; u, pi [K]: values of the
 readout and their fractions. Two blocks have in common what has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature c4671a60fb73ade9, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 371eee7f69dab8d1, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c4671a60fb73ade9bf829376a459a48eb2491081a6b6a05c34c0ef01ed482d44"
+SIGNATURE = "371eee7f69dab8d1c8fb1f6582391ec7da346b0c8886b657fa3befbe07a97ee1"
 
 
 def after_step(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, L, c, u, pi, A, alpha_0, noise, flips):

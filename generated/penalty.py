@@ -4,13 +4,13 @@ V, Delta: width of the proximal map and variance of its argument; avg_*: average
 penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field: a ridge and a field
 that give the same response T and norm Q2 of a block.
 
-Generated; do not edit. Signature 2fc557e832d7fa3e, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature b02df8a62a417517, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-SIGNATURE = "2fc557e832d7fa3eee2de878fa7522416a0f4145e62352aa4c3a7a65a0831ffe"
+SIGNATURE = "b02df8a62a417517af02500c4673be392b033f63183ee222b27126bc8eac0ed6"
 
 
 def readouts(beta, fraction, V, Delta, avg_h, avg_gg):

@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 5c17580ead2f7d32.
+Generated; do not edit. Signature 11ae1aeda34cf382.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5c17580ead2f7d32b25f0f206c4b3d8d7be19a82ecb068bb8a69b7aad89ab652"
+SIGNATURE = "11ae1aeda34cf38263068696f1e5643c1603826c384690de4fb7b9dbeb82d740"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

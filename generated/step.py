@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 1168ef12c680e223, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 0f7a1810deeed259, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "1168ef12c680e223e2ce77c4260dbce8c3a68af5f19395ff55ca10631899c332"
+SIGNATURE = "0f7a1810deeed259d196706966f855ffe76038da886339bec7662b443569b66e"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 3e80c04bd89a0f2d, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 385ec1c083e7c619, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3e80c04bd89a0f2d95439fbc28e5d681f59216b0a20e4cbfd3fd341a4d7e04fb"
+SIGNATURE = "385ec1c083e7c619ad0b349cb16a438f7318c22fcb9545e8e16848bcf5d3e935"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 74ef5690965ee52f, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 9e939c8ae7f514f1, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "74ef5690965ee52f875f2500f20fb20f6a56ae8477a804c46f5819586a071e6b"
+SIGNATURE = "9e939c8ae7f514f149955964870cc460edb13c3b647083a0e30c3016eb18e20d"
 
 
 def directions(*, gamma, **_):

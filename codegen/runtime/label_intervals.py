@@ -117,7 +117,7 @@ def _fill_law(label, given, output, variances, scratch, count, law):
     """
     (rest, along), center, spread, sign = variances, output.center, output.spread, label.sign
     for i in range(count):
-        law[3, i] = sign * (scratch[OMEGA, i] - center)
+        law[3, i] = sign * (scratch[OMEGA, i] - center)  # both beyond the start of the span
     if label.low == -math.inf and label.high == math.inf:
         for i in range(count):
             law[0, i], law[1, i], law[2, i] = 1.0, 0.0, 1.0
@@ -165,10 +165,11 @@ def intervals(law, rule, labels, fields, scratch, out):
                 continue
             turns = _turns(edges, given, center, sign)
             output = Output(center, spread, fields.V[node])
-            count = fill_nodes(law, rule, y, span_of(output), turns, scratch)
+            span = span_of(output)
+            count = fill_nodes(law, rule, y, span, turns, scratch)
             if count == 0:
                 for a in range(out.shape[0]):
                     out[a, node] = math.nan
             label = _Label(labels.weight[j], sign, edges[0], edges[1])
-            _fill_law(label, given, output, (rest, along), scratch, count, rows)
+            _fill_law(label, given, Output(center - span.low, spread, output.V), (rest, along), scratch, count, rows)
             add_sums(rows, sign, scratch, count, out, node)

@@ -66,10 +66,12 @@ class Loss:
 @entry
 def nodes(law, rule, y, output, turns, scratch):
     """Nodes for an average over omega_u ~ N(center, spread^2): see `fill_nodes`; the weights hold the density."""
-    count = fill_nodes(law, rule, y, span_of(output), turns, scratch)
+    span = span_of(output)
+    count, center = fill_nodes(law, rule, y, span, turns, scratch), output.center - span.low
     for i in range(count):
-        z = (scratch[OMEGA, i] - output.center) / output.spread
+        z = (scratch[OMEGA, i] - center) / output.spread
         scratch[WEIGHT, i] *= NORM / output.spread * exp(-0.5 * z * z)
+        scratch[OMEGA, i] += span.low
     return count
 
 

@@ -21,7 +21,8 @@ from codegen.runtime.prox import (
 )
 
 REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
-# rows of scratch: output, weight, what a loss is there: the envelope and its derivatives, the loss of the prox
+# rows of scratch: output beyond the start of the span, weight, what a loss is there: the envelope and its derivatives,
+# the loss of the prox
 OMEGA, WEIGHT, G, H, ENVELOPE, LOSS, G_G, G_H, G_G_H = range(9)
 SCRATCH_SHAPE = (9, 8200)  # not a power of two: rows would share their places in the processor's cache
 _LENGTH = 27.0  # of l, in units of the loss: the fewest steps of the trapezoid serve up to here
@@ -126,15 +127,15 @@ def _fill_places(gauss, trapezoid, panel, scratch):
 
 
 @inner
-def _straighten(gauss, piece, panel, scratch):
-    """Places and slopes on a panel of l where the slope grows linearly, from those at its ends.
+def _straighten(gauss, piece, panel, low, scratch):
+    """Places beyond `low` and slopes on a panel of l where the slope grows linearly, from those at its ends.
 
     Where V times the curvature is large, all that occurs lies close to an end of the piece, and slopes at rounded
     places lose the digits that the distance to it has not.
     """
     start, end = panel.start, panel.end
     first, last = at(piece, start)[1], at(piece, end)[1]
-    omega, length = start + piece.V * first, end - start + piece.V * (last - first)
+    omega, length = start - low + piece.V * first, end - start + piece.V * (last - first)
     for i in range(panel.points):
         share = 0.5 + 0.5 * gauss[0, i]
         scratch[0, panel.count + i] = omega + share * length
@@ -151,8 +152,23 @@ def _is_straight(curvature, panel, scratch):
 
 
 @inner
-def _fill_values(rule, trapezoid, piece, panel, scratch):
-    """From places l and weights on a panel of a smooth piece: omega, weight, g, h, envelope, loss."""
+def _fill_omega(gauss, trapezoid, panel, V, low, scratch):
+    """From slopes at the places l on a panel: omega beyond `low`.
+
+    An output may vary by much less than its centre: places are counted from the start of its span, so that they keep
+    the digits that its density needs.
+    """
+    first, start = panel.count, panel.start - low
+    half = 0.5 * (panel.end - panel.start)
+    step = (panel.end - panel.start) / (panel.points - 1)
+    for i in range(panel.points):
+        away = step * i if trapezoid else half + half * gauss[0, i]
+        scratch[OMEGA, first + i] = start + away + V * scratch[G, first + i]
+
+
+@inner
+def _fill_values(rule, trapezoid, piece, panel, low, scratch):
+    """From places l and weights on a panel of a smooth piece: omega beyond `low`, weight, g, h, envelope, loss."""
     V, first, last = piece.V, panel.count, panel.count + panel.points
     pieces_at(piece.pieces, piece.number, piece.label, piece.parameters, scratch, first, panel.points)
     straight = False
@@ -160,10 +176,9 @@ def _fill_values(rule, trapezoid, piece, panel, scratch):
         curvature = at(piece, panel.start)[2]
         straight = _STIFF < V * curvature < math.inf and _is_straight(curvature, panel, scratch)
     if straight:
-        _straighten(rule.gauss, piece, panel, scratch)
+        _straighten(rule.gauss, piece, panel, low, scratch)
     else:
-        for i in range(first, last):
-            scratch[OMEGA, i] += V * scratch[G, i]
+        _fill_omega(rule.gauss, trapezoid, panel, V, low, scratch)
     for i in range(first, last):
         slope, curvature, value = scratch[G, i], scratch[H, i], scratch[ENVELOPE, i]
         stretch = 1.0 + V * curvature
@@ -175,14 +190,15 @@ def _fill_values(rule, trapezoid, piece, panel, scratch):
 
 
 @inner
-def _fill_kink(part, V, panel, scratch):
-    """From places omega of a kink: g, h, envelope, loss."""
+def _fill_kink(part, V, panel, low, scratch):
+    """From places omega of a kink: those beyond `low`, g, h, envelope, loss."""
     for i in range(panel.count, panel.count + panel.points):
         g = (part.edge - scratch[OMEGA, i]) / V
         scratch[G, i] = g
         scratch[H, i] = 1.0 / V
         scratch[ENVELOPE, i] = part.value + 0.5 * V * g * g
         scratch[LOSS, i] = part.value
+        scratch[OMEGA, i] -= low
 
 
 @inner
@@ -226,9 +242,9 @@ def _fill_part(rule, part, stretch, span, turns, count, scratch):
         panel = _Panel(start, end, count, points)
         _fill_places(rule.gauss, trapezoid, panel, scratch)
         if part.kink:
-            _fill_kink(part, span.V, panel, scratch)
+            _fill_kink(part, span.V, panel, span.low, scratch)
         else:
-            _fill_values(rule, trapezoid, piece, panel, scratch)
+            _fill_values(rule, trapezoid, piece, panel, span.low, scratch)
         count += points
         start = end
     return count
@@ -260,7 +276,8 @@ def part_at(law, rule, y, V, cell, number):
 
 @kept(**INNER)  # for labels at nodes and on intervals
 def fill_nodes(law, rule, y, span, turns, scratch):
-    """Nodes for averages over omega_u within a span, as rows of scratch; weights without the density of omega_u.
+    """Nodes for averages over omega_u within a span, as rows of scratch; weights without the density of omega_u, which
+    is counted from the start of the span.
 
     Each smooth piece is integrated over l = prox(omega), each kink over omega; the rule is the trapezoid where the
     whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards the two places where the

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 20ae29359d84d9e7, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 8a8e153cbdf7e5b5, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "20ae29359d84d9e713588ce0c77a8cae5b34674bccf4596c72a0aaade7df55a6"
+SIGNATURE = "8a8e153cbdf7e5b54e4b65338af2201950671dfa4d045529f61cf396eb186f8c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

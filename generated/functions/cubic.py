@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6051c8a66dc9241b, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature c768338b43daa257, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "6051c8a66dc9241bff4daa8bf08d22ed78fff54915dfa704f3c42fc61f43cd6c"
+SIGNATURE = "c768338b43daa25734d11b65d4535084337edfe4a2dcd20c5b022b2da8475df5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d966dbc30e230ba6, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 9a6fc4c64f9d92c6, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "d966dbc30e230ba62681516f80c6f511cf166414cfb3330b9f6e0a8d91041814"
+SIGNATURE = "9a6fc4c64f9d92c6aef40f625b5bc4ca2b154ec8d20e1422fb95bb4c210aee11"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

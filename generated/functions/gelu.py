@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b56c9a985593708a, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 764701fcab9ba899, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b56c9a985593708a886018180fd2eef6348113724173452379a668d4c8986225"
+SIGNATURE = "764701fcab9ba8997c6037565d689eb655a36e6df5963d697de27ff45666af0f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

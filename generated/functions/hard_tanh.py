@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e4e89e6fd7189fc5, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 219509f809364df4, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "e4e89e6fd7189fc598ce4fb7e2501a065aabe45c00c36e3d12d7d83b664f314c"
+SIGNATURE = "219509f809364df48a70ebe818a8a853c1bcf4be8f005921990b7545e1bc5175"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

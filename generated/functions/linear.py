@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 58b8e02ce158da57, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 46c9ec0ae35ede7b, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "58b8e02ce158da570b1a6fd19f6d557e0a7fd3c6d71cff8b3841930d5ec99a00"
+SIGNATURE = "46c9ec0ae35ede7b70c4085b417e15e0685250574762b883a6497492e1965cc4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 80b6722c5f97c734, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 7e6bb032b400ac6c, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "80b6722c5f97c734d2be89bf7054a2d28c137adaeb40cbb2530921ab84f3864f"
+SIGNATURE = "7e6bb032b400ac6cb28e24c51a30a6f32659a618dcccce92413df981cc6e5188"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

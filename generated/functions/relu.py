@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 13e087e0696b8d47, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 4279dc04ee7d8b0b, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "13e087e0696b8d471109b7c5fec11103afd23f987f59828dc99c41a51eb0b699"
+SIGNATURE = "4279dc04ee7d8b0b2505836a363ceaa9d4493d02f977fd6752858685a108222e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

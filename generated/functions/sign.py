@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 62aa810e03ac11d0, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature b3db776e18efc0c6, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "62aa810e03ac11d018a9eb9e3847f8ed2e8cdb721419abad1273dfc6409567ce"
+SIGNATURE = "b3db776e18efc0c631f3abca7e8b0ab28e78f61c1cd56db15b96abe0522695c1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

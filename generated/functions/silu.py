@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 93fced102822376e, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature a971631e40e62a97, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "93fced102822376e8e8ac400d8272506b1d0e575bf182f1248b0973328ebf2cf"
+SIGNATURE = "a971631e40e62a9763ffaa235d28a1ae72f3ff33011f01f4bf3077e1aed5e852"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e952ac58b0793534, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 7ae499f805e1569d, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "e952ac58b0793534f590904f32cb908788f075c8ecce5fdf1dcf78ff73e37251"
+SIGNATURE = "7ae499f805e1569d066d211a77cf8aa7a75b1b7636de8e2fc305985a0b3fcc43"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

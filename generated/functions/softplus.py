@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5894146571855d89, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 4093d08370a6de91, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "5894146571855d897c4579bb9b5cd3624ae9d788c878c15bc99b8542280fba5b"
+SIGNATURE = "4093d08370a6de9193134d3812ebcdbbd9ab7a8c3a20421f036be07c81ae0149"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

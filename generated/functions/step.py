@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 54e8ed5a3f82dc8b, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 42447c90164483b5, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "54e8ed5a3f82dc8ba7c8e4579efe8dc8feb1374667d217c9615a33e5fba85ce7"
+SIGNATURE = "42447c90164483b5ca9fc907cb4051ed3842aad1e92c8dc9a7c62053828dd35f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

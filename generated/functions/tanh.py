@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 772c993ac4aad553, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature d0ef1461d42adb6e, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "772c993ac4aad553726247a2895c3b603d1d34e58f89f1a4c2f2e53608e6296a"
+SIGNATURE = "d0ef1461d42adb6e5fe6a4a3ad969c41d07a902f83e4d0bcca6e85dec3dd0a08"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

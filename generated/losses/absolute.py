@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature d0c10d5f00569293, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature e67baf06d8af84fd, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "d0c10d5f00569293cd990d70cfc04cce441cb60d7c0c0374efe3173c37eedfdb"
+SIGNATURE = "e67baf06d8af84fd3107dcb0a6bc6300973543d6a31de80719fca6a9945d743b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 71e569eb222a216c, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 9afca5c1c7ec13ca, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "71e569eb222a216c80ad163f7b9a85301facbfc3cd88d0b34e65d614bb3af78e"
+SIGNATURE = "9afca5c1c7ec13ca8563af6dee8106b805dece5002bb5b02431c85cd7003afe0"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

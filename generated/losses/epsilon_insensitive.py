@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 5496fca4f80aca95, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 60c57fc06382b54c, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "5496fca4f80aca95601d7f5badb4cf13c3e5b694d43a7af16ac6d0341f80a7de"
+SIGNATURE = "60c57fc06382b54cf7e00d38b1ca929f63433fabdd3cc8f0db70194f663611bc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

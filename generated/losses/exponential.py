@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1454477ec3d9149a, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature e2c4e801a5d9d990, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "1454477ec3d9149a19ee51ef39ed2a2925748b64e9c5d6fd172099e1f670976f"
+SIGNATURE = "e2c4e801a5d9d9905ed9ecdf37e197a904c64492e1c935fa4f7a39e6544bea0c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

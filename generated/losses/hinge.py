@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature df2105222ddfed4a, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 64557de78fb14047, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "df2105222ddfed4a9070075c30fe586b1f9a3102ca4fb1da9b8ae77c7e6af62e"
+SIGNATURE = "64557de78fb140473452598f207d5bc357c08251551b480b0c0062aae7919447"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 963e8da1d45129bb, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 647244b9bb3282a0, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "963e8da1d45129bb5e2a38e4464f03c2e3649a57c94c16098788398eac06395d"
+SIGNATURE = "647244b9bb3282a080af23e06f93f4407843d21405ce44ec99a414b8956a3238"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature fc15e6f3072b6f04, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 88fd9f84626a8286, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "fc15e6f3072b6f04ad4c7521f3eaa8aaf253ca1777bd586166e13f473c36b263"
+SIGNATURE = "88fd9f84626a8286348bf2baaa6024756b1b2b6a4fab6195931bd9d87a3252b5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

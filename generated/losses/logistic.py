@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 68e019af9bd658bc, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 5a00231cb31a7c16, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "68e019af9bd658bcbaf171a834a7a11859ae686f042a87e9135757ba72cf76fc"
+SIGNATURE = "5a00231cb31a7c16b11faf8d62053b8c04da328d62b9fb2c998ce2fc3ef72580"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature ae5c04b955fe6457, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 7920cc9ff014675a, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "ae5c04b955fe6457e74ca7ec04ebb2f8216e4782bb23c9ae8ade0d3af0668a4c"
+SIGNATURE = "7920cc9ff014675a0dfe450397ae1d4ca27fdbf4ebc111192666e59eb6a43d24"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ee4ee27d7ae06582, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature eb5ec404c2335228, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "ee4ee27d7ae065824dda8da9811d95a6a78fa57db8c1c61306c8f22d21456769"
+SIGNATURE = "eb5ec404c23352284904efeb8747f8e4c492ee7acf5ebfbc51e77b56254350ad"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

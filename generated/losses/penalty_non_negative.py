@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6c601ea7f10a39cf, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 4132c4f4772d4fc4, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "6c601ea7f10a39cf7465fe098439bf312502a0ce4486b9bda8d51b396f1344f7"
+SIGNATURE = "4132c4f4772d4fc497dc0b138a5e3e6067874d17fa107ad8ec5129858e71fbb9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

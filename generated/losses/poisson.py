@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 99c1137e5eb48274, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 63d565e274c9af2c, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "99c1137e5eb48274b5cc5d9d377d1e7265970a2acb903538fc69e0963c9e0b1a"
+SIGNATURE = "63d565e274c9af2cfaee22bdf032502c8d66d665574d792ed2ed9381a46abf07"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 52db4f916074c76d, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 6dd094df3ae552c9, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "52db4f916074c76d0345a4fba88a20c86c4316304a790190f6afcb14ab7e708c"
+SIGNATURE = "6dd094df3ae552c939f74669efb47c9667ecd54ca7e1fbe1726285dd0d164575"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 8c9c3c83b0abfa0a, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature b772e40dfd1b93d4, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "8c9c3c83b0abfa0a3975a79a34395cb443e71da7779bdfa72c9a61d28a97150d"
+SIGNATURE = "b772e40dfd1b93d4046706edec0afc9526280871c82bcd58fe2778a07ee41c9d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature dfda73a50ef3b5d6, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 043078af87a6efb9, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "dfda73a50ef3b5d64820fe9f8a966d661fe6c8841640f5c4084a702ac61fddb3"
+SIGNATURE = "043078af87a6efb9f35f9f33e6759e694386ef295223eb05659acee95cf796ea"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

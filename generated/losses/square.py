@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a00bc52e539bbd27, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 47830ddb83366c84, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "a00bc52e539bbd27529e154ed11fdfc20a648c50845e1024b977684f7e59dcf7"
+SIGNATURE = "47830ddb83366c847b2f9872862f0901558d5a389e79cc28a681fb957b2ff5a6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 4fa699d127bfb82a, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 90e6dd1c3517bc3b, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "4fa699d127bfb82a1a27e39a063ff23bf7bc81c909973116bdb68adecf951553"
+SIGNATURE = "90e6dd1c3517bc3b239b9000e364cfc51388eb920ea0d71ab14bb32f5122c2f2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

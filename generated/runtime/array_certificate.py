@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 045e14738bcaa3bf, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 49a05c2803d51558, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -163,4 +163,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "045e14738bcaa3bf0adf49f6566443db67095ff8bb6277ebe8d66b3ae5581e60"
+SIGNATURE = "49a05c2803d515580f84d2f3b8c0ec9f98c4eaf95d47f8e7c43bf501d0e1cedf"

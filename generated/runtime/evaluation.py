@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 045e14738bcaa3bf, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 49a05c2803d51558, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -244,4 +244,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "045e14738bcaa3bf0adf49f6566443db67095ff8bb6277ebe8d66b3ae5581e60"
+SIGNATURE = "49a05c2803d515580f84d2f3b8c0ec9f98c4eaf95d47f8e7c43bf501d0e1cedf"

@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 045e14738bcaa3bf, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 49a05c2803d51558, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -124,7 +124,7 @@ def _fill_law(label, given, output, variances, scratch, count, law):
     """
     (rest, along), center, spread, sign = variances, output.center, output.spread, label.sign
     for i in range(count):
-        law[3, i] = sign * (scratch[OMEGA, i] - center)
+        law[3, i] = sign * (scratch[OMEGA, i] - center)  # both beyond the start of the span
     if label.low == -math.inf and label.high == math.inf:
         for i in range(count):
             law[0, i], law[1, i], law[2, i] = 1.0, 0.0, 1.0
@@ -172,12 +172,13 @@ def intervals(law, rule, labels, fields, scratch, out):
                 continue
             turns = _turns(edges, given, center, sign)
             output = Output(center, spread, fields.V[node])
-            count = fill_nodes(law, rule, y, span_of(output), turns, scratch)
+            span = span_of(output)
+            count = fill_nodes(law, rule, y, span, turns, scratch)
             if count == 0:
                 for a in range(out.shape[0]):
                     out[a, node] = math.nan
             label = _Label(labels.weight[j], sign, edges[0], edges[1])
-            _fill_law(label, given, output, (rest, along), scratch, count, rows)
+            _fill_law(label, given, Output(center - span.low, spread, output.V), (rest, along), scratch, count, rows)
             add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "045e14738bcaa3bf0adf49f6566443db67095ff8bb6277ebe8d66b3ae5581e60"
+SIGNATURE = "49a05c2803d515580f84d2f3b8c0ec9f98c4eaf95d47f8e7c43bf501d0e1cedf"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 045e14738bcaa3bf, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 49a05c2803d51558, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -131,13 +131,13 @@ def _set_part(w, t, part):
 
 @inner
 def _crowded(places, count, low, cell, panel):
-    """Number the panels from `low` on that hold more centres than pay for their cells, and those beside them, with
-    -2 - number for the latter and -1 for all others; how many are numbered.
+    """Number the panels that hold more centres than pay for their cells, and those beside them, with -2 - number for
+    the latter and -1 for all others; how many are numbered. The lowest centre `low` begins the second panel.
     """
     for k in range(panel.shape[0]):
         panel[k] = 0
     for j in range(count):
-        place = (places[j] - low) / (_PANEL * cell)
+        place = 1.0 + (places[j] - low) / (_PANEL * cell)
         if place < panel.shape[0] - 1:
             panel[int(place)] += 1
     panels, before = 0, False
@@ -193,10 +193,11 @@ def _gathered(centres, count, low, cell, panel, moments, bell):
     places, parts = centres.place, centres.part
     kept = np.intp(0)
     for j in range(count):
-        place = (places[j] - low) / cell
-        number = int(place)
+        place = _PANEL + (places[j] - low) / cell
+        near = place < _PANEL * panel.shape[0]  # what is far may have a number beyond all whole ones
+        number = int(place) if near else 0
         k = number // _PANEL
-        if k >= panel.shape[0] or panel[k] < 0:
+        if not near or panel[k] < 0:
             centres.label[kept] = centres.label[j]
             places[kept] = places[j]
             for a in range(parts.shape[1]):
@@ -219,7 +220,7 @@ def _fill_cells(low, cell, panel, moments, label, cells):
         for i in range(_PANEL if panel[k] != -1 else 0):
             if moments[0, first + i] != 0.0:
                 cells.label[count] = label
-                cells.place[count] = low + cell * (k * _PANEL + i)
+                cells.place[count] = low + cell * ((k - 1) * _PANEL + i)
                 for a in range(moments.shape[0]):
                     cells.part[count, a] = moments[a, first + i]
                 count += 1
@@ -271,7 +272,9 @@ def _first_beyond(scratch, count, omega):
 
 @inner
 def _sum_up(center, spread, count, room, sums):
-    """The sums about a centre, in the order of ``_add``, over the nodes within reach of it."""
+    """The sums about a centre, in the order of ``_add``, over the nodes within reach of it; both are counted from the
+    start of their span.
+    """
     scratch, density = room.scratch, room.density
     reach, inverse = REACH * spread, 1.0 / (spread * spread)
     first = _first_beyond(scratch, count, center - reach)
@@ -326,7 +329,7 @@ def _add_averages(law, rule, side, centres, order, moves, room, node):
             for a in range(room.out.shape[0]):
                 room.out[a, node] = math.nan
         for k in range(first, last):
-            _sum_up(centres.place[order[k]], side.spread, count, room, room.sums)
+            _sum_up(centres.place[order[k]] - span.low, side.spread, count, room, room.sums)
             _add(room.sums, side.sign, centres.part[order[k]], moves, room.out, node)
         first = last
 
@@ -382,7 +385,6 @@ def points(law, rule, labels, fields, scratch, out):
             sign = 1.0 - 2.0 * number_of_side
             count, low = _find_centres(law, sign, labels, fields, node, centres)
             if count > _CROWD and (law.residual or law.margin):
-                low -= _PANEL * cell
                 panels = _crowded(centres.place, count, low, cell, panel)
                 if panels > 0:
                     size = panels * _PANEL
@@ -393,4 +395,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "045e14738bcaa3bf0adf49f6566443db67095ff8bb6277ebe8d66b3ae5581e60"
+SIGNATURE = "49a05c2803d515580f84d2f3b8c0ec9f98c4eaf95d47f8e7c43bf501d0e1cedf"

@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 045e14738bcaa3bf, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 49a05c2803d51558, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -73,10 +73,12 @@ class Loss:
 @entry
 def nodes(law, rule, y, output, turns, scratch):
     """Nodes for an average over omega_u ~ N(center, spread^2): see `fill_nodes`; the weights hold the density."""
-    count = fill_nodes(law, rule, y, span_of(output), turns, scratch)
+    span = span_of(output)
+    count, center = fill_nodes(law, rule, y, span, turns, scratch), output.center - span.low
     for i in range(count):
-        z = (scratch[OMEGA, i] - output.center) / output.spread
+        z = (scratch[OMEGA, i] - center) / output.spread
         scratch[WEIGHT, i] *= NORM / output.spread * exp(-0.5 * z * z)
+        scratch[OMEGA, i] += span.low
     return count
 
 
@@ -97,4 +99,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "045e14738bcaa3bf0adf49f6566443db67095ff8bb6277ebe8d66b3ae5581e60"
+SIGNATURE = "49a05c2803d515580f84d2f3b8c0ec9f98c4eaf95d47f8e7c43bf501d0e1cedf"

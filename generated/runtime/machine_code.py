@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 045e14738bcaa3bf, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 49a05c2803d51558, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -47,4 +47,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "045e14738bcaa3bf0adf49f6566443db67095ff8bb6277ebe8d66b3ae5581e60"
+SIGNATURE = "49a05c2803d515580f84d2f3b8c0ec9f98c4eaf95d47f8e7c43bf501d0e1cedf"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 01bdfbb6bb4b5968.
+Generated; do not edit. Signature b0d9bdb9910c5791.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "01bdfbb6bb4b5968fa3271c5b873c924ce853f69017ac517b7b22fa41cdf819b"
+SIGNATURE = "b0d9bdb9910c57918587547b1556fbca326b2297e9556b3155c787a60fa88305"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

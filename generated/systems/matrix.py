@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature ec307d785846b732.
+Generated; do not edit. Signature 5e0afa52e4b55d55.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ec307d785846b73230ef3fa2749cc0cb6e9dd31d858ce9a0ac1b5214a8c65726"
+SIGNATURE = "5e0afa52e4b55d55f0bb3c2eab86c988958578ce7d9ac65724e1df27379c86ef"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature f0eb8c24fc286c51.
+Generated; do not edit. Signature 99d7e10ee324d016.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f0eb8c24fc286c51482e210d9729e781c91643ce1cffe40b98228f8aaf73db4c"
+SIGNATURE = "99d7e10ee324d016d2af232bc9e5a33be7842f198604c7599cb94bd07b45f1db"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e6dc3a2fb1040168.
+in X). Generated; do not edit. Signature c5951f96090139c7.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e6dc3a2fb104016891e44f4b7d0d81948b126864326218c0afbb4394593680e2"
+SIGNATURE = "c5951f96090139c7a8df2443a87451146bdb6d22e9ea02b6fac0b3469102fc70"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

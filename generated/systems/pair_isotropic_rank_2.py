@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 72159e1bc634f480, runtime e741ddc2d02c551c.
+Generated; do not edit. Signature 02409ef5bc50e75f, runtime bd24b89aa8c8ab0b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "72159e1bc634f4804c4ca2a7bf7cc4eb8305f567f85321ad4be0b84629dfa30e"
+SIGNATURE = "02409ef5bc50e75f3464ee0356cd70db00b962fa46848f3d39b015502bb2eeef"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

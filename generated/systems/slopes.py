@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ec23aa5cba41e82b.
+Generated; do not edit. Signature e427bd5085dcda1a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ec23aa5cba41e82bbfe7af2eaa593bca79271f599362e9fdd7c6369b73ed5a6d"
+SIGNATURE = "e427bd5085dcda1a7f855fbabb30aab1ae52a7bd0dd97c0a05d171d98232eeaa"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature f1bc8f9b530d0a97.
+Generated; do not edit. Signature 044e97567f8a1938.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f1bc8f9b530d0a97c303032c080bfe5849dea0873180f5d9a1d8c4e3a8ccff23"
+SIGNATURE = "044e97567f8a1938aeff96e46bce90eb7ef74b65c16de12c2a1d5a67abf193ca"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 5c5ae2c6cfbfdf44.
+Generated; do not edit. Signature 8a7017d0c1dea6e3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5c5ae2c6cfbfdf44757b812cfdf84c4ed6907b4a3f219d339f7d415dbc6a1ecc"
+SIGNATURE = "8a7017d0c1dea6e31aa342c717f15cba988b55a37aa54f15b2874cdbd6952228"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

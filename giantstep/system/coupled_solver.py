@@ -93,8 +93,8 @@ def coupled_solution(
         finer.takes(coarser)
         last = finer
         answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
-        if answer.converged and not finer.loss.SMOOTH and finer.certificate(answer.x) > RESIDUAL:
-            answer = newton(finer, answer.x, settled=TO_THE_LAST)  # a kink holds an output within less than a step
+        if answer.converged and finer.certificate(answer.x) > RESIDUAL:
+            answer = newton(finer, answer.x, settled=TO_THE_LAST)  # outputs that vary within less than a step
         evaluations += estimate.evaluations if not known else 0
         evaluations += answer.evaluations if answer is not estimate else 0
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual

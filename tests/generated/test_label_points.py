@@ -7,6 +7,8 @@ of the rule over the output, relative to the average of absolute values.
 
 from __future__ import annotations
 
+from itertools import product
+
 import numpy as np
 import pytest
 from loss_cases import GENERAL, MARGIN, RESIDUAL, loss_table, model
@@ -78,3 +80,19 @@ def test_what_the_label_does_not_tell_of_t(name: str, directions: int) -> None:
     spelled = averages(name, *law, FIELDS[0])
     found = averages(name, weight[None], label[None], mean[None], FIELDS[0], root @ root.T)
     assert found == pytest.approx(spelled, rel=1e-10, abs=1e-11)
+
+
+@pytest.mark.parametrize(
+    ("name", "spread"),
+    [*product(("logistic", "log_cosh", "hinge", "huber"), (1e-10, 1e-13)), ("hinge", 1e-20), ("huber", 1e-20)],
+)
+def test_an_output_that_varies_by_much_less_than_its_centre(name: str, spread: float) -> None:
+    """The averages are those at the centre, and as little does it respond beside a large ridge: g is minus the slope.
+
+    Labels at one place, many of them in one cell: their number does not matter.
+    """
+    label, fields = 1.0 if name in MARGIN else 0.4, (1.3 * spread, 0.7, (0.0,), spread**2)
+    found = averages(name, np.full((1, 100), 0.01), np.full((1, 100), label), np.zeros((1, 100, 1)), fields)[:, 0]
+    g = {"hinge": 1.0, "huber": -0.3, "log_cosh": -np.tanh(0.3), "logistic": 1.0 / (1.0 + np.exp(0.7))}[name]
+    assert found[1] == pytest.approx(g, rel=1e-12 + 2.0 * spread)
+    assert found[3] == pytest.approx(g * g, rel=1e-12 + 4.0 * spread)
