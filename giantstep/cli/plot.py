@@ -21,7 +21,12 @@ def add(subparsers: Subparsers) -> None:
     )
     parser.add_argument("saved", metavar="SAVED", help="what was saved: .json or .nc")
     parser.add_argument("plot", metavar="PICTURE", help="the picture: .png, .svg or .pdf")
-    parser.add_argument("--error", choices=("test_error", "train_error"), default="test_error", help="of a curve")
+    parser.add_argument(
+        "--error",
+        metavar="NAME",
+        default="test_error",
+        help="what is drawn: test_error (the default), train_error or the name of a metric",
+    )
     add_look(parser)
 
 
@@ -30,7 +35,7 @@ def _plot(arguments: argparse.Namespace) -> int:
     suffix_of(arguments.saved, (".json", ".nc"))  # a .csv file holds no model
     dataset = gs.Dataset.read(arguments.saved)
     if dataset.options.get("map"):
-        plot(gs.Map.from_dataset(dataset), arguments)
+        plot(gs.Map.from_dataset(dataset), arguments, error=arguments.error)
     else:
         plot(dataset, arguments, error=arguments.error)
     print(f"written: {arguments.plot}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 from matplotlib import colormaps
@@ -12,21 +12,19 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 from scipy import optimize
 
-from derive.language.grammar import shorten
+from derive.language.grammar import did_you_mean, shorten
 from giantstep.draw.formulas import activation_words, link_words, loss_words, on_lines, plain
 from giantstep.draw.legends import legend_above
 from giantstep.draw.look import Picture, saved
 from giantstep.observe.baselines import has_spike
 from giantstep.observe.few_seeds import interval
 from giantstep.spec.errors import BadInput
-from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Dataset, shown
 from giantstep.sweep.grid import Changes, Grid
 
 Array = NDArray[np.float64]
-ErrorName: TypeAlias = Literal["test_error", "train_error"]
 
 _WIDEST = 4.5  # standard errors of a bar that is all inside: those of two seeds may leave
 LABELLED = 9  # curves of a family with a label of their own; of more, this many evenly chosen
@@ -52,16 +50,17 @@ SYMBOLS: Mapping[str, tuple[str, str]] = {
     "fit.ridge": (r"\lambda", "ridge"),
 }
 
+_ERRORS = ("test_error", "train_error")
 MARKERS = "osD^vP*Xh"
 
 
-def rendered(dataset: Dataset, suffix: str, *, error: ErrorName = "test_error") -> bytes:
+def rendered(dataset: Dataset, suffix: str, *, error: str = "test_error") -> bytes:
     """The bytes of the picture in one of the formats."""
     return saved(lambda: figure(dataset, error=error), suffix)
 
 
-def figure(dataset: Dataset, *, error: ErrorName = "test_error", log: bool | None = None) -> Picture:
-    """A matplotlib figure of one error: no global state is touched, the caller may go on drawing.
+def figure(dataset: Dataset, *, error: str = "test_error", log: bool | None = None) -> Picture:
+    """A matplotlib figure of one error or metric: no global state is touched, the caller may go on drawing.
 
     log: whether errors are on a logarithmic axis; None: where they span more than a factor 30.
     """
@@ -87,7 +86,7 @@ def draw_curves(axes: Axes, dataset: Dataset) -> None:
 class _Drawing:
     """One dataset on one pair of axes."""
 
-    def __init__(self, dataset: Dataset, error: ErrorName, axes: Axes, log: bool | None) -> None:
+    def __init__(self, dataset: Dataset, error: str, axes: Axes, log: bool | None) -> None:
         self.data, self.error, self.axes, self.log = dataset, error, axes, log
         if not isinstance(dataset.grid, Grid):
             raise BadInput("the points of solve_many are no curves", "draw their columns, or use curve")
@@ -223,15 +222,17 @@ class _Drawing:
             floor = _finite(self._column("best_linear_")).min(initial=bottom)
             axes.set_yscale("log")
             axes.set_ylim(max(floor, bottom / 10.0) / 1.5, top * 1.5)
-        else:
+        elif bottom >= 0.0 and self.error in _ERRORS:
             axes.set_ylim(0.0, top * 1.08 if top > 0.0 else 1.0)
+        else:  # zero is no bound of a metric, nor of the loss of counts
+            margin = 0.08 * (top - bottom or 1.0)
+            axes.set_ylim(bottom - margin, top + margin)
 
     def _words(self) -> None:
         key = self.grid.x.key
         symbol, words = SYMBOLS.get(key, ("", key))
         self.axes.set_xlabel(f"{words}" + (rf"  ($ {symbol} $)" if symbol else ""))
-        formula = _formula(self.data.model.fit.loss, self.error)
-        self.axes.set_ylabel(f"{self.error.replace('_', ' ')}  {formula}")
+        self.axes.set_ylabel(f"{self.error.replace('_', ' ')}  {_formula(self.data.model, self.error)}")
         swept = {sweep.key for sweep in self.grid.sweeps}
         base = self.data.model.replace(dict(self.grid.changes(0)))
         self.axes.set_title(described(base, swept), fontsize=8.5, loc="left")
@@ -321,8 +322,19 @@ def _of_steps(values: list[float]) -> float | tuple[float, ...] | None:
     return values[0] if len(set(values)) == 1 else tuple(values)
 
 
-def _formula(loss: FitLoss, error: str) -> str:
+def checked(model: Model, error: str) -> str:
+    """What is drawn of a model: an error, or one of its metrics. Raises BadInput."""
+    known = (*_ERRORS, *(() if model.metrics is None else model.metrics.to_dict()))
+    if error not in known:
+        raise BadInput(f"{shorten(error)} is not drawn", f"{did_you_mean(error, known)}there are {', '.join(known)}")
+    return error
+
+
+def _formula(model: Model, error: str) -> str:
     """What is on the vertical axis."""
+    loss = model.fit.loss
+    if model.metrics is not None and error in model.metrics.to_dict():
+        return f"mean {model.metrics.to_dict()[error]}"
     if error == "test_error":
         return f"${loss.test_error_latex}$"
     return r"mean $(y - f)^2$" if loss.key == "square" else "mean loss"

@@ -26,25 +26,25 @@ _CONTOURS = 8
 _OUTLINE = [patheffects.Stroke(linewidth=3.2, foreground="black"), patheffects.Normal()]
 
 
-def map_figure(found: Map) -> Picture:
-    """A matplotlib figure of a map."""
+def map_figure(found: Map, error: str = "test_error") -> Picture:
+    """A matplotlib figure of a map of an error or a metric."""
     drawn = Picture(5.6, 4.4)
     axes = drawn.add_subplot()
-    draw_map(axes, found)
+    draw_map(axes, found, error)
     handles, labels = axes.get_legend_handles_labels()
     if labels:
         drawn.legend(handles, labels, loc="outside lower center", ncols=2)
     return drawn
 
 
-def draw_map(axes: Axes, found: Map) -> None:
-    """One map on a pair of axes."""
-    x, y, error = np.array(found.x.values, float), np.array(found.y.values, float), found.test_error
+def draw_map(axes: Axes, found: Map, error: str = "test_error") -> None:
+    """One map on a pair of axes; the line is where the test error is least, whatever is shown."""
+    x, y, shown = np.array(found.x.values, float), np.array(found.y.values, float), found.values(error)
     for scale, sweep in ((axes.set_xscale, found.x), (axes.set_yscale, found.y)):
         scale("log" if sweep.log else "linear")
-    if np.isfinite(error).any():
-        _colours(axes, found, x, y)
-    _unsolved(axes, error)
+    if np.isfinite(shown).any():
+        _colours(axes, found, x, y, error)
+    _unsolved(axes, shown)
     _optimum(axes, found, x)
     _words(axes, found)
     axes.set_xlim(x[0], x[-1])
@@ -54,8 +54,8 @@ def draw_map(axes: Axes, found: Map) -> None:
             _few_ticks(axis, float(sweep.values[0]), float(sweep.values[-1]))
 
 
-def _colours(axes: Axes, found: Map, x: Array, y: Array) -> None:
-    shown = np.ma.masked_invalid(found.test_error)
+def _colours(axes: Axes, found: Map, x: Array, y: Array, error: str) -> None:
+    shown = np.ma.masked_invalid(found.values(error))
     low, high = float(shown.min()), float(shown.max())
     wide = low > 0.0 and np.log10(high / low) > _DECADES
     norm = LogNorm(low, high) if wide else Normalize(low, high)
@@ -67,7 +67,7 @@ def _colours(axes: Axes, found: Map, x: Array, y: Array) -> None:
         lines = axes.contour(x, y, shown, levels=levels, colors="white", linewidths=0.7, alpha=0.8)
         if found.optimum is None:  # else the labels are those of the third key
             label_contours(axes, lines, _short, np.column_stack([x, found.line()]))
-    bar = axes.figure.colorbar(ScalarMappable(norm, _COLOURS), ax=axes, pad=0.02, label="test error")
+    bar = axes.figure.colorbar(ScalarMappable(norm, _COLOURS), ax=axes, pad=0.02, label=error.replace("_", " "))
     if wide:
         _few_ticks(bar.ax.yaxis, low, high)
     if found.optimum is not None:

@@ -14,7 +14,7 @@ from derive.language.grammar import shorten
 from giantstep.draw.bound_functions import bound_functions_figure, draw_bound_functions
 from giantstep.draw.bounds import bounds_figure, draw_bounds
 from giantstep.draw.compare import compare_figure, draw_compare
-from giantstep.draw.curves import ErrorName, draw_curves, figure
+from giantstep.draw.curves import checked, draw_curves, figure
 from giantstep.draw.decompose import (
     decomposition_figure,
     decompositions_figure,
@@ -68,7 +68,7 @@ def plot(
     result: Pictured,
     path: str | os.PathLike[str] | None = None,
     *,
-    error: ErrorName = "test_error",
+    error: str = "test_error",
     title: str | None = None,
     xlog: bool | None = None,
     ylog: bool | None = None,
@@ -78,16 +78,18 @@ def plot(
     """Draw a result: a curve, a map, a spectrum, a learned function, overlaps, a comparison, bounds, an optimum.
 
     The figure is returned, and shown by notebooks; with ``path`` it is written too, into a .png (200 dots per inch),
-    .svg or .pdf file; it never leaves half a file, and equal results give equal bytes. error: of a
-    curve, "test_error" or "train_error"; title: in place of the model; xlog, ylog: logarithmic axes or not; size: in
-    inches; style: one of Matplotlib's. Raises BadInput for another ending, where the file cannot be written, and for
-    what has no picture.
+    .svg or .pdf file; it never leaves half a file, and equal results give equal bytes. error: of a curve or a map,
+    "test_error", "train_error" or the name of a metric; title: in place of the model; xlog, ylog: logarithmic axes or
+    not; size: in inches; style: one of Matplotlib's. Raises BadInput for another ending, where the file cannot be
+    written, for what has no picture, and for a metric that the model does not have.
     """
     suffix = None if path is None else suffix_of(path, PICTURES)
     look = Look(title, xlog, ylog, size, style)
     whole, _ = _of(result)
     if isinstance(result, Dataset):
-        whole = partial(figure, error=error, log=ylog)
+        whole = partial(figure, error=checked(result.model, error), log=ylog)
+    if isinstance(result, Map):
+        whole = partial(map_figure, error=checked(result.dataset.model, error))
     drawn = look.drawn(lambda: whole(result))
     if path is not None and suffix is not None:
         write_atomic(path, written(drawn, suffix))

@@ -51,7 +51,9 @@ def report(dataset: Dataset) -> str:
 
 def table(dataset: Dataset) -> str:
     """The points in columns, for a terminal."""
-    present = [(name, title) for name, title in _TABLE if np.isfinite(dataset.numbers(name)).any()]
+    metrics = () if dataset.model.metrics is None else dataset.model.metrics.to_dict()
+    titles = (*_TABLE[:2], *((name, name) for name in metrics), *_TABLE[2:])
+    present = [(name, title) for name, title in titles if np.isfinite(dataset.numbers(name)).any()]
     header = [*dataset.grid.keys, *(title for _, title in present)]
     columns = [_scores(dataset, name) if name == _Z_SCORE else dataset.numbers(name) for name, _ in present]
     rows = [

@@ -28,6 +28,7 @@ from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import Changes, Grid, SweepLike, grid_of
+from giantstep.sweep.measured import names_of
 from giantstep.sweep.paths import Path, with_paths
 from giantstep.sweep.tasks import SeedUnit, SolveUnit, not_parameters, run_units
 from giantstep.sweep.workers import compile_once, executor_of
@@ -57,7 +58,7 @@ def curve(
     optimal: bool = False,
     tolerance: float = 1e-10,
 ) -> Dataset:
-    """Errors of a model along a sweep ("fit.samples=0.2:3:30", or several for a family of curves).
+    """Errors and metrics of a model along a sweep ("fit.samples=0.2:3:30", or several for a family of curves).
 
     dimension: adds the theory at that finite size. simulate: adds ``seeds`` systems of that dimension, at most
     ``simulate_points`` points spread over the first sweep; points of one feature law share their features, so
@@ -105,6 +106,7 @@ class _Plan:
     def __init__(self, model: Model, grid: Grid, dimension: int | None, tolerance: float) -> None:
         self.grid, self.dimension, self.tolerance = grid, dimension, tolerance
         self.base = model.replace(dict(grid.changes(0)))
+        self.measured = (*_ERRORS, *names_of(self.base))
         for sweep in grid.sweeps:
             # what a number may be is an interval: its ends decide
             values = (min(sweep.values), max(sweep.values)) if sweep.numeric else sweep.values
@@ -202,16 +204,16 @@ def _solve(plan: _Plan, table: _Table, work: _Work, stage: str) -> None:
     for done, (row, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):
         if stage == "theory":
             table.status[row] = outcome.status
-        _record(table, stage, (row,), outcome)
+        _record(plan, table, stage, (row,), outcome)
         work.tell(stage, done, len(plan.grid))
 
 
-def _record(table: _Table, stage: str, rows: tuple[int, ...], outcome: Outcome) -> None:
-    """Put the numbers of an outcome into its rows: all of the theory's, the errors of the others."""
+def _record(plan: _Plan, table: _Table, stage: str, rows: tuple[int, ...], outcome: Outcome) -> None:
+    """Put the numbers of an outcome into its rows: all of the theory's, the errors and metrics of the others."""
     prefix = "" if stage == "theory" else f"{stage.replace(' ', '_')}_"
-    names = outcome.values if stage == "theory" else [name for name in _ERRORS if name in outcome.values]
+    names = outcome.values if stage == "theory" else [name for name in plan.measured if name in outcome.values]
     for row in rows:
-        if outcome.status != "ok":
+        if outcome.reason:
             table.because(row, stage, outcome.reason)
         for name in names:
             table.put(prefix + name, row, outcome.values[name])
@@ -233,7 +235,7 @@ def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
     base = random_features(plan.base)
     units = ((tuple(rows), SolveUnit(base, kept, None, plan.tolerance)) for kept, rows in shared.items())
     for done, (rows, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):
-        _record(table, "random features", rows, outcome)
+        _record(plan, table, "random features", rows, outcome)
         work.tell("random features", done, len(shared))
 
 
@@ -308,7 +310,7 @@ def _simulate(plan: _Plan, table: _Table, work: _Work, sampling: _Sampling) -> N
             for row in group.cells:
                 table.because(row, "simulation", bad.reason)
             continue
-        _record_simulation(table, group, outcomes)
+        _record_simulation(plan, table, group, outcomes)
     if len(failed) == len(groups):
         raise BadInput(failed[0])
 
@@ -355,8 +357,8 @@ def _seed_unit(plan: _Plan, group: _Group, sampling: _Sampling, index: int) -> S
     return SeedUnit(model, sampling.what, plan.dimension, sampling.seed, index, group.samples, group.ridges)
 
 
-def _record_simulation(table: _Table, group: _Group, outcomes: list[Outcome]) -> None:
-    for name in _ERRORS:
+def _record_simulation(plan: _Plan, table: _Table, group: _Group, outcomes: list[Outcome]) -> None:
+    for name in plan.measured:
         values = np.array([one.values[name] for one in outcomes], dtype=np.float64)
         mean, error = values.mean(axis=0), standard_error(values)
         for row, cell in group.cells.items():

@@ -56,7 +56,7 @@ class Dataset(Pictured):
 
     Columns: the swept keys; ``test_error``, ``train_error``, ``free_energy``, ... of the theory; ``status``
     ("ok", "not_converged", "impossible") and ``reason``; ``random_features_*``, ``best_linear_test_error`` and
-    ``optimal_test_error``;
+    ``optimal_test_error``; the metrics of the model by their names, with all that the errors have too;
     with a dimension, ``finite_size_*``, the theory at the whole-number sizes of that dimension; with a simulation,
     ``simulation_*`` with ``*_standard_error`` and ``*_z_score``, the difference from ``finite_size_*`` in standard
     errors, by chance of Student's law with seeds - 1 degrees of freedom. Errors are without the factor 1/2, the test

@@ -25,7 +25,9 @@ from giantstep.spec.shown import Pictured, Row
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Column, Dataset, versions
 from giantstep.sweep.grid import AxisLike, Changes, Grid, Sweep, grid_of
+from giantstep.sweep.measured import names_of
 from giantstep.sweep.tasks import SolveUnit, Unit, model_at, named, run_units
+from giantstep.sweep.tasks import told as with_metrics
 from giantstep.sweep.workers import compile_once, executor_of
 
 Array = NDArray[np.float64]
@@ -134,7 +136,7 @@ class TuneUnit:
         except BadInput as error:
             return Outcome("impossible", reason=str(error))
         numbers = {name: float(getattr(best.result, name)) for name in _NUMBERS}
-        return Outcome("ok", {**numbers, self.over: best.values[self.over]})
+        return with_metrics(best.result, {**numbers, self.over: best.values[self.over]})
 
     def key(self) -> str:
         """Everything that decides the numbers of this point."""
@@ -186,7 +188,7 @@ def map(
     progress: GivenProgress = None,
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Map:
-    """The test error over two keys, "fit.samples=0.1:4:40" and "step.learning_rate=0.1:10:40:log".
+    """Test error and metrics over two keys, "fit.samples=0.1:4:40" and "step.learning_rate=0.1:10:40:log".
 
     x, y: also as {"fit.samples": array}. optimum: a third key that is tuned in every point, as "fit.ridge". refine:
     rounds in which lines are added to the grid where the error changes by more than a shade between two of them.
@@ -198,6 +200,7 @@ def map(
     if dimension is not None:
         checked_count("dimension", dimension, 2)
     base = model.replace(dict(grid.changes(0)))
+    names_of(base)
     if optimum is not None:
         if optimum in grid.keys:
             raise BadInput(f"{optimum} is an axis of the map", "tune another key: the best y is drawn in any case")

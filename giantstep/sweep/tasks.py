@@ -118,13 +118,16 @@ class SeedUnit:
     ridges: tuple[float, ...]
 
     def run(self) -> Outcome:
-        """Test and train errors, sample after sample, the ridges of a sample together."""
+        """Test and train errors and metrics, sample after sample, the ridges of a sample together."""
         try:
             system = finite_system(at_dimension(self.model, self.dimension), self.what)
             found = simulate_seed(system, self.what, self.dimension, self.seed, self.index, self.samples, self.ridges)
         except BadInput as error:
             return Outcome("impossible", reason=str(error))
-        return Outcome("ok", {name: getattr(found, name).ravel().tolist() for name in ("test_error", "train_error")})
+        values = {"test_error": found.test_error, "train_error": found.train_error}
+        if self.model.metrics is not None:
+            values |= self.model.metrics.by_name(found.metrics)
+        return Outcome("ok", {name: each.ravel().tolist() for name, each in values.items()})
 
     def key(self) -> str:
         """Everything that decides the numbers of this seed."""
@@ -178,11 +181,21 @@ def _solved(
     """The same with the result, if there is one."""
     try:
         result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
-        return Outcome("ok", _numbers_of(result)), result
+        return told(result, _numbers_of(result)), result
     except NotConverged as error:
         return Outcome("not_converged", reason=str(error)), None
     except BadInput as error:
         return Outcome("impossible", reason=str(error)), None
+
+
+def told(result: Result, numbers: Mapping[str, float]) -> Outcome:
+    """The outcome of a solution with these numbers, and the metrics of its model."""
+    if result.model.metrics is None:
+        return Outcome("ok", dict(numbers))
+    from giantstep.sweep.measured import measured  # most models have none
+
+    found, reason = measured(result)
+    return Outcome("ok", {**numbers, **found}, reason)
 
 
 def _numbers_of(result: Result) -> dict[str, float]:
@@ -222,7 +235,7 @@ def columns_of(
     """Columns of a model at values [P] of ``parameter_keys``, all at a time; None where they have to be solved one by
     one. A point that is not certified has nan.
     """
-    if not goes_together(model, dimension):
+    if model.metrics is not None or not goes_together(model, dimension):
         return None
     try:
         for key, column in values.items():  # what a number may be is an interval: its ends decide
