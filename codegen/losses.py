@@ -157,7 +157,7 @@ def _law(analysis: LossAnalysis, kinked: bool) -> str:
     curvature={_curvature(analysis)},  # the largest of a smooth loss
     quadratic={_quadratic(analysis)},  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell
 """
 

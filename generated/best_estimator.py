@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 25bd7119f94dc97c, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature a71fbe6201591734, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "25bd7119f94dc97cb833849d6addf2929562b52384cb260cfe82d916c447e9be"
+SIGNATURE = "a71fbe6201591734fe8a09a90be549cf06fc6c5b57c091fe4a2183ec3af0a66a"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ y_1, y_2 [N], y_t [m, N]: E y, E y^2, E y t of the clean label there; mu0, h_1, 
 blocks, D_2 [K, N]: E sigma'^2. L [K, q], c [K]: loadings and bulk variances before the step; u, pi [K]: values of the
 readout and their fractions. Two blocks have in common what has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature 371eee7f69dab8d1, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 7d9eb9b72e92a9e6, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "371eee7f69dab8d1c8fb1f6582391ec7da346b0c8886b657fa3befbe07a97ee1"
+SIGNATURE = "7d9eb9b72e92a9e6345f5f18974671db4a4760302c7bf01fa695ea2ffc3cce4f"
 
 
 def after_step(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, L, c, u, pi, A, alpha_0, noise, flips):

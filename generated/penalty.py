@@ -4,13 +4,13 @@ V, Delta: width of the proximal map and variance of its argument; avg_*: average
 penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field: a ridge and a field
 that give the same response T and norm Q2 of a block.
 
-Generated; do not edit. Signature b02df8a62a417517, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 4c7086dfeba13ca9, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-SIGNATURE = "b02df8a62a417517af02500c4673be392b033f63183ee222b27126bc8eac0ed6"
+SIGNATURE = "4c7086dfeba13ca9ca2807df2d86b96cfde42a38688a2143660a505aefaef8e1"
 
 
 def readouts(beta, fraction, V, Delta, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 0f7a1810deeed259, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature f6a71bca0f3a0440, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "0f7a1810deeed259d196706966f855ffe76038da886339bec7662b443569b66e"
+SIGNATURE = "f6a71bca0f3a04403ac3ba8425fcad36e0b5c9392e6dc67c8d4fd871d7802f49"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

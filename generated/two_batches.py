@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 9e939c8ae7f514f1, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature d47180859f82ba28, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "9e939c8ae7f514f149955964870cc460edb13c3b647083a0e30c3016eb18e20d"
+SIGNATURE = "d47180859f82ba28dddb694da3efa6c0f49063b8f1e177d01a4964d20f5d2546"
 
 
 def directions(*, gamma, **_):

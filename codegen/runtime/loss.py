@@ -7,6 +7,7 @@ from typing import Any
 from codegen.runtime.compiling import Compiled, edge_at, entry, piece_at
 from codegen.runtime.gaussian import NORM
 from codegen.runtime.label_intervals import intervals
+from codegen.runtime.label_lines import lines
 from codegen.runtime.label_points import points
 from codegen.runtime.nodes import OMEGA, WEIGHT, fill_nodes, span_of
 from codegen.runtime.prox import Law, find_cell
@@ -41,6 +42,10 @@ class Loss:
     def points(self, *given: Any) -> Any:
         """Averages for labels at points: see ``label_points``."""
         return points(self.law, *given)
+
+    def lines(self, *given: Any) -> Any:
+        """Averages for labels that are linear beside points, of a loss of the residual: see ``label_lines``."""
+        return lines(self.law, *given)
 
     def intervals(self, *given: Any) -> Any:
         """Averages for labels on intervals: see ``label_intervals``."""

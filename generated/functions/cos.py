@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8a8e153cbdf7e5b5, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 44d02b32eace85b2, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "8a8e153cbdf7e5b54e4b65338af2201950671dfa4d045529f61cf396eb186f8c"
+SIGNATURE = "44d02b32eace85b2e339e65122907ac88b8d5365aa535d05c1d4d60767eeec83"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c768338b43daa257, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature ab3a39d186af4540, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c768338b43daa25734d11b65d4535084337edfe4a2dcd20c5b022b2da8475df5"
+SIGNATURE = "ab3a39d186af45406a7535575bf829c12df36396c66ff6220c1506c5cb00ddf1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

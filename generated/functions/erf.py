@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9a6fc4c64f9d92c6, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 1eee00b0e1b75c97, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "9a6fc4c64f9d92c6aef40f625b5bc4ca2b154ec8d20e1422fb95bb4c210aee11"
+SIGNATURE = "1eee00b0e1b75c97fad51dc94435fb146d252c592a28aa31d295ef7999efa5b2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 764701fcab9ba899, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 503b9fab09df5d67, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "764701fcab9ba8997c6037565d689eb655a36e6df5963d697de27ff45666af0f"
+SIGNATURE = "503b9fab09df5d6767915a18abdde9ff817083b9ab990895495f4b4cb0fb0e88"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

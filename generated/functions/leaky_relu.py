@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0f680f3ab40aac1c, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 424cb55ee3c07f8d, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "0f680f3ab40aac1cbc0e49285c7455233c249bc8d357d252d74d9e7a7239e823"
+SIGNATURE = "424cb55ee3c07f8dfee4bbe24c37772876801065d40bf7d6781ed2ddb3872660"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 46c9ec0ae35ede7b, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 515d9788edcb742f, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "46c9ec0ae35ede7b70c4085b417e15e0685250574762b883a6497492e1965cc4"
+SIGNATURE = "515d9788edcb742f71633d279fe54e3082180ca1bb49de9693a54d1761ec8c53"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

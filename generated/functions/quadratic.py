@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7e6bb032b400ac6c, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 822b34860e62292f, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "7e6bb032b400ac6cb28e24c51a30a6f32659a618dcccce92413df981cc6e5188"
+SIGNATURE = "822b34860e62292f3bb8b9f3a374ad50976e2ab5ddf32fc5b9d10fd629c9d6cc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

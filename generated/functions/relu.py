@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4279dc04ee7d8b0b, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature ebf56549d0468a15, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "4279dc04ee7d8b0b2505836a363ceaa9d4493d02f977fd6752858685a108222e"
+SIGNATURE = "ebf56549d0468a15d464d238cb607993f846111cf65ae049ae2c706ebc8b1257"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

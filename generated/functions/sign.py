@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b3db776e18efc0c6, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature fd895e7344f92387, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b3db776e18efc0c631f3abca7e8b0ab28e78f61c1cd56db15b96abe0522695c1"
+SIGNATURE = "fd895e7344f923879434b64b38f3bc8719c763c17734824721699a2f8065fe42"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

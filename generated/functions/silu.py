@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a971631e40e62a97, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 9f73f40727b4bf8c, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "a971631e40e62a9763ffaa235d28a1ae72f3ff33011f01f4bf3077e1aed5e852"
+SIGNATURE = "9f73f40727b4bf8c60a4d06a8f7c1e004edf15b414364677fbbbaa67ba826749"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

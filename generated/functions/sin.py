@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7ae499f805e1569d, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature f9044f345ea66e1f, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "7ae499f805e1569d066d211a77cf8aa7a75b1b7636de8e2fc305985a0b3fcc43"
+SIGNATURE = "f9044f345ea66e1f5f7117c0ec582279809aea79a1339a20bafd7ca63bc84298"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

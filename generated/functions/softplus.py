@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4093d08370a6de91, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 97ca0558ea17b6ec, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "4093d08370a6de9193134d3812ebcdbbd9ab7a8c3a20421f036be07c81ae0149"
+SIGNATURE = "97ca0558ea17b6ecf4885fcfb4c77f294fb08bd44bb8acd37d4e67c8a23386ce"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 42447c90164483b5, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 8b4cddd27c423004, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "42447c90164483b5ca9fc907cb4051ed3842aad1e92c8dc9a7c62053828dd35f"
+SIGNATURE = "8b4cddd27c4230041859eabe89a645d8e648eef59d1dec71acd6981403ea8315"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d0ef1461d42adb6e, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature e607aaa705b2fb85, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d0ef1461d42adb6e5fe6a4a3ad969c41d07a902f83e4d0bcca6e85dec3dd0a08"
+SIGNATURE = "e607aaa705b2fb85e39e654f9a41f621815f49e927c362a28e99ceb8e0f3b86b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

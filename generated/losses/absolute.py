@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature e67baf06d8af84fd, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 29107e55a14d6d03, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "e67baf06d8af84fd3107dcb0a6bc6300973543d6a31de80719fca6a9945d743b"
+SIGNATURE = "29107e55a14d6d03906e4445aad09dd7536598a8df6a527998d90336e28477d5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -56,5 +56,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 9afca5c1c7ec13ca, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature d6074a32cf9c0275, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "9afca5c1c7ec13ca8563af6dee8106b805dece5002bb5b02431c85cd7003afe0"
+SIGNATURE = "d6074a32cf9c027571326435a56570bd2abb14f7da8d2e639304a29db643809c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True
@@ -46,5 +46,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 60c57fc06382b54c, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature dfaf6cdb71481564, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "60c57fc06382b54cf7e00d38b1ca929f63433fabdd3cc8f0db70194f663611bc"
+SIGNATURE = "dfaf6cdb7148156402387c6f4b45b9d5d6cafa342179c353fff7dce1e6a76897"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False
@@ -64,5 +64,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e2c4e801a5d9d990, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 4710bd466b4ee2a9, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "e2c4e801a5d9d9905ed9ecdf37e197a904c64492e1c935fa4f7a39e6544bea0c"
+SIGNATURE = "4710bd466b4ee2a92d0ecc247ee231e7a84c3f138ecfb827da7cada12fc0d593"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -44,5 +44,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 88fd9f84626a8286, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 5d9a80ad956e7e75, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "88fd9f84626a8286348bf2baaa6024756b1b2b6a4fab6195931bd9d87a3252b5"
+SIGNATURE = "5d9a80ad956e7e753e7e8cee09cd13461d0b4ed116a767137fab780786ae78cb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -44,5 +44,5 @@ LOSS = Loss(
     curvature=1.01,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

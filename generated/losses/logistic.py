@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 5a00231cb31a7c16, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 856de967f4b35717, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "5a00231cb31a7c16b11faf8d62053b8c04da328d62b9fb2c998ce2fc3ef72580"
+SIGNATURE = "856de967f4b3571752b1a7082e47646b0ced5eda8a23f821d92f6aa4e9776a51"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -46,5 +46,5 @@ LOSS = Loss(
     curvature=0.2525,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

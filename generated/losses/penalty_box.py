@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 7920cc9ff014675a, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 074f6e50604fa28d, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "7920cc9ff014675a0dfe450397ae1d4ca27fdbf4ebc111192666e59eb6a43d24"
+SIGNATURE = "074f6e50604fa28dd1846690669e949ca5d529c2f0373b3b6da1c2134dda5946"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False
@@ -65,5 +65,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 63d565e274c9af2c, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature f971a7a6c3c3688c, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "63d565e274c9af2cfaee22bdf032502c8d66d665574d792ed2ed9381a46abf07"
+SIGNATURE = "f971a7a6c3c3688cc08525f807d6bf234dc22588df761572d8fbbe3c03633ded"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -46,5 +46,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 47830ddb83366c84, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 5309c2d7b6f900ae, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "47830ddb83366c847b2f9872862f0901558d5a389e79cc28a681fb957b2ff5a6"
+SIGNATURE = "5309c2d7b6f900aeebca52ac22bc073839a0597e646ef46784db33a5d25e637c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -43,5 +43,5 @@ LOSS = Loss(
     curvature=1.01,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, intervals, nodes = LOSS.points, LOSS.intervals, LOSS.nodes
+points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 49a05c2803d51558, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 35d86d00af63073f, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -56,7 +56,7 @@ class LabelNodes(NamedTuple):
     rest: Any  # [D, D]: the covariance of t about its mean
 
 
-class _Moves(NamedTuple):
+class Moves(NamedTuple):
     """How t moves the output."""
 
     rest: Any  # [D, D]: the covariance of t about its mean
@@ -79,7 +79,7 @@ class _Side(NamedTuple):
     V: float
 
 
-class _Room(NamedTuple):
+class Room(NamedTuple):
     """Nodes with the loss there, the density of one centre, its sums, the averages, the knots of a label."""
 
     scratch: Any
@@ -90,7 +90,7 @@ class _Room(NamedTuple):
 
 
 @inner
-def _add(sums, sign, part, moves, out, node):
+def add(sums, sign, part, moves, out, node):
     """Add the averages about a centre to those at a node; part: the weights of 1, of the mean of t and its products.
 
     t varies about its mean, which moves the output: by Stein's lemma a factor t - mean becomes a derivative in the
@@ -117,7 +117,7 @@ def _add(sums, sign, part, moves, out, node):
 
 
 @inner
-def _set_part(w, t, part):
+def set_part(w, t, part):
     """The weights of 1, of t and of its products where t has the weight w."""
     directions = t.shape[0]
     part[0] = w
@@ -205,7 +205,7 @@ def _gathered(centres, count, low, cell, panel, moments, bell):
             kept += 1
         else:
             _fill_shares(place - number, bell, share)
-            first = panel[k] * _PANEL + number % _PANEL - (_MIDDLE)
+            first = panel[k] * _PANEL + number % _PANEL - _MIDDLE
             for a in range(parts.shape[1]):
                 add_multiple(moments, a, first, parts[j, a], share)
     return kept
@@ -240,13 +240,13 @@ def _find_centres(law, sign, labels, fields, node, centres):
             centres.place[count] = sign * center - (y if law.residual else 0.0)
             low = min(low, centres.place[count])
             centres.label[count] = y
-            _set_part(weight, labels.t[node, j], centres.part[count])
+            set_part(weight, labels.t[node, j], centres.part[count])
             count += 1
     return count, low
 
 
 @inner
-def _variance(fields, node, moves):
+def variance_of(fields, node, moves):
     """The variance of the output at a node; fills moves.carried."""
     variance = fields.Delta[node]
     for d in range(moves.carried.shape[0]):
@@ -271,8 +271,8 @@ def _first_beyond(scratch, count, omega):
 
 
 @inner
-def _sum_up(center, spread, count, room, sums):
-    """The sums about a centre, in the order of ``_add``, over the nodes within reach of it; both are counted from the
+def sum_up(center, spread, count, room, sums):
+    """The sums about a centre, in the order of ``add``, over the nodes within reach of it; both are counted from the
     start of their span.
     """
     scratch, density = room.scratch, room.density
@@ -329,8 +329,8 @@ def _add_averages(law, rule, side, centres, order, moves, room, node):
             for a in range(room.out.shape[0]):
                 room.out[a, node] = math.nan
         for k in range(first, last):
-            _sum_up(centres.place[order[k]] - span.low, side.spread, count, room, room.sums)
-            _add(room.sums, side.sign, centres.part[order[k]], moves, room.out, node)
+            sum_up(centres.place[order[k]] - span.low, side.spread, count, room, room.sums)
+            add(room.sums, side.sign, centres.part[order[k]], moves, room.out, node)
         first = last
 
 
@@ -350,7 +350,7 @@ def _add_closed(law, rule, side, centres, count, moves, room, node):
             for a in range(10):
                 room.sums[a] = 0.0
             add_quadratic(law, rule, y, output, room.knots, room.sums)
-        _add(room.sums, side.sign, centres.part[j], moves, room.out, node)
+        add(room.sums, side.sign, centres.part[j], moves, room.out, node)
 
 
 @inner
@@ -372,14 +372,14 @@ def points(law, rule, labels, fields, scratch, out):
     number, directions = labels.weight.shape[1], labels.t.shape[2]
     products = 1 + directions + directions * (directions + 1) // 2
     centres = _Centres(np.empty(number), np.empty(number), np.empty((number, products)))
-    moves = _Moves(labels.rest, np.empty(directions))
+    moves = Moves(labels.rest, np.empty(directions))
     panel = np.empty(number + 2, np.int64)
     bell = _bell()
-    room = _Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law))
+    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law))
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
-        spread, V = math.sqrt(_variance(fields, node, moves) + rule.noise), fields.V[node]
+        spread, V = math.sqrt(variance_of(fields, node, moves) + rule.noise), fields.V[node]
         cell = _CELL * spread
         for number_of_side in range(2 if law.margin else 1):
             sign = 1.0 - 2.0 * number_of_side
@@ -395,4 +395,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "49a05c2803d515580f84d2f3b8c0ec9f98c4eaf95d47f8e7c43bf501d0e1cedf"
+SIGNATURE = "35d86d00af63073fcdd718e13f2b1b169ec8336ae79686b6940bf2c1a0889387"

@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 49a05c2803d51558, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 35d86d00af63073f, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -14,6 +14,7 @@ from typing import Any
 from generated.runtime.compiling import Compiled, edge_at, entry, piece_at
 from generated.runtime.gaussian import NORM
 from generated.runtime.label_intervals import intervals
+from generated.runtime.label_lines import lines
 from generated.runtime.label_points import points
 from generated.runtime.nodes import OMEGA, WEIGHT, fill_nodes, span_of
 from generated.runtime.prox import Law, find_cell
@@ -48,6 +49,10 @@ class Loss:
     def points(self, *given: Any) -> Any:
         """Averages for labels at points: see ``label_points``."""
         return points(self.law, *given)
+
+    def lines(self, *given: Any) -> Any:
+        """Averages for labels that are linear beside points, of a loss of the residual: see ``label_lines``."""
+        return lines(self.law, *given)
 
     def intervals(self, *given: Any) -> Any:
         """Averages for labels on intervals: see ``label_intervals``."""
@@ -99,4 +104,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "49a05c2803d515580f84d2f3b8c0ec9f98c4eaf95d47f8e7c43bf501d0e1cedf"
+SIGNATURE = "35d86d00af63073fcdd718e13f2b1b169ec8336ae79686b6940bf2c1a0889387"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature b0d9bdb9910c5791.
+Generated; do not edit. Signature 677c6b658bee7150.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b0d9bdb9910c57918587547b1556fbca326b2297e9556b3155c787a60fa88305"
+SIGNATURE = "677c6b658bee7150e4157246413cc037c7812c0955d3a577bffe89d8e45e5584"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 5e0afa52e4b55d55.
+Generated; do not edit. Signature fb5c24e7e5b6e430.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5e0afa52e4b55d55f0bb3c2eab86c988958578ce7d9ac65724e1df27379c86ef"
+SIGNATURE = "fb5c24e7e5b6e430ec511e429b0f2166aad23c7f8f4db5e58865853cede9a2d8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 99d7e10ee324d016.
+Generated; do not edit. Signature c7a7f8bf094d4b93.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "99d7e10ee324d016d2af232bc9e5a33be7842f198604c7599cb94bd07b45f1db"
+SIGNATURE = "c7a7f8bf094d4b935210a5e54bca607d71e01d7c4a1a65880d7eb5441137195c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 34157138b9a06cf2, runtime bd24b89aa8c8ab0b.
+Generated; do not edit. Signature 41d0d45f82cf17c0, runtime 397be9fa5f17bd4d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "34157138b9a06cf29de0b209b195f40687e90ff23bcbc9b184d06b475cfb0d59"
+SIGNATURE = "41d0d45f82cf17c0cd7c7e19665ef70496e3b1c3a7180f80a7cccfe7c4200961"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e427bd5085dcda1a.
+Generated; do not edit. Signature cbdbe7102e09925a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e427bd5085dcda1a7f855fbabb30aab1ae52a7bd0dd97c0a05d171d98232eeaa"
+SIGNATURE = "cbdbe7102e09925ab0ef19dca5c15f8e9b925f0e30904e72793a031df3ff07a6"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

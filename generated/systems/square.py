@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 84e9bd15136eab7e.
+in X). Generated; do not edit. Signature 951e1e97174aa8c8.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "84e9bd15136eab7ea1a9dd7b9c973e061df19662afabc6e994e5be85ff7650d8"
+SIGNATURE = "951e1e97174aa8c841f04f8c983876c1ba620b01211ac37cee5995e8d0c214f1"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c6603377eea5b8b6.
+in X). Generated; do not edit. Signature 00a537e9e9c160ae.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c6603377eea5b8b6f9fef9b4ca448879ac05558264e7efaae4ffa75ae75840f3"
+SIGNATURE = "00a537e9e9c160ae22dd98fbe7802bbe62e6dada0f8f52e9bd2ec17dee547da5"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

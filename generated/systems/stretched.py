@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 044e97567f8a1938.
+Generated; do not edit. Signature 362cba6f57407c47.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "044e97567f8a1938aeff96e46bce90eb7ef74b65c16de12c2a1d5a67abf193ca"
+SIGNATURE = "362cba6f57407c47a707e9b6d6a42d4d1537b479d212fe83550557c4b540b886"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 8a7017d0c1dea6e3.
+Generated; do not edit. Signature c8a126c900173695.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8a7017d0c1dea6e31aa342c717f15cba988b55a37aa54f15b2874cdbd6952228"
+SIGNATURE = "c8a126c9001736951479756f44df27b1bf456064d19eaf3c8fb7f24c30b5d762"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

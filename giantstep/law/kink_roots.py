@@ -60,7 +60,7 @@ class Kinks:
             still = self._along(kink, 0, places)(0.0 * ones)
             moves = [
                 float(np.max(np.abs(self._along(kink, axis, places)(ones) - still))) > _STILL * np.max(np.abs(still))
-                for axis in range(len(self.names))
+                for axis in range(self.lower.shape[1])
             ]
             found.append(max((axis for axis, does in enumerate(moves) if does), default=-1))
         return found
@@ -107,7 +107,7 @@ class Kinks:
         integrals over it have kinks there, or roots where one begins or ends, which the second value tells.
         """
         following = axis + 1
-        if following >= len(self.names) or not moves(self.lower, following):
+        if following >= self.lower.shape[1] or not moves(self.lower, following):
             return np.empty((0, len(fixed))), False
         grid = np.linspace(-REACH, REACH, _GRID)
         lines = np.repeat(np.arange(len(fixed)), _GRID)

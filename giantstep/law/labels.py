@@ -156,7 +156,7 @@ def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = Fa
         label = (points.label[:, None] + math.sqrt(variance) * noise).ravel()
         return replace(points, low=low, high=high, label=label, weight=np.outer(points.weight, weight).ravel())
     n, j, d = points.t.shape
-    _enough_memory(n, j * len(noise), d)
+    enough_memory(n, j * len(noise), d)
     label = points.label[:, :, None] + math.sqrt(variance) * noise
     t = np.broadcast_to(points.t[:, :, None, :], (n, j, len(noise), d))
     weights = (points.weight[:, :, None] * weight).reshape(n, -1)
@@ -225,7 +225,7 @@ def drawn(points: Points, target: Target, finer: int = 0, rough: bool = False) -
 def _drawn(points: Points, channel: Channel, finer: int, rough: bool) -> Points:
     n, j, d = points.t.shape
     label, weight = labels_given(channel, points.label, finer, rough)
-    _enough_memory(n, j * len(label), d)
+    enough_memory(n, j * len(label), d)
     label, weight = (np.moveaxis(each, 0, 1).reshape(n, -1) for each in (label, weight * points.weight))
     t = np.broadcast_to(points.t[:, None], (n, len(label[0]) // j, j, d)).reshape(n, -1, d).copy()
     return Points(np.ascontiguousarray(weight), np.ascontiguousarray(label), t, points.rest)
@@ -270,7 +270,7 @@ def _points(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
         t = t[:, :, None]
     else:
         nodes, weights = _tensor(target, rows_of(gamma), finer, rough)
-        _enough_memory(len(kappa), *nodes.shape)
+        enough_memory(len(kappa), *nodes.shape)
         t = np.broadcast_to(nodes, (len(kappa), *nodes.shape)).copy()
         weight = np.broadcast_to(weights, (len(kappa), len(weights))).copy()
     z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", noisy.lower, t)
@@ -323,7 +323,7 @@ def _affordable(link: str, count: int) -> None:
         )
 
 
-def _enough_memory(nodes: int, labels: int, directions: int) -> None:
+def enough_memory(nodes: int, labels: int, directions: int) -> None:
     """Raise NotConverged where the labels at all nodes of kappa do not fit."""
     needed = 8 * nodes * labels * (4 + 2 * directions)
     available = available_bytes() if needed > _LITTLE else None
@@ -343,7 +343,7 @@ def _trapezoid(step: float, reach: float = _REACH) -> tuple[Array, Array]:
 @lru_cache(maxsize=256)
 def _step_and_reach(link: str, overlaps: Rows, probit: float) -> tuple[float, float]:
     """The largest step of t at which the first moments of the label have settled, and where t may end."""
-    previous, reach = None, _reach(link, overlaps, probit)
+    previous, reach = None, reach_of(link, overlaps, probit)
     steps = _STEPS if len(overlaps[0]) == 1 else _STEPS[:_STEPS_OF_SEVERAL]
     for step in steps:
         t, weight = _trapezoid(step, reach)
@@ -370,7 +370,7 @@ def _along_axes(link: str, overlaps: Rows, probit: float, t: Array) -> Iterator[
             yield values(z)
 
 
-def _reach(link: str, overlaps: Rows, probit: float) -> float:
+def reach_of(link: str, overlaps: Rows, probit: float) -> float:
     """Where t may end: the weight times the square of the label is nothing there. Raises NotConverged."""
     for reach in _REACHES:
         t, weight = _trapezoid(0.25, reach)

@@ -26,7 +26,6 @@ from giantstep.spec.link import link_values
 
 Array = np.ndarray
 _ORDER, _ROUGH = 14, 13  # nodes of a panel; of the estimate of their error
-_NEGLIGIBLE = 1e-16  # weight of a node together with its kappa that is left out
 _BY_NODES = 2  # indices: more are averaged adaptively
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
@@ -116,19 +115,20 @@ def nodes_given_kappa(
 
     poles: of functions of the label that have poles near the axis. Raises NotConverged where there are too many.
     """
-    found, rule = link_of(link), _Rule(finer, _ROUGH if rough else _ORDER, poles)
+    found, rule = link_of(link), Rule(finer, _ROUGH if rough else _ORDER, poles)
+    met = tuple(dict.fromkeys(kinks(found.node)))
     _, sizes, turned = np.linalg.svd(lower)
     if sizes[-1] < _THIN * sizes[0]:  # kinks are met along the direction that varies most, which comes last
         axes = turned[::-1].T
-        weight, t = _nodes(link, found.variables, gamma, lower @ axes, kappa, rule)
+        weight, t = nodes_along(link, Kinks(found.variables, met, lower @ axes), gamma, kappa, rule)
         return weight, t @ axes.T
     if np.all(np.diag(lower) > 0.0) and (order := nesting(found.node, found.variables)) != found.variables:
         # kinks are met most easily along the variable that they know as a polynomial
         places = [found.variables.index(name) for name in order]
         other = np.linalg.cholesky((lower @ lower.T)[np.ix_(places, places)])
-        weight, t = _nodes(link, order, gamma[:, places], other, kappa, rule)
+        weight, t = nodes_along(link, Kinks(order, met, other), gamma[:, places], kappa, rule)
         return weight, t @ np.linalg.solve(lower[places], other).T
-    return _nodes(link, found.variables, gamma, lower, kappa, rule)
+    return nodes_along(link, Kinks(found.variables, met, lower), gamma, kappa, rule)
 
 
 def turns_along(link: str, gamma: Array, probit: float) -> list[tuple[float, float]]:
@@ -170,15 +170,15 @@ def meetings_along(link: str, gamma: Array, probit: float) -> list[tuple[float, 
     return [(place, width) for place in places[:, 0].tolist()]
 
 
-def _nodes(
-    link: str, names: tuple[str, ...], gamma: Array, lower: Array, kappa: Array, rule: _Rule
-) -> tuple[Array, Array]:
-    """Nodes along one t after the other; gamma and L are those of the indices ``names``, L triangular or not."""
-    base, count = kappa @ gamma, len(kappa)
-    kinked = Kinks(names, tuple(dict.fromkeys(kinks(link_of(link).node))), lower)
+def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule) -> tuple[Array, Array]:
+    """Weights [N, J] and places [N, J, axes] along one t after the other; gamma: overlaps of the indices of the kinks.
+
+    Raises NotConverged where there are too many nodes.
+    """
+    base, count, lower = kappa @ gamma, len(kappa), kinked.lower
     far = np.exp(-0.5 * (kappa**2).sum(axis=1))
-    owner, weight, t = np.arange(count), np.ones(count), np.zeros((count, len(lower)))
-    for axis in range(len(lower)):
+    owner, weight, t = np.arange(count), np.ones(count), np.zeros((count, lower.shape[1]))
+    for axis in range(lower.shape[1]):
         if not moves(lower, axis):  # the label does not know this direction: two nodes have its variance
             line, place, of_place = _same((np.array([-1.0, 1.0]), np.full(2, 0.5)), np.arange(len(owner)))
         else:
@@ -188,7 +188,7 @@ def _nodes(
             thin = float(np.linalg.norm(lower[:, axis])) < _THIN
             line, place, of_place = _by_line(cuts, replace(rule, graded=graded), thin)
         weight = weight[line] * of_place
-        keep = weight * far[owner[line]] > _NEGLIGIBLE
+        keep = weight * far[owner[line]] > rule.negligible
         line, weight = line[keep], weight[keep]
         owner, t = owner[line], t[line]
         t[:, axis] = place[keep]
@@ -201,7 +201,7 @@ def _nodes(
 
 
 @dataclass(frozen=True)
-class _Rule:
+class Rule:
     """Panels halved ``finer`` times, of ``order`` nodes each; graded: by a map that makes roots of the distance to an
     end smooth; poles: see ``nodes_given_kappa``.
     """
@@ -210,6 +210,11 @@ class _Rule:
     order: int
     poles: bool
     graded: bool = False
+
+    @property
+    def negligible(self) -> float:
+        """Weight of a node together with its kappa that is left out."""
+        return 1e-16
 
     def split(self, cuts: Array) -> tuple[Array, Array]:
         """Nodes and weights [I, n] of the standard normal on panels between the cuts [I, C] and the ends."""
@@ -234,7 +239,7 @@ class _Rule:
         return hermite(self.order * (2 + self.finer) * (1 if thin else 3) // 2)
 
 
-def _by_line(cuts: Array, rule: _Rule, thin: bool) -> tuple[NDArray[np.intp], Array, Array]:
+def _by_line(cuts: Array, rule: Rule, thin: bool) -> tuple[NDArray[np.intp], Array, Array]:
     """Lines, places and weights of the nodes along one t for the cuts [I, C] of every line, in the order of lines."""
     bare = np.all(np.abs(cuts) == REACH, axis=1)
     lines = np.flatnonzero(~bare)

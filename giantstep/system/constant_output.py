@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.law.labels import Labels, Points
+from giantstep.law.label_lines import LabelLaw, Lines
+from giantstep.law.labels import Points
 from giantstep.spec.expressions import special
 from giantstep.system.discretisation import Resolved
 from giantstep.system.kernels import loss_kernel
@@ -44,9 +45,11 @@ def mean_loss(problem: Problem, laws: Resolved, output: float) -> float:
     return float(problem.model.fit.loss.entry.error_scale) * float(probability @ values)
 
 
-def label_points(table: Array, law: Labels) -> tuple[Array, Array]:
+def label_points(table: Array, law: LabelLaw) -> tuple[Array, Array]:
     """All labels of the nodes and their probabilities."""
     kappa, weight = table[:, 0], table[:, 1]
+    if isinstance(law, Lines):
+        law = law.points
     if isinstance(law, Points):
         return law.label.ravel(), (weight[:, None] * law.weight).ravel()
     gamma, width, _ = law.channel

@@ -12,14 +12,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from generated.runtime.label_intervals import LabelIntervals
-from generated.runtime.label_points import LabelNodes
 from generated.runtime.newton import sizes
 from generated.runtime.nodes import Fields, Rule
 from generated.runtime.steps import raise_variances
 from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.kind import kind_of_averages
-from giantstep.law.labels import Intervals, Labels, Points, nodes_of_link
+from giantstep.law.label_lines import LabelLaw, Lines
+from giantstep.law.labels import Intervals, Points, nodes_of_link
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.mesh import ORDERS, meshes, nodes
@@ -28,6 +27,7 @@ from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
 from giantstep.system.kernels import loss_kernel, system_kernel
+from giantstep.system.label_kernels import kernel_of
 from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
@@ -288,6 +288,7 @@ class CoupledSystem(LinearReadouts):
 
     def plain_output(self) -> Output:
         """The same, as the equations have it."""
+        assert not isinstance(self.clean, Lines)  # which are of losses of the residual, whose error needs moments only
         return Output(self.kappa, self.view("mean"), self.slopes, self.view("Delta"), self.clean)
 
     def where_signs_turn(self) -> Iterator[CoupledSystem]:
@@ -335,7 +336,7 @@ class CoupledSystem(LinearReadouts):
         for part in zip(np.array_split(kappa, count), np.array_split(weight, count), strict=True):
             yield self._on(*part)
 
-    def _on(self, kappa: Array, weight: Array, clean: Labels | None = None) -> CoupledSystem:
+    def _on(self, kappa: Array, weight: Array, clean: LabelLaw | None = None) -> CoupledSystem:
         """The fields of the last x at other nodes of kappa, with the law of the clean label there."""
         problem = self.problem
         rows = rows_between(problem, kappa, weight)
@@ -372,13 +373,9 @@ class CoupledSystem(LinearReadouts):
 
     def _averaging(self) -> tuple[Callable[..., object], Sequence[object]]:
         """The kernel that averages over the output, with its arguments."""
-        law = self.labels
         fields = Fields(self.view("V"), self.view("mean"), self.slopes, self.view("Delta"))
-        if isinstance(law, Intervals):
-            labels = LabelIntervals(self.kappa, law.low, law.high, law.weight, law.label, law.channel)
-            return self.loss.intervals, (self.rule, labels, fields, self.scratch, self.averages)
-        nodes = LabelNodes(law.weight, law.t, law.label, law.rest)
-        return self.loss.points, (self.rule, nodes, fields, self.scratch, self.averages)
+        kernel, labels = kernel_of(self.loss, self.labels, self.kappa)
+        return kernel, (self.rule, labels, fields, self.scratch, self.averages)
 
     def _arguments(self) -> tuple[Array, ...]:
         room = self.room

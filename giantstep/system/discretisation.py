@@ -9,6 +9,8 @@ import numpy as np
 
 from derive.language.links import link_of
 from derive.language.parity import parity
+from giantstep.law.directions import rows_of
+from giantstep.law.label_lines import LabelLaw, Lines, are_lines, lines_given_kappa
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
 from giantstep.law.labels import Labels, Points, label_law, with_noise
 from giantstep.law.multi_index_labels import (
@@ -79,8 +81,8 @@ class Resolved:
     """The table [N, 5 + ... + 3K], read-only; the law of the label as the loss takes it, and of the clean label."""
 
     table: Array
-    labels: Labels
-    clean: Labels
+    labels: LabelLaw
+    clean: LabelLaw
     known: dict[tuple[Term, ...], Array] = field(default_factory=dict, compare=False, repr=False)
     columns: dict[Span | None, Columns] = field(default_factory=dict, compare=False, repr=False)
 
@@ -181,13 +183,14 @@ def resolved_on(
         rows = _with_target(rows, clean_moments(rows, target, alignments, level.labels, level.rough))
     elif symmetric:
         rows = _half(rows, _rank(alignments)) if label(rows).odd else rows
-    law = label(rows)
+    law: LabelLaw = label(rows) if square or not are_lines(target, form) else _lines(rows, target, alignments, level)
     if square:  # which knows the clean label by the table
         rows.flags.writeable = False
         return Resolved(rows, law, law)
     if form != "residual" and target.noise > 0.0:
+        assert not isinstance(law, Lines)  # which are of losses of the residual
         law = with_noise(law, target.noise, level.labels, level.rough)
-    if isinstance(law, Points):
+    if isinstance(law, (Points, Lines)):
         seldom = rows[:, 1, None] * law.weight <= _NOTHING * np.sum(rows[:, 1])
         law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
@@ -237,6 +240,11 @@ def _rank(alignments: tuple[float, ...] | Rows) -> int:
 def _law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:
     kappa = coordinates(rows, target.indices, _rank(alignments))
     return label_law(target, alignments, kappa, finer=level.labels, rough=level.rough)
+
+
+def _lines(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Lines:
+    kappa = coordinates(rows, target.indices, _rank(alignments)).reshape(len(rows), -1)
+    return lines_given_kappa(target, rows_of(np.atleast_2d(np.array(alignments))), kappa, level.labels, level.rough)
 
 
 def _half(rows: Array, rank: int) -> Array:

@@ -115,7 +115,9 @@ def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
     """The averages over the output for the kind of law that the label has, and a law of the types of that."""
     # the square loss starts sooner without
     from generated.runtime.label_intervals import LabelIntervals, intervals
+    from generated.runtime.label_lines import LabelLines, lines
     from generated.runtime.label_points import LabelNodes, points
+    from giantstep.law.label_lines import are_lines
     from giantstep.law.labels import is_constant
 
     target = model.target
@@ -123,6 +125,8 @@ def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
     if target.indices == 1 and is_constant(target.link) and not noisy:
         return intervals, LabelIntervals(*(np.ones(1),) * 6)
     table = np.ones((1, 1))
+    if are_lines(target, model.fit.loss.form):
+        return lines, LabelLines(table, np.ones((1, 1, 1)), table, table, np.ones(1), table)
     return points, LabelNodes(table, np.ones((1, 1, 1)), table, table)
 
 

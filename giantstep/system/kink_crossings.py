@@ -12,7 +12,8 @@ from functools import partial
 import numpy as np
 
 from generated.runtime.between_nodes import crosses
-from giantstep.law.labels import Intervals, Labels
+from giantstep.law.label_lines import LabelLaw, Lines
+from giantstep.law.labels import Intervals
 from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
@@ -76,7 +77,7 @@ def _width(system: CoupledSystem) -> Array:
     return np.asarray(np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread)
 
 
-def _passages(system: CoupledSystem, law: Labels) -> list[tuple[Callable[[Array], Array], Kink | None]]:
+def _passages(system: CoupledSystem, law: LabelLaw) -> list[tuple[Callable[[Array], Array], Kink | None]]:
     """The labels with the kinks that the output may pass; a smooth loss of the margin turns where the output vanishes,
     whatever the label.
     """
@@ -86,10 +87,12 @@ def _passages(system: CoupledSystem, law: Labels) -> list[tuple[Callable[[Array]
     return [(label, kink) for label in labels for kink in kinks_of(system)]
 
 
-def _labels(problem: Problem, law: Labels) -> list[Callable[[Array], Array]]:
+def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
     """The values of a label given kappa; none where it varies continuously beside kappa, which smooths."""
     if isinstance(law, Intervals):
         return [partial(np.full_like, fill_value=value) for value in sorted(set(law.label.tolist()))]
+    if isinstance(law, Lines):
+        return []
     if problem.link is None:  # several indices: jumps of the label stand out by its few values
         values = np.unique(law.label)
         return [partial(np.full_like, fill_value=value) for value in values.tolist()] if len(values) <= _FEW else []

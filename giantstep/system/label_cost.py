@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.law.labels import Points, label_law
+from giantstep.law.label_lines import are_lines, lines_given_kappa
+from giantstep.law.labels import Intervals, label_law
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import shape_of
 
 _MOST = 12_000_000  # nodes of label and kappa together: some five seconds for each evaluation of the equations
+_OF_A_LINE = 3  # nodes that take as long as one where the label is linear beside it
 _SAMPLE = 5  # points of kappa at which nodes of the label are counted
 
 
@@ -24,10 +26,11 @@ def require_affordable(problem: Problem) -> None:
         return
     nodes = len(tensor_table(shape_of(problem), (1.0,) * problem.rank))
     sample = np.random.default_rng(0).standard_normal((_SAMPLE, problem.rank))
-    law = label_law(target, problem.overlaps, sample)
-    assert isinstance(law, Points)
+    lines = are_lines(target, loss.form)
+    law = (lines_given_kappa if lines else label_law)(target, problem.overlaps, sample, 0, False)
+    assert not isinstance(law, Intervals)
     labels = int(np.count_nonzero(law.weight, axis=1).max())
-    if nodes * labels > _MOST:
+    if nodes * labels * (_OF_A_LINE if lines else 1) > _MOST:
         raise NotConverged(
             f"averages of the loss {loss} need {nodes} nodes of the spike's {problem.rank} directions, and at each of "
             f"them {labels} of the label {target.link!r}: more than {_MOST:.0e} in all",

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-from giantstep.law.labels import Points
+from giantstep.law.labels import Intervals
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
@@ -75,7 +75,7 @@ def next_times(times: Times, finer: CoupledSystem, x: Array, tests: tuple[float,
 
     A step of Newton's method on its nodes of kappa, with the nodes of the label of the coarser, tells the axes apart.
     """
-    if settles(finer.problem) or not isinstance(finer.labels, Points):
+    if settles(finer.problem) or isinstance(finer.labels, Intervals):
         return times.both
     mixed = coupled_at(finer.problem, replace(finer.level, rough=True))
     mixed.takes(finer)
@@ -91,7 +91,7 @@ def next_times(times: Times, finer: CoupledSystem, x: Array, tests: tuple[float,
 
 def is_affordable(system: CoupledSystem) -> bool:
     """Whether a system may be refined once more."""
-    return not isinstance(system.labels, Points) or system.labels.weight.size <= _MOST // 4
+    return isinstance(system.labels, Intervals) or system.labels.weight.size <= _MOST // 4
 
 
 def apart(estimate: float, value: float, tolerance: float) -> float:

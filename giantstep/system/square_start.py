@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generated.runtime.label_intervals import LabelIntervals
+from generated.runtime.label_lines import LabelLines
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
+from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Intervals
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.problem import Problem
@@ -169,7 +171,11 @@ def _averages(
         everywhere = LabelIntervals(np.zeros(1), -np.inf * one, np.inf * one, one, label * one, channel)
         system.loss.intervals(rule, everywhere, fields, system.scratch, out)
     else:
-        nodes = LabelNodes(np.ones((1, 1)), np.zeros((1, 1, many)), np.full((1, 1), label), np.zeros((many, many)))
-        system.loss.points(rule, nodes, fields, system.scratch, out)
+        weight, t, y, rest = np.ones((1, 1)), np.zeros((1, 1, many)), np.full((1, 1), label), np.zeros((many, many))
+        if isinstance(system.labels, Lines):
+            lines = LabelLines(weight, t, y, np.zeros((1, 1)), np.zeros(many), rest)
+            system.loss.lines(rule, lines, fields, system.scratch, out)
+        else:
+            system.loss.points(rule, LabelNodes(weight, t, y, rest), fields, system.scratch, out)
     names = system.kernel.AVERAGES
     return float(out[names.index("avg_g"), 0]), float(out[names.index("avg_h"), 0])

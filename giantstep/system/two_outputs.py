@@ -15,6 +15,7 @@ from scipy import special
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
 from giantstep.law.channel import labels_given
+from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Intervals, Labels, Points, law_of_link
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Target
@@ -91,6 +92,8 @@ def slopes_of(averages: Averages, covariance: Array, noise: bool, nodes: int) ->
             )
         if target.flips > 0.0 or target.channel is not None:
             labels, own = _given(system), target
+    if isinstance(labels, Lines):
+        labels = _given(system)
     if isinstance(labels, Intervals):
         found = _of_intervals(averages, labels, common, nodes)
     else:

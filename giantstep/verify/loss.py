@@ -19,6 +19,7 @@ from derive.loss.prox import prox_value
 from derive.loss.prox_value import MoreauValues, moreau_values
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
+from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Points
 from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
 from giantstep.spec.fit_loss import FitLoss
@@ -242,6 +243,8 @@ def averages_check(system: CoupledSystem, nodes: Sequence[int]) -> Check:
 def label_check(system: CoupledSystem, nodes: Sequence[int]) -> Check | None:
     """Moments of labels of several indices with kinks, whose averages have no second quadrature, on other panels."""
     law, target = system.labels, system.problem.model.target
+    if isinstance(law, Lines):
+        law = law.points
     if not isinstance(law, Points) or not has_kinks(target.link):
         return None
     gamma = np.array(system.problem.overlaps)

@@ -242,7 +242,8 @@ EQUATIONS = re.compile(
     r"|s\d \+= |p[012] = |p0, |p1 = -p1|p = scale|m = |x = (sign|\(scratch)|first, last = \(low|x0, x1 = "
     r"|t1, t2 = |t = ratio|a = of_off|inverse, of_off|mixed = |a, b = |stretch = 1|ratio = "
     r"|variance = rest|inner = |carried = |kept = correl|kept = variance|center|z = \(omega|value\[i\]|slope\[i\]"
-    r"|curvature\[i\]|x\d+ = |return -?[a-z(\d])"
+    r"|curvature\[i\]|x\d+ = |bell\[k\] = |share\[k|rate = |tilt = "
+    r"|along \+= |rest\[d|base, |moves\.car|resid.*spr|return -?[a-z(\d])"
 )
 
 
@@ -319,11 +320,15 @@ AVERAGES = {
     ),
     "points": (
         ("nodes", "label_points", "output_sums"),
-        (*NODES, *SUMS, "_sum_up", "_add", "_find_centres", "_variance"),
+        (*NODES, *SUMS, "sum_up", "add", "_find_centres", "variance_of", "_bell", "_fill_shares", "_fill_cells"),
     ),
     "quadratic": (
         ("quadratic", "truncated", "label_points"),
-        ("find_knots", "_from_knot", "_add_part", "add_quadratic", "between", "_add"),
+        ("find_knots", "_from_knot", "_add_part", "add_quadratic", "between", "add"),
+    ),
+    "lines": (
+        ("nodes", "label_lines", "label_points"),
+        (*NODES, "sum_up", "add", "variance_of", "_find_residuals", "_add_line"),
     ),
 }
 
@@ -344,8 +349,18 @@ AVERAGES = {
             "points",
             [
                 (QUARTIC, {"target__link": "tanh", "target__noise": 0.2}),
-                (QUARTIC, {"target__link": "tanh(z1) + z2/2", "target__probit": 0.3, "spike__alignment": [0.5, 0.3]}),
+                (
+                    QUARTIC,
+                    {"target__link": "tanh(z1) + tanh(z2)/2", "target__probit": 0.3, "spike__alignment": [0.5, 0.3]},
+                ),
                 ("logistic", {"target__link": "sign(1+z1**2+z2**2)", "spike__alignment": [0.5, 0.3]}),
+            ],
+        ),
+        (
+            "lines",
+            [
+                (QUARTIC, {"target__link": "tanh(z1) + z1*z2", "target__probit": 0.3, "spike__alignment": [0.5, 0.3]}),
+                ("huber", {"target__link": "tanh(z1) + z1*z2", "target__noise": 0.2, "spike__alignment": [0.5, 0.3]}),
             ],
         ),
         (

@@ -106,8 +106,8 @@ def _calls() -> SimpleNamespace:
     def sum_of_products(rows: Any, i: int, others: Any, j: int, first: int, last: int) -> float:
         return float(rows[i, first:last] @ others[j, first:last])
 
-    def add_multiple(rows: Any, i: int, factor: float, numbers: Any) -> None:
-        rows[i] += factor * numbers
+    def add_multiple(rows: Any, i: int, first: int, factor: float, numbers: Any) -> None:
+        rows[i, first : first + len(numbers)] += factor * numbers
 
     return SimpleNamespace(
         inner=lambda function: function,

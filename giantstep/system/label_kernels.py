@@ -1,0 +1,26 @@
+"""The kernel of a loss that averages over a kind of label, with the law of the label as it takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from generated.runtime.label_intervals import LabelIntervals
+from generated.runtime.label_lines import LabelLines
+from generated.runtime.label_points import LabelNodes
+from giantstep.law.label_lines import LabelLaw, Lines
+from giantstep.law.labels import Intervals
+
+Array = np.ndarray
+
+
+def kernel_of(loss: ModuleType, law: LabelLaw, kappa: Array) -> tuple[Callable[..., object], Any]:
+    """The kernel and the arrays of the law at the nodes of kappa [N]."""
+    if isinstance(law, Intervals):
+        return loss.intervals, LabelIntervals(kappa, law.low, law.high, law.weight, law.label, law.channel)
+    if isinstance(law, Lines):
+        return loss.lines, LabelLines(law.weight, law.t, law.label, law.slope, law.axis, law.rest)
+    return loss.points, LabelNodes(law.weight, law.t, law.label, law.rest)
