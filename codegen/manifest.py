@@ -114,7 +114,7 @@ def write_atomic(path: Path, text: str) -> bool:
     """Write a text so that a reader sees the old or the new file, never half of one; True where it changed."""
     path = Path(path)
     with contextlib.suppress(FileNotFoundError):
-        if path.read_bytes() == text.encode("utf-8"):
+        if path.is_file() and path.read_bytes() == text.encode("utf-8"):  # a pipe would be waited for
             return False
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

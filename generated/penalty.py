@@ -4,13 +4,13 @@ V, Delta: width of the proximal map and variance of its argument; avg_*: average
 penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field: a ridge and a field
 that give the same response T and norm Q2 of a block.
 
-Generated; do not edit. Signature 4c7086dfeba13ca9, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature ffb0bbc716c53dbe, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
-SIGNATURE = "4c7086dfeba13ca9ca2807df2d86b96cfde42a38688a2143660a505aefaef8e1"
+SIGNATURE = "ffb0bbc716c53dbe9a18707e94a19fc524a67b253ada9fcf735b1f307eeb2b85"
 
 
 def readouts(beta, fraction, V, Delta, avg_h, avg_gg):

@@ -2,7 +2,9 @@
 
 import contextlib
 import hashlib
+import os
 import pickle
+import stat
 from collections.abc import Callable
 from typing import Any
 
@@ -14,6 +16,8 @@ from numba.core.sigutils import normalize_signature
 from codegen.runtime.machine_code import Code
 
 _DIGEST = hashlib.sha256().digest_size
+# no link is followed, and nothing waited for: a pipe has no end, a device may have none
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
@@ -114,7 +118,9 @@ def _seal(version: str, data: bytes) -> bytes:
 def _opened(path: str, version: str) -> Any:
     """What this version of numba sealed in a file; None where there is none or it is not what was written."""
     try:
-        with open(path, "rb") as file:
+        with open(os.open(path, _READ), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
             content = file.read()
     except OSError:
         return None

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 49562f1a288c1a80, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 3d479fbdfa9945c4, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "49562f1a288c1a80802c1152b0a8fe859631df2e799ba66cf44d4aa0ad350977"
+SIGNATURE = "3d479fbdfa9945c45c740329962af0766e91ebc59ae7d800bc8073cb8b4c140c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ab3a39d186af4540, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature a5ce2c8c62474de3, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "ab3a39d186af45406a7535575bf829c12df36396c66ff6220c1506c5cb00ddf1"
+SIGNATURE = "a5ce2c8c62474de3b2b2e6678acc232b9894eef8630e7ff1ce7c9c0dcd7c6028"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

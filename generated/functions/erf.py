@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1eee00b0e1b75c97, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 0e2aa3f27bff6754, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "1eee00b0e1b75c97fad51dc94435fb146d252c592a28aa31d295ef7999efa5b2"
+SIGNATURE = "0e2aa3f27bff6754e7325d62a44a1a5ac0a33a8c197f63b4e57b8a0c78d8810c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 503b9fab09df5d67, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature b0224c2bfcb8cba2, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "503b9fab09df5d6767915a18abdde9ff817083b9ab990895495f4b4cb0fb0e88"
+SIGNATURE = "b0224c2bfcb8cba2663270b126b920724f0dff593bf697a394d12e71e3dbe944"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

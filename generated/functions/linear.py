@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 515d9788edcb742f, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 3e9508f90246fdb3, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "515d9788edcb742f71633d279fe54e3082180ca1bb49de9693a54d1761ec8c53"
+SIGNATURE = "3e9508f90246fdb3fe4268e4e31e6dda78ff0dc0df0db9f5f729b6106fa5914d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

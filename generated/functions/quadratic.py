@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 822b34860e62292f, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature cdbd16c8dfc34596, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "822b34860e62292f3bb8b9f3a374ad50976e2ab5ddf32fc5b9d10fd629c9d6cc"
+SIGNATURE = "cdbd16c8dfc345961eb4e8a192e5d4c04825e9d6a618e0d975f9fc632baeeb1d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ebf56549d0468a15, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 1907736bf531dd59, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "ebf56549d0468a15d464d238cb607993f846111cf65ae049ae2c706ebc8b1257"
+SIGNATURE = "1907736bf531dd599fe50b8ac870066834c839f1385d13932618f496ed5629b0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fd895e7344f92387, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 9279175f36cf4290, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "fd895e7344f923879434b64b38f3bc8719c763c17734824721699a2f8065fe42"
+SIGNATURE = "9279175f36cf4290124538a5cd7399387919a850c880dc67162bbddf4533e63d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

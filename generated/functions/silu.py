@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9f73f40727b4bf8c, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature f9ae406e325a5b0f, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "9f73f40727b4bf8c60a4d06a8f7c1e004edf15b414364677fbbbaa67ba826749"
+SIGNATURE = "f9ae406e325a5b0fd5ce0ab019521cbd2bb6a703453ceaf513d0c10a2691c5b1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

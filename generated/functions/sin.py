@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f9044f345ea66e1f, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 9781dc94dfbe60fa, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "f9044f345ea66e1f5f7117c0ec582279809aea79a1339a20bafd7ca63bc84298"
+SIGNATURE = "9781dc94dfbe60fadf173e65ea3f0f766ea0723283bbe401802783dc3d0cc03b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 97ca0558ea17b6ec, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature e8b9d7cf8ba14430, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "97ca0558ea17b6ecf4885fcfb4c77f294fb08bd44bb8acd37d4e67c8a23386ce"
+SIGNATURE = "e8b9d7cf8ba14430bab69492c1d58e761533269c646a8e92f2d4c38fc7ae5acf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

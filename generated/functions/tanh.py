@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e607aaa705b2fb85, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 1b8be570fee989e3, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "e607aaa705b2fb85e39e654f9a41f621815f49e927c362a28e99ceb8e0f3b86b"
+SIGNATURE = "1b8be570fee989e3a50583a0cbfba7d78af0bf5b4d70f7e9b11048e382c05840"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 29107e55a14d6d03, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature a4419c47d6a41c36, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "29107e55a14d6d03906e4445aad09dd7536598a8df6a527998d90336e28477d5"
+SIGNATURE = "a4419c47d6a41c3616478286aec97249e8b2c4190e6c39a17753f6568cc41657"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

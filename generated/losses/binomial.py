@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature d6074a32cf9c0275, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature c3c84a468cc72af1, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "d6074a32cf9c027571326435a56570bd2abb14f7da8d2e639304a29db643809c"
+SIGNATURE = "c3c84a468cc72af1ca70cc803eb574c4a2619f5451439999592488ae5ffb9882"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature dfaf6cdb71481564, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature dad2d08dee005876, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "dfaf6cdb7148156402387c6f4b45b9d5d6cafa342179c353fff7dce1e6a76897"
+SIGNATURE = "dad2d08dee005876e8e8b5fa2d136f5be7ac935aa9bc2a24efb2ca0cee0ba2eb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

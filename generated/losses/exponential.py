@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 4710bd466b4ee2a9, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature a508853c32b54c42, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "4710bd466b4ee2a92d0ecc247ee231e7a84c3f138ecfb827da7cada12fc0d593"
+SIGNATURE = "a508853c32b54c4289a43c5a97abf49c6cacd8b6d986fb50a7f5d2daaeeb19b1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

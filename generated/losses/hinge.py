@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 0ed48655326ee36c, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 046e1acd7f2bd1d7, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "0ed48655326ee36ccbc8768c92812a92432efa2a37c68942561ecbe656bac51e"
+SIGNATURE = "046e1acd7f2bd1d78b04635f05a5425de3cbe9c5acbebb5621cb9949ee13bdee"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

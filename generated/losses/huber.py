@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 81db672633a4aba7, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature f0256f6a125b19c8, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "81db672633a4aba7a8052d8b5745f87fa18875d92cc9bdd427fc47925a3a228e"
+SIGNATURE = "f0256f6a125b19c806a33eb35fc8b3aac5e19a13d91ca496f631af8b8004b2fc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5d9a80ad956e7e75, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 2894332ffcd217f7, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5d9a80ad956e7e753e7e8cee09cd13461d0b4ed116a767137fab780786ae78cb"
+SIGNATURE = "2894332ffcd217f729d36dba05ccc5dc5d2f68fbe3cce23b1efdf1a213b6ff91"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

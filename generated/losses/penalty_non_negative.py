@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4343df5fe335d2ac, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 35ccd55b5f83a295, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "4343df5fe335d2ac390ad6304fef24265c27b5ffd296ece6016d4f004846642c"
+SIGNATURE = "35ccd55b5f83a29555081f4fd5054d08cfe64aed1c19926c24547abad36b50f3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature f971a7a6c3c3688c, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature a02938c19b71805a, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "f971a7a6c3c3688cc08525f807d6bf234dc22588df761572d8fbbe3c03633ded"
+SIGNATURE = "a02938c19b71805a7cc9a863b081d3fa23eb27ecc73f0f1515a3afadb81afa87"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 87754207aff5cb3b, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 965035f9c5480955, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "87754207aff5cb3bdbf7dfe784d4c40abd7f8806894e66c731f144720883e1e9"
+SIGNATURE = "965035f9c5480955fa6ba2825e7ff716f197ceb0ffe754e6aeeb94dc234d448c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

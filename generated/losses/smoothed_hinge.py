@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature ee9470c1639e7f9d, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature cfb11edd73c0a4da, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "ee9470c1639e7f9dde66ab31bf5bf6da35bae8106c96d372408737a54d5a7198"
+SIGNATURE = "cfb11edd73c0a4da24f98fde223b5c2a652e842c53d9d50ac4b82c2b6865bfc5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5309c2d7b6f900ae, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 40f2c2ec0dbde605, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "5309c2d7b6f900aeebca52ac22bc073839a0597e646ef46784db33a5d25e637c"
+SIGNATURE = "40f2c2ec0dbde605bcd230ed2ca9a598af6771056cccc4ee66bbcbda362d29af"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

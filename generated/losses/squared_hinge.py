@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 850fa2c0bc8352bd, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature d569cc7f28527e00, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "850fa2c0bc8352bd033d51ee9129091f521f2d3397b58806cdbf1175a3a407b8"
+SIGNATURE = "d569cc7f28527e00e5f5f54d3eaea3c4d141923090715bcc10deb62a68017394"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

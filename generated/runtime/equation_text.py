@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 35d86d00af63073f, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 0ac41f2fba056f5b, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -246,4 +246,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "35d86d00af63073fcdd718e13f2b1b169ec8336ae79686b6940bf2c1a0889387"
+SIGNATURE = "0ac41f2fba056f5b19a58dcaebe464ffc3f2a9da062caa6fb00ced6405768a51"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 35d86d00af63073f, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 0ac41f2fba056f5b, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,9 @@ Regenerate with: giantstep generate
 
 import contextlib
 import hashlib
+import os
 import pickle
+import stat
 from collections.abc import Callable
 from typing import Any
 
@@ -21,6 +23,8 @@ from numba.core.sigutils import normalize_signature
 from generated.runtime.machine_code import Code
 
 _DIGEST = hashlib.sha256().digest_size
+# no link is followed, and nothing waited for: a pipe has no end, a device may have none
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
@@ -121,7 +125,9 @@ def _seal(version: str, data: bytes) -> bytes:
 def _opened(path: str, version: str) -> Any:
     """What this version of numba sealed in a file; None where there is none or it is not what was written."""
     try:
-        with open(path, "rb") as file:
+        with open(os.open(path, _READ), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return None
             content = file.read()
     except OSError:
         return None
@@ -131,4 +137,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "35d86d00af63073fcdd718e13f2b1b169ec8336ae79686b6940bf2c1a0889387"
+SIGNATURE = "0ac41f2fba056f5b19a58dcaebe464ffc3f2a9da062caa6fb00ced6405768a51"

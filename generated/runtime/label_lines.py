@@ -3,7 +3,7 @@
 Output and label are jointly Gaussian given a node: what is left of t there spreads their difference.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 35d86d00af63073f, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 0ac41f2fba056f5b, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def lines(law, rule, labels, fields, scratch, out):
                     out[a, node] = math.nan
             first = last
 
-SIGNATURE = "35d86d00af63073fcdd718e13f2b1b169ec8336ae79686b6940bf2c1a0889387"
+SIGNATURE = "0ac41f2fba056f5b19a58dcaebe464ffc3f2a9da062caa6fb00ced6405768a51"

@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 35d86d00af63073f, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 0ac41f2fba056f5b, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -47,4 +47,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "35d86d00af63073fcdd718e13f2b1b169ec8336ae79686b6940bf2c1a0889387"
+SIGNATURE = "0ac41f2fba056f5b19a58dcaebe464ffc3f2a9da062caa6fb00ced6405768a51"

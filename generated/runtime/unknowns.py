@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 35d86d00af63073f, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature 0ac41f2fba056f5b, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -153,4 +153,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "35d86d00af63073fcdd718e13f2b1b169ec8336ae79686b6940bf2c1a0889387"
+SIGNATURE = "0ac41f2fba056f5b19a58dcaebe464ffc3f2a9da062caa6fb00ced6405768a51"

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature fb5c24e7e5b6e430.
+Generated; do not edit. Signature 3719edb3a34f5683.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fb5c24e7e5b6e430ec511e429b0f2166aad23c7f8f4db5e58865853cede9a2d8"
+SIGNATURE = "3719edb3a34f5683744b4389ceaae0acf6053f637c340372a0aea4a740bd10c4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature c7a7f8bf094d4b93.
+Generated; do not edit. Signature 50fc3ed0d48bd2fd.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c7a7f8bf094d4b935210a5e54bca607d71e01d7c4a1a65880d7eb5441137195c"
+SIGNATURE = "50fc3ed0d48bd2fd99a91dbce4aac9af94871cad0f98da5934ae9fb07e9735b3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

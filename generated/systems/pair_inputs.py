@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 41d0d45f82cf17c0, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature e82cb51cb47fffd0, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "41d0d45f82cf17c0cd7c7e19665ef70496e3b1c3a7180f80a7cccfe7c4200961"
+SIGNATURE = "e82cb51cb47fffd020ea1e3ef6af9aab5ad7e1bb1d8c9edbf0ded18dd5f385b9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

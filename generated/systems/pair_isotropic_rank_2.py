@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 05e5215e427628e7, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature c676e1564affec13, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "05e5215e427628e795eaed57c85576c1803b96ef19af1ec86c1b128811360721"
+SIGNATURE = "c676e1564affec1313c7f51a31a2bff746ecbc4ff8ce22b515ac01d71db41bc6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

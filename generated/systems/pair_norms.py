@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 08aaf21803591aba, runtime 397be9fa5f17bd4d.
+Generated; do not edit. Signature c2bae070929d9fa9, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "08aaf21803591abae9cfde51a7da10feabbb70c974c06a6c1b46c2e7d72f8579"
+SIGNATURE = "c2bae070929d9fa96a2e23247d9972c14b724ea9a81ec1fa467e0cc7b19bb1e1"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9bdfb46c57a152c2.
+in X). Generated; do not edit. Signature 51b47ab2aba7fbaf.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9bdfb46c57a152c24e0ef8c9b2e32de455147dc205f3ec12fc876735d0d5167a"
+SIGNATURE = "51b47ab2aba7fbaf4236d8835c1197c853f2f33731d5a1a6f34a0d4666a05067"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

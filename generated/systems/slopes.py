@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature cbdbe7102e09925a.
+Generated; do not edit. Signature 72cf63c5b13f27b8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "cbdbe7102e09925ab0ef19dca5c15f8e9b925f0e30904e72793a031df3ff07a6"
+SIGNATURE = "72cf63c5b13f27b86d9ae3448f1622253b56d35210e02c422e03b7b96ce10132"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

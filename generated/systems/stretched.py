@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 362cba6f57407c47.
+Generated; do not edit. Signature 34c0eb4891bcdb07.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "362cba6f57407c47a707e9b6d6a42d4d1537b479d212fe83550557c4b540b886"
+SIGNATURE = "34c0eb4891bcdb07480d3a21e2feae5ceceef3a1a56aee1ee8f43827023bb052"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

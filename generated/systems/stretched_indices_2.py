@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c8a126c900173695.
+Generated; do not edit. Signature c6a6740e41cb0191.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c8a126c9001736951479756f44df27b1bf456064d19eaf3c8fb7f24c30b5d762"
+SIGNATURE = "c6a6740e41cb0191501fcb6ee1bf9b9fb1258128e5c741f7ea322575c356d497"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -18,6 +18,8 @@ from giantstep import __version__
 
 _VERSION = re.compile(r"[0-9a-f]{16}")  # folders of kernels, one for each generator
 _MOST = 2000  # modules of a generator, some 100 MB with their machine code
+# no link is followed, and no pipe waited for
+_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _SEAL = "# sha256 "  # of everything above, in the last line of a file
 
 
@@ -60,7 +62,7 @@ def kept_text(path: Path) -> str | None:
     try:
         if not _is_own(path.parent.parent) or not _is_own(path.parent):
             return None
-        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0)), encoding="utf-8", newline="") as file:
+        with open(os.open(path, _READ), encoding="utf-8", newline="") as file:
             status = os.fstat(file.fileno())
             if not stat.S_ISREG(status.st_mode) or not _is_private(status):
                 return None

@@ -81,6 +81,19 @@ def test_a_link_is_not_followed(path: Path, tmp_path: Path) -> None:
     assert not path.is_symlink()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes and devices among the files")
+@pytest.mark.parametrize("ending", ["py", "nbi", "nbc"])
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_what_is_no_file_is_written_again(path: Path, ending: str, kind: str) -> None:
+    """A pipe has no end, and a device that is linked to has none either."""
+    file = path if ending == "py" else next((path.parent / "__pycache__").glob(f"*.{ending}"))
+    file.unlink()
+    make = {"pipe": lambda: os.mkfifo(file), "folder": file.mkdir, "device": lambda: file.symlink_to("/dev/zero")}
+    make[kind]()
+    assert moments() == pytest.approx(RIGHT, rel=1e-13)
+    assert kind == "folder" or (file.is_file() and not file.is_symlink())
+
+
 @pytest.mark.parametrize("which", [0, 1])
 def test_a_folder_that_others_may_write_to_is_not_used(path: Path, which: int) -> None:
     path.write_text(sealed("raise SystemExit('executed')\n"))
