@@ -19,13 +19,14 @@ from giantstep.law.directions import noisy_indices
 from giantstep.law.kink_roots import REACH, Kinks, moves
 from giantstep.quadrature.cubature import Unsettled, average_given, nesting
 from giantstep.quadrature.gauss import hermite, legendre
-from giantstep.quadrature.kinks import bracketed_zeros, kinks
+from giantstep.quadrature.kinks import bracketed_zeros, jumps_only, kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.spec.link import link_values
 
 Array = np.ndarray
 _ORDER, _ROUGH = 14, 13  # nodes of a panel; of the estimate of their error
+_STILL, _STILL_ROUGH = 24, 23  # the same of one panel between kinks, where the label is constant there
 _BY_NODES = 2  # indices: more are averaged adaptively
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
@@ -115,7 +116,10 @@ def nodes_given_kappa(
 
     poles: of functions of the label that have poles near the axis. Raises NotConverged where there are too many.
     """
-    found, rule = link_of(link), Rule(finer, _ROUGH if rough else _ORDER, poles)
+    found = link_of(link)
+    still = all(jumps_only(found.node, name) for name in found.variables)
+    fine, rougher, parts = (_STILL, _STILL_ROUGH, 1) if still else (_ORDER, _ROUGH, 2)
+    rule = Rule(finer, rougher if rough else fine, poles, parts=parts)
     met = tuple(dict.fromkeys(kinks(found.node)))
     _, sizes, turned = np.linalg.svd(lower)
     if sizes[-1] < _THIN * sizes[0]:  # kinks are met along the direction that varies most, which comes last
@@ -202,14 +206,15 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
 
 @dataclass(frozen=True)
 class Rule:
-    """Panels halved ``finer`` times, of ``order`` nodes each; graded: by a map that makes roots of the distance to an
-    end smooth; poles: see ``nodes_given_kappa``.
+    """``parts`` panels between cuts, halved ``finer`` times, of ``order`` nodes each; graded: by a map that makes roots
+    of the distance to an end smooth; poles: see ``nodes_given_kappa``.
     """
 
     finer: int
     order: int
     poles: bool
     graded: bool = False
+    parts: int = 2
 
     @property
     def negligible(self) -> float:
@@ -220,7 +225,7 @@ class Rule:
         """Nodes and weights [I, n] of the standard normal on panels between the cuts [I, C] and the ends."""
         ends = np.full((len(cuts), 1), REACH)
         edges = np.sort(np.concatenate([-ends, cuts, ends], axis=1), axis=1)
-        split = (4 if self.graded else 2) * 2**self.finer
+        split = self.parts * (2 if self.graded else 1) * 2**self.finer
         points, weights = legendre(self.order)
         x = ((2.0 * np.arange(split)[:, None] + 1.0 + points) / split - 1.0).ravel()
         stretch = np.tile(weights, split) / split
@@ -236,7 +241,7 @@ class Rule:
             t = np.linspace(-REACH, REACH, _TRAPEZOIDS * 2**self.finer)
             weight = np.exp(-0.5 * t * t)
             return t, weight / weight.sum()
-        return hermite(self.order * (2 + self.finer) * (1 if thin else 3) // 2)
+        return hermite(self.parts * self.order * (2 + self.finer) * (1 if thin else 3) // 4)
 
 
 def _by_line(cuts: Array, rule: Rule, thin: bool) -> tuple[NDArray[np.intp], Array, Array]:
