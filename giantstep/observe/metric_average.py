@@ -25,7 +25,7 @@ from giantstep.spec.metrics import function_of
 
 Array = np.ndarray
 Function = Callable[[Array, Array], Array]
-_REACH = 8.5  # of a standard normal: the weight beyond is 2e-17
+_REACH, _FURTHER = 8.5, 1.5  # of a standard normal: the weight beyond is 2e-17; for functions that grow
 _ORDER = 16  # of a panel of the output
 _NOISE_STEP = 0.6  # of the trapezoid over the label noise
 _AROUND = (-40.0, -8.0, -2.0, 0.0, 2.0, 8.0, 40.0)  # cuts about the end of an interval, in widths of its turn
@@ -71,14 +71,21 @@ def _label_kinks(function: Function) -> list[float]:
 
 @dataclass(frozen=True)
 class Resolution:
-    """The width of panels of the output, in units of its spread, and how often the nodes of the label are halved."""
+    """The width of panels of the output, in units of its spread, how often the nodes of the label are halved, and how
+    far out output and noise are averaged.
+    """
 
     width: float
     finer: int
+    reach: float = _REACH
 
     def narrower(self) -> Resolution:
         """With panels of half the width."""
         return replace(self, width=0.5 * self.width)
+
+    def further(self) -> Resolution:
+        """Further out."""
+        return replace(self, reach=_FURTHER * self.reach)
 
     def denser(self) -> Resolution:
         """With twice as many nodes of the label and its noise."""
@@ -124,11 +131,12 @@ class _Noisy:
         if self.noise == 0.0:
             return label[:, None], np.ones((len(label), 1))
         if self.metric.labels:
-            cuts = _within((np.array(self.metric.labels) - label[:, None]) / self.noise)
-            n, weight = _nodes(cuts, self.resolution.width)
+            cuts = _within((np.array(self.metric.labels) - label[:, None]) / self.noise, self.resolution)
+            n, weight = _nodes(cuts, self.resolution)
         else:
             step = _NOISE_STEP / 2**self.resolution.finer
-            n = step * np.arange(-math.floor(_REACH / step), math.floor(_REACH / step) + 1)[None]
+            count = math.floor(self.resolution.reach / step)
+            n = step * np.arange(-count, count + 1)[None]
             weight = step * np.exp(-0.5 * n * n) / math.sqrt(2.0 * math.pi)
         y = label[:, None] + self.noise * n
         return y, np.broadcast_to(weight, y.shape)
@@ -137,13 +145,13 @@ class _Noisy:
         """[N] for labels at nodes, at each of which the output has a mean [N, J]."""
         spreads = np.broadcast_to(spread[:, None], centre.shape).ravel()
         flat, found = np.stack([labels.label.ravel(), centre.ravel(), spreads]), np.empty(centre.size)
-        each = _evaluations(self.metric, self.resolution.width) * self.nodes(np.zeros(1))[0].size
+        each = _evaluations(self.metric, self.resolution) * self.nodes(np.zeros(1))[0].size
         height = max(1, _AT_A_TIME // each)
         for start in range(0, centre.size, height):
             label, mean, root = flat[:, start : start + height]
             y, weight = self.nodes(label)
             mean, root = (np.broadcast_to(given[:, None], y.shape).ravel() for given in (mean, root))
-            values = _gaussian(self.metric, y.ravel(), mean, root, self.resolution.width).reshape(y.shape)
+            values = _gaussian(self.metric, y.ravel(), mean, root, self.resolution).reshape(y.shape)
             found[start : start + height] = (weight * values).sum(axis=1)
         return np.asarray((labels.weight * found.reshape(centre.shape)).sum(axis=1))
 
@@ -153,7 +161,7 @@ class _Noisy:
         for low, high, label, share in zip(labels.low, labels.high, labels.label, labels.weight, strict=True):
             interval = _Interval(float(low), float(high), labels.channel)
             for y, weight in zip(*(each[0] for each in self.nodes(np.array([label]))), strict=True):
-                found += share * weight * interval.average(self.metric, y, kappa, output, self.resolution.width)
+                found += share * weight * interval.average(self.metric, y, kappa, output, self.resolution)
         return found
 
 
@@ -166,42 +174,42 @@ class _Interval:
     channel: Array
 
     def average(
-        self, metric: Metric, label: float, kappa: Array, output: tuple[Array, Array, Array], width: float
+        self, metric: Metric, label: float, kappa: Array, output: tuple[Array, Array, Array], at: Resolution
     ) -> Array:
         """E of the metric where z' is inside: the output first, then the probability of the interval given it."""
         (gamma, root, _), (mean, spread, joint) = self.channel, output
         y = np.full_like(kappa, label)
         if root == 0.0:
             inside = (self.low <= gamma * kappa) & (gamma * kappa < self.high)
-            return np.where(inside, _gaussian(metric, y, mean, spread, width), 0.0)
+            return np.where(inside, _gaussian(metric, y, mean, spread, at), 0.0)
         rest = np.sqrt(np.maximum((1.0 - joint) * (1.0 + joint), 1e-300))
         ends = [(end - gamma * kappa) / root for end in (self.low, self.high)]
-        turns = [_turn(end, joint, rest) for end in ends if np.isfinite(end).all()]
-        u, weight = _nodes(np.concatenate([_kinks(metric, y, mean, spread), *turns], axis=1), width)
+        turns = [_turn(end, joint, rest, at) for end in ends if np.isfinite(end).all()]
+        u, weight = _nodes(np.concatenate([_kinks(metric, y, mean, spread, at), *turns], axis=1), at)
         below, above = (special.ndtr((end[:, None] - joint[:, None] * u) / rest[:, None]) for end in ends)
         values = metric.values(y[:, None], mean[:, None] + spread[:, None] * u)
         return np.asarray((weight * (above - below) * values).sum(axis=1))
 
 
-def _evaluations(metric: Metric, width: float) -> int:
+def _evaluations(metric: Metric, at: Resolution) -> int:
     """Of one average over the output, about."""
-    return _ORDER * (math.ceil(2.0 * _REACH / width) + 2 * len(metric.kinks))
+    return _ORDER * (math.ceil(2.0 * at.reach / at.width) + 2 * len(metric.kinks))
 
 
-def _gaussian(metric: Metric, y: Array, centre: Array, spread: Array, width: float) -> Array:
+def _gaussian(metric: Metric, y: Array, centre: Array, spread: Array, resolution: Resolution) -> Array:
     """E metric(y, centre + spread u) over a standard normal u [M]."""
-    u, weight = _nodes(_kinks(metric, y, centre, spread), width)
+    u, weight = _nodes(_kinks(metric, y, centre, spread, resolution), resolution)
     return np.asarray((weight * metric.values(y[:, None], centre[:, None] + spread[:, None] * u)).sum(axis=1))
 
 
-def _turn(end: Array, joint: Array, rest: Array) -> Array:
+def _turn(end: Array, joint: Array, rest: Array, resolution: Resolution) -> Array:
     """Cuts [N, C] in the output about the place where the probability of an interval turns at its end."""
     with np.errstate(divide="ignore", invalid="ignore"):
         cuts = (end / joint)[:, None] + (rest / np.abs(joint))[:, None] * np.array(_AROUND)
-    return _within(cuts)
+    return _within(cuts, resolution)
 
 
-def _kinks(metric: Metric, y: Array, centre: Array, spread: Array) -> Array:
+def _kinks(metric: Metric, y: Array, centre: Array, spread: Array, resolution: Resolution) -> Array:
     """Kinks and jumps of a metric in units of the output's spread from its mean, [M, C]."""
     found = [np.empty((len(y), 0))]
     for function, power in metric.kinks:
@@ -210,19 +218,20 @@ def _kinks(metric: Metric, y: Array, centre: Array, spread: Array) -> Array:
             values = own(y[:, None], centre[:, None] + spread[:, None] * u)
             return np.broadcast_to(values, (len(y), u.shape[-1]))
 
-        zeros = polynomial_zeros(at) if power in (1, 2) else bracketed_zeros(at, (-_REACH, _REACH))
-        found.append(_within(zeros.T))
+        zeros = polynomial_zeros(at) if power in (1, 2) else bracketed_zeros(at, (-resolution.reach, resolution.reach))
+        found.append(_within(zeros.T, resolution))
     return np.concatenate(found, axis=1)
 
 
-def _within(cuts: Array) -> Array:
+def _within(cuts: Array, resolution: Resolution) -> Array:
     """Cuts of the panels; those that are none are at the end."""
-    return np.asarray(np.clip(np.where(np.isnan(cuts), _REACH, cuts), -_REACH, _REACH))
+    return np.asarray(np.clip(np.where(np.isnan(cuts), resolution.reach, cuts), -resolution.reach, resolution.reach))
 
 
-def _nodes(cuts: Array, width: float) -> tuple[Array, Array]:
+def _nodes(cuts: Array, resolution: Resolution) -> tuple[Array, Array]:
     """Nodes and weights [M, n] of a standard normal on panels of a width, cut further at [M, C]."""
-    base = np.linspace(-_REACH, _REACH, math.ceil(2.0 * _REACH / width) + 1)
+    reach = resolution.reach
+    base = np.linspace(-reach, reach, math.ceil(2.0 * reach / resolution.width) + 1)
     edges = np.sort(np.concatenate([np.broadcast_to(base, (len(cuts), len(base))), cuts], axis=1), axis=1)
     points, weights = legendre(_ORDER)
     half, middle = 0.5 * np.diff(edges, axis=1), 0.5 * (edges[:, 1:] + edges[:, :-1])

@@ -29,7 +29,7 @@ from giantstep.system.solve import solve
 from giantstep.system.square_loss import shape_of
 
 Array = np.ndarray
-_WIDEST, _TIMES = 6.0, 4  # panels of the output; how often they, or the nodes of the label, are halved
+_WIDEST, _TIMES = 6.0, 4  # panels of the output; how often they, or the nodes of the label, are halved, or go further
 _PLACES = np.array([-3.1, -1.7, -0.6, 0.2, 0.9, 1.8, 2.9])  # of kappa, at which one is chosen
 _TOLERANCE = 1e-10  # of an average, relative to that of its size
 _ORDER, _HALVINGS = 12, 30  # of a panel of kappa
@@ -107,13 +107,16 @@ def _average(name: str, given: Given) -> tuple[float, float]:
 
 
 def _settled(name: str, given: Given) -> Resolution:
-    """The widest panels and the fewest nodes of the label at which averages given a few kappa have settled."""
+    """The widest panels, the fewest nodes of the label and the nearest ends at which averages given a few kappa have
+    settled.
+    """
     kappa = _PLACES[:, None] * np.linspace(1.0, -0.6, given.output.problem.rank)
     found = Resolution(_WIDEST, 0)
-    for finer in (Resolution.narrower, Resolution.denser):
+    for finer in (Resolution.narrower, Resolution.denser, Resolution.further):
         before = given.at(kappa, found)
         for _ in range(_TIMES):
-            after = given.at(kappa, finer(found))
+            with np.errstate(over="ignore", invalid="ignore"):  # of what grows too fast, which does not settle
+                after = given.at(kappa, finer(found))
             if np.all(np.abs(after - before) <= 0.1 * _TOLERANCE * np.abs(after).max()):
                 break
             found, before = finer(found), after
@@ -125,8 +128,8 @@ def _settled(name: str, given: Given) -> Resolution:
 def _unsettled(name: str) -> NotConverged:
     return NotConverged(
         f"the average of metrics.{name} over label and output does not settle to {_TOLERANCE:g}",
-        "it may have no mean, as 1/f; else soften it, as sign(y*f) to tanh(9*y*f), or take a target of one index or a "
-        "label with noise",
+        "it may have no mean, as 1/f or exp(f**2); else soften it, as sign(y*f) to tanh(9*y*f), or take a target of "
+        "one index or a label with noise",
     )
 
 

@@ -120,6 +120,21 @@ def test_what_is_no_metric_is_refused(text: str, words: str) -> None:
         gs.metrics(PLAIN, {"mine": text})
 
 
+def test_functions_that_grow_are_averaged_further_out() -> None:
+    """exp(a f) in closed form given kappa; of exp(9 f^2), which has no mean, no number."""
+    found = gs.metrics(PLAIN, {"three": "exp(3*f)", "twelve": "exp(12*f)"})
+    problem = problem_of(PLAIN)
+    law = Output(problem, order_of(problem, found.result))
+    kappa, weight = np.polynomial.legendre.leggauss(400)
+    kappa = 12.0 * kappa
+    mean, slope, variance = law.of(kappa[:, None])
+    for name, a in (("three", 3.0), ("twelve", 12.0)):
+        given = np.exp(a * mean + 0.5 * a * a * ((slope**2).sum(axis=1) + variance) - 0.5 * kappa**2)
+        assert found.values[name] == pytest.approx(12.0 * weight @ given / np.sqrt(2.0 * np.pi), rel=1e-9), name
+    with pytest.raises(gs.NotConverged, match="no mean"):
+        gs.metrics(PLAIN, {"none": "exp(9*f**2)"})
+
+
 def test_names_and_a_model_without_metrics() -> None:
     with pytest.raises(gs.BadInput, match="no name"):
         gs.metrics(PLAIN, {"1": "f"})
