@@ -32,7 +32,7 @@ Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 _REACHES, _NOTHING = (_REACH, 12.0, 16.0, 22.0, 30.0), 1e-16  # for labels that grow; what may be left out of E y^2
 _CONSTANT = 1e-12
-_SHARP = 0.2  # width of a turn of a mean label
+_SHARP = 0.2  # width of a turn of a label or a mean label
 _PANELS = 4  # between two breakpoints
 _STEPS = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03)
 _STEPS_OF_SEVERAL = 8  # of these, where nodes are those of a grid
@@ -165,14 +165,17 @@ def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = Fa
 
 def cuts_of(target: Target) -> tuple[float, ...]:
     """Where panels of z end for a target of one index: kinks and jumps of the link, and those of the mean label that a
-    channel draws, with places about its turns that no even rule resolves.
+    channel draws, with places about the turns of both that no even rule resolves.
     """
-    breaks = function_kernel(target.link).BREAKPOINTS
-    if target.channel is None:
-        return tuple(breaks)
-    mean = function_kernel(target.mean_link)
-    sharp = any(width < _SHARP for _, width in mean.FUNCTION.features)
-    return tuple(sorted({*breaks, *(turns_of(target.mean_link) if sharp else mean.BREAKPOINTS)}))
+    links = (target.link,) if target.channel is None else (target.link, target.mean_link)
+    return tuple(sorted({place for link in links for place in _cuts_of(link)}))
+
+
+@lru_cache(maxsize=256)
+def _cuts_of(link: str) -> tuple[float, ...]:
+    kernel = function_kernel(link)
+    sharp = any(0.0 < width < _SHARP for _, width in kernel.FUNCTION.features)
+    return tuple(turns_of(link) if sharp else kernel.BREAKPOINTS)
 
 
 def is_constant(link: str) -> bool:

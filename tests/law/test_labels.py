@@ -212,3 +212,18 @@ def test_labels_that_grow_are_followed_as_far_as_they_count() -> None:
     square = twice + 2.0 * product + 0.25 * kappa**2 + 0.75
     np.testing.assert_allclose((law.weight * law.label).sum(axis=1), once - 0.5 * kappa, rtol=1e-12)
     np.testing.assert_allclose((law.weight * law.label**2).sum(axis=1), square, rtol=1e-11)
+
+
+@pytest.mark.parametrize("link", ["tanh(50*z)", "tanh(8*z-2)+z/3"])
+def test_links_that_turn_within_a_small_width(link: str) -> None:
+    """Nodes end about the turn, and one halving settles: moments against 400,000 even places."""
+    kappa, t = np.array([-1.7, 0.2, 1.1]), np.linspace(-9.0, 9.0, 400_001)
+    density = np.exp(-0.5 * t * t) * (t[1] - t[0]) / math.sqrt(2.0 * math.pi)
+    law = label_law(Target(link), (0.6,), kappa, finer=1)
+    assert isinstance(law, Points)
+    for k, place in enumerate(kappa):
+        z = 0.6 * place + 0.8 * t
+        y = np.tanh(50.0 * z) if "50" in link else np.tanh(8.0 * z - 2.0) + z / 3.0
+        for function in (lambda x: x, lambda x: x * x, lambda x: np.exp(-x)):
+            found = law.weight[k] @ function(law.label[k])
+            assert found == pytest.approx(float(density @ function(y)), rel=1e-10)

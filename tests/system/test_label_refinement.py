@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.stats import norm
 
+import giantstep as gs
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
@@ -25,6 +26,7 @@ from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
+from giantstep.verify.certificate import certificate
 
 FAR = {"spike__strength": 6.0}
 SHARP = {"target__link": "tanh", "fit__ridge": 100.0}  # outputs vary a thousandth of what labels do
@@ -149,3 +151,10 @@ def test_interpolation_peak(ridge: float) -> None:
     fit = {"samples": 1.7, "ridge": ridge, "loss": "absolute"}
     result = solve(Model.from_dict({"network": network, "target": {"link": "linear"}, "fit": fit}))
     assert result.test_error == pytest.approx(at_peak(ridge), rel=1e-10)
+
+
+def test_a_link_that_turns_within_a_small_width() -> None:
+    """Nodes of the label end about its turn; by a second implementation of every average."""
+    found = certificate(solve(gs.model(link="tanh(8*z)", loss="huber")))
+    assert not found.unsettled
+    assert max(*found.errors.values(), *found.equations.values()) < 1e-7
