@@ -16,29 +16,37 @@ PATH = "penalty.py"
 def emit_penalty() -> str:
     """Text of ``generated/penalty.py``."""
     law = penalty_law()
+    averages = "avg_M, avg_g, avg_h, avg_gg, avg_gh, avg_hx, avg_ggh, avg_ghx, avg_hxx"
+    given = f"beta, fraction, inverse_dimension, V, Delta, mean,\n    {averages}"
     functions = (
         Function(
             "readouts",
-            "Response T and norm Q2 of the readouts of a block.",
-            "beta, fraction, V, Delta, avg_h, avg_gg",
-            (("T", law.response), ("Q2", law.norm)),
+            "Response T, norm Q2 and mean of the readouts of a block.",
+            "beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg",
+            (("T", law.response), ("Q2", law.norm), ("readout", law.readout)),
+        ),
+        Function(
+            "overlap",
+            "m by the mean of the readouts; of finite dimension.",
+            "beta, fraction, inverse_dimension, readout",
+            (("m", law.overlap),),
         ),
         Function(
             "stand_in",
-            "The ridge and the variance of the field that stand for the penalty.",
-            "V, Delta, avg_h, avg_gg",
-            (("excess", law.excess), ("random_field", law.random_field)),
+            "The ridge, the variance of the field and the common field that stand for the penalty.",
+            "beta, inverse_dimension, V, Delta, mean, avg_g, avg_h, avg_gg",
+            (("excess", law.excess), ("random_field", law.random_field), ("pull", law.pull)),
         ),
         Function(
             "slopes",
-            "Derivatives of T, Q2, excess, random_field and energy, of each that in V and that in Delta.",
-            "beta, fraction, V, Delta, avg_M, avg_h, avg_gg, avg_ggh, avg_ghx, avg_hxx",
+            "Derivatives of T, Q2, readout, excess, random_field, pull and energy, of each in V, Delta and mean.",
+            given,
             tuple((f"{name}_{field}", slope) for (name, field), slope in law.slopes.items()),
         ),
         Function(
             "energy",
             "What the free energy is beside that with the stand-in, of each block.",
-            "beta, fraction, V, Delta, avg_M, avg_h, avg_gg",
+            "beta, fraction, V, Delta, mean, avg_M, avg_g, avg_h, avg_gg",
             (("energy", law.energy),),
         ),
         Function("penalty", "The mean penalty of a readout.", "V, avg_M, avg_gg", (("penalty", law.penalty),)),
@@ -48,16 +56,17 @@ def emit_penalty() -> str:
     return _TEXT.format(closing=closing(signed), signature=signed, functions=texts(functions, NumbaPrinter()))
 
 
-_TEXT = '''"""Readouts under a separable penalty, and what stands for it  [THEORY section 15].
+_TEXT = '''"""Readouts under a separable penalty, and what stands for it  [THEORY section 16].
 
-V, Delta: width of the proximal map and variance of its argument; avg_*: averages of the Moreau envelope M of the
-penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field: a ridge and a field
-that give the same response T and norm Q2 of a block.
+V, Delta, mean: width of the proximal map, variance and mean of its argument; avg_*: averages of the Moreau envelope M
+of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field, pull:
+a ridge and fields that give the same response T, norm Q2 and overlap m of a block.
 
 {closing}
 """
 
 # fmt: off
+import math
 
 SIGNATURE = "{signature}"
 

@@ -17,7 +17,7 @@ from derive.operations import COMPOSED, computed, equal
 from derive.replica.bulk import Spectral, quadratic_form, spectral_potential, spike_response
 from derive.replica.neurons import neuron_form, neuron_potential
 from derive.replica.readout import conjugate_pairs, gaussian_integral, zeta_families
-from derive.replica.stand_in import record_stand_in
+from derive.replica.stand_in import pull_of, record_stand_in
 from derive.replica.stretched import stretched_potential
 from derive.replica.stretched_form import stretched_form
 from derive.spectrum import ISOTROPIC, SpectralLaw
@@ -67,7 +67,7 @@ def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnerg
         spectral = spectral_potential(trace, law)
         R = quadratic_form(trace, law, spectral, energetic.directions, energetic.spikes)
     pairing, R = _without_spike(trace, law, energetic, pairing, R)
-    finite = _finite_size(trace)
+    finite = _finite_size(trace, law)
     trace.derive(
         "free energy",
         sp.Symbol("free_energy"),
@@ -176,7 +176,7 @@ def _with_response(R: sp.Expr, response: sp.MatrixExpr, spikes: int) -> sp.Expr:
     return canonical(_without_sources(R, spikes) + along, SYMMETRIC)
 
 
-def _finite_size(trace: Recorder) -> sp.Expr:
+def _finite_size(trace: Recorder, law: SpectralLaw) -> sp.Expr:
     """The overlap m along the constant direction of every block: its own conjugate, of order 1/d in Phi."""
     trace.assume(
         "response of the constant direction",
@@ -207,8 +207,8 @@ def _finite_size(trace: Recorder) -> sp.Expr:
             "extremise",
             "stationarity in $\\hat{m}$, summed over blocks; kept on request",
             "pair of m",
-            by=_extremal,
-            test=equal(_parabola),
+            by=lambda pair: _extremal(pair) + pull_of(law),
+            test=equal(lambda pair: _parabola(pair) + pull_of(law)),
         ),
         "THEORY section 6",
     )

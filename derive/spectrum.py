@@ -19,8 +19,9 @@ from derive.blocks import family, index
 from derive.directions import norm_weight_names, weight_name
 
 B, X = index("b"), index("x")
-#: What stands for a penalty on the readout: a ridge beside that of the model, and the variance of a random field.
-STAND_IN = ("excess", "random_field")
+#: What stands for a penalty on the readout: a ridge beside that of the model, the variance of a random field, and a
+#: field that all readouts of a block have in common.
+STAND_IN = ("excess", "random_field", "pull")
 LawName = Literal["isotropic", "penalised", "norms", "stretched", "matrix", "neurons", "inputs"]
 
 
@@ -34,7 +35,7 @@ class SpectralLaw:
     matrix of which the points are the squared singular values (the potential is then exact), "neurons", the same for
     several blocks, whose points are pairs of rows, or "stretched", whose points are samples of the step that made
     them; assumption, source: of the rows; norms: whether their norms vary from neuron to neuron, which the readout
-    can align with; stand_in: whether each block has a ridge and a random field of its own, which stand for a penalty.
+    can align with; stand_in: whether each block has a ridge and fields of its own, which stand for a penalty.
     """
 
     name: LawName
@@ -120,7 +121,7 @@ PENALISED = SpectralLaw(
     False,
     "gaussian",
     "isotropic Gaussian bulk rows, all dimensions proportional",
-    "[CUI24] App. D; THEORY section 15",
+    "[CUI24] App. D; THEORY section 16",
     stand_in=True,
 )
 NORMS = SpectralLaw(

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature eaede4f8e2b5bfce, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 4cb107baf0ecf050, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "eaede4f8e2b5bfceea2c8b5b29e494dc1c82a4e8d360589f618a9390e1b6a088"
+SIGNATURE = "4cb107baf0ecf050b24a267cf6d02529241c4fd122a1932fbc87497c3d89f209"
 
 
 def overlap(lower, information, alpha):

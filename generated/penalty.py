@@ -1,75 +1,134 @@
-"""Readouts under a separable penalty, and what stands for it  [THEORY section 15].
+"""Readouts under a separable penalty, and what stands for it  [THEORY section 16].
 
-V, Delta: width of the proximal map and variance of its argument; avg_*: averages of the Moreau envelope M of the
-penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field: a ridge and a field
-that give the same response T and norm Q2 of a block.
+V, Delta, mean: width of the proximal map, variance and mean of its argument; avg_*: averages of the Moreau envelope M
+of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field, pull:
+a ridge and fields that give the same response T, norm Q2 and overlap m of a block.
 
-Generated; do not edit. Signature ffb0bbc716c53dbe, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 274d2480e1710a24, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+import math
 
-SIGNATURE = "ffb0bbc716c53dbe9a18707e94a19fc524a67b253ada9fcf735b1f307eeb2b85"
+SIGNATURE = "274d2480e1710a24e9b4e00ca09e0acd820bb69dd7acb2b2376e7b975599edb4"
 
 
-def readouts(beta, fraction, V, Delta, avg_h, avg_gg):
-    """Response T and norm Q2 of the readouts of a block."""
+def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):
+    """Response T, norm Q2 and mean of the readouts of a block."""
+    x0 = V*avg_g
     T = -V*beta*fraction*(V*avg_h - 1.0)
-    Q2 = -fraction*(2.0*Delta*V*avg_h - Delta - V*V*avg_gg)
-    return T, Q2
+    Q2 = -fraction*(2.0*Delta*V*avg_h - Delta - V*V*avg_gg - mean*mean - 2.0*mean*x0)
+    readout = mean + x0
+    return T, Q2, readout
 
 
-def stand_in(V, Delta, avg_h, avg_gg):
-    """The ridge and the variance of the field that stand for the penalty."""
+def overlap(beta, fraction, inverse_dimension, readout):
+    """m by the mean of the readouts; of finite dimension."""
+    m = math.sqrt(beta)*fraction*readout/math.sqrt(inverse_dimension)
+    return m
+
+
+def stand_in(beta, inverse_dimension, V, Delta, mean, avg_g, avg_h, avg_gg):
+    """The ridge, the variance of the field and the common field that stand for the penalty."""
     x0 = V*avg_h - 1.0
-    excess = -avg_h/x0
-    random_field = -(Delta*avg_h*avg_h - avg_gg)/(x0*x0)
-    return excess, random_field
+    x1 = 1.0/x0
+    excess = -avg_h*x1
+    random_field = -(Delta*avg_h*avg_h + avg_g*avg_g - avg_gg)/(x0*x0)
+    pull = math.sqrt(beta)*math.sqrt(inverse_dimension)*x1*(avg_g + avg_h*mean)
+    return excess, random_field, pull
 
 
-def slopes(beta, fraction, V, Delta, avg_M, avg_h, avg_gg, avg_ggh, avg_ghx, avg_hxx):
-    """Derivatives of T, Q2, excess, random_field and energy, of each that in V and that in Delta."""
+def slopes(beta, fraction, inverse_dimension, V, Delta, mean,
+    avg_M, avg_g, avg_h, avg_gg, avg_gh, avg_hx, avg_ggh, avg_ghx, avg_hxx):
+    """Derivatives of T, Q2, readout, excess, random_field, pull and energy, of each in V, Delta and mean."""
     x0 = V*avg_h
-    x1 = V*V
-    x2 = avg_ghx*x1
-    x3 = 2.0*x0 + x2 - 1.0
-    x4 = beta*fraction
-    x5 = 0.5*avg_hxx
-    x6 = Delta*avg_h
-    x7 = V*avg_gg
-    x8 = Delta*avg_ghx
-    x9 = avg_ggh*x1
-    x10 = Delta*avg_hxx
-    x11 = avg_h*avg_h
-    x12 = avg_ghx + x11
-    x13 = x0 - 1.0
-    x14 = 1.0/(x13*x13)
-    x15 = 1.0/x13**3
-    x16 = avg_h**3
-    x17 = 2.0*V
-    x18 = 2.0*avg_h
-    x19 = avg_gg*x1
-    x20 = x14*x4
-    T_V = -x3*x4
-    T_Delta = -x1*x4*x5
-    Q2_V = -2.0*fraction*(V*x8 + x6 - x7 + x9)
-    Q2_Delta = -fraction*(V*x10 + x3)
-    excess_V = x12*x14
-    excess_Delta = x14*x5
-    random_field_V = 2.0*x15*(Delta*x16 - avg_gg*avg_h - avg_ggh*x0 + avg_ggh + avg_ghx*x6 - avg_ghx*x7)
-    random_field_Delta = x15*(-V*x16 - avg_ghx*x0 + avg_hxx*x6 - avg_hxx*x7 + x12)
-    energy_V = -0.5*x20*(Delta*x11 - avg_gg*x2 + avg_ggh*x17 + x11*x19 - x18*x7 - x18*x9 + x8)
-    energy_Delta = -0.25*x20*(avg_ghx*x17 - avg_hxx*x19 - 2.0*x1*x16 + x10 + x11*x17 - x18*x2)
+    x1 = 2.0*x0
+    x2 = V*V
+    x3 = avg_ghx*x2
+    x4 = x1 + x3 - 1.0
+    x5 = beta*fraction
+    x6 = 0.5*avg_hxx
+    x7 = x2*x5
+    x8 = Delta*avg_h
+    x9 = V*avg_gg
+    x10 = avg_g*mean
+    x11 = V*avg_gh
+    x12 = mean*x11
+    x13 = avg_ggh*x2
+    x14 = 2.0*fraction
+    x15 = V*avg_hx
+    x16 = V*avg_g
+    x17 = avg_gh*x2
+    x18 = x0 - 1.0
+    x19 = avg_h*avg_h
+    x20 = avg_ghx + x19
+    x21 = 1.0/(x18*x18)
+    x22 = avg_hx*x21
+    x23 = avg_h**3
+    x24 = avg_g*avg_g
+    x25 = avg_h*x16
+    x26 = V*x24
+    x27 = 1.0/x18**3
+    x28 = 2.0*x27
+    x29 = avg_g*avg_h
+    x30 = avg_h*x11
+    x31 = math.sqrt(beta)*math.sqrt(inverse_dimension)
+    x32 = x21*x31
+    x33 = mean*mean
+    x34 = 2.0*avg_h
+    x35 = 2.0*V
+    x36 = x21*x5
+    x37 = 0.5*x36
+    x38 = avg_gg*x2
+    T_V = -x4*x5
+    T_Delta = -x6*x7
+    T_mean = -avg_hx*x7
+    Q2_V = -x14*(Delta*V*avg_ghx - x10 + x12 + x13 + x8 - x9)
+    Q2_Delta = -fraction*(Delta*V*avg_hxx + mean*x15 + x4)
+    Q2_mean = -x14*(Delta*V*avg_hx + mean*x0 - mean - x16 + x17)
+    readout_V = avg_g - x11
+    readout_Delta = -0.5*x15
+    readout_mean = -x18
+    excess_V = x20*x21
+    excess_Delta = x21*x6
+    excess_mean = x22
+    random_field_V = (
+        x28*(Delta*x23 - avg_g*avg_gh - avg_gg*avg_h - avg_ggh*x0 + avg_ggh + avg_gh*x25 + avg_ghx*x26 + avg_ghx*x8 -
+        avg_ghx*x9 + avg_h*x24)
+    )
+    random_field_Delta = (
+        x27*(-V*x23 - avg_g*avg_hx - avg_ghx*x0 + avg_hx*x25 + avg_hxx*x26 + avg_hxx*x8 - avg_hxx*x9 + x20)
+    )
+    random_field_mean = x28*(avg_gh + avg_hx*x8 - avg_hx*x9 + x15*x24 + x16*x19 - x29 - x30)
+    pull_V = -x32*(-avg_gh + avg_ghx*mean + avg_ghx*x16 + mean*x19 + x29 + x30)
+    pull_Delta = -0.5*x32*(avg_hx*x0 - avg_hx + avg_hxx*mean + avg_hxx*x16)
+    pull_mean = -x22*x31*(mean + x16)
+    energy_V = (
+        -x37*(Delta*avg_ghx + Delta*x19 + 2.0*V*avg_ggh + avg_gg*x19*x2 - avg_gg*x3 + 2.0*avg_gh*mean - avg_ghx*x10*x35
+        - avg_ghx*x33 - x10*x34 - x12*x34 - x13*x34 - x19*x33 - x34*x9)
+    )
+    energy_Delta = (
+        -0.25*x36*(Delta*avg_hxx + 2.0*V*avg_ghx + 2.0*V*x19 - avg_hx*mean*x1 + 2.0*avg_hx*mean - avg_hxx*x10*x35 -
+        avg_hxx*x33 - avg_hxx*x38 - 2.0*x2*x23 - x3*x34)
+    )
+    energy_mean = (
+        -x37*(Delta*avg_hx + 2.0*V*avg_gh + 2.0*avg_g*x19*x2 - avg_hx*x33 - avg_hx*x38 - 2.0*x10*x15 - x17*x34 -
+        2.0*x25)
+    )
     return (
-        T_V, T_Delta, Q2_V, Q2_Delta, excess_V, excess_Delta, random_field_V, random_field_Delta, energy_V, energy_Delta
+        T_V, T_Delta, T_mean, Q2_V, Q2_Delta, Q2_mean, readout_V, readout_Delta, readout_mean, excess_V, excess_Delta,
+        excess_mean, random_field_V, random_field_Delta, random_field_mean, pull_V, pull_Delta, pull_mean, energy_V,
+        energy_Delta, energy_mean
     )
 
 
-def energy(beta, fraction, V, Delta, avg_M, avg_h, avg_gg):
+def energy(beta, fraction, V, Delta, mean, avg_M, avg_g, avg_h, avg_gg):
     """What the free energy is beside that with the stand-in, of each block."""
-    x0 = V*avg_h
-    energy = beta*fraction*(0.5*Delta*avg_h - 0.5*V*avg_gg + avg_M*x0 - avg_M)/(x0 - 1.0)
+    energy = (
+        0.5*beta*fraction*(Delta*avg_h + 2.0*V*avg_M*avg_h - V*avg_gg - 2.0*avg_M - 2.0*avg_g*mean -
+        avg_h*mean*mean)/(V*avg_h - 1.0)
+    )
     return energy
 
 

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import MappingProxyType
 
 from derive.language.catalogue import latex
+from derive.language.constants import NotFinite
 from derive.language.grammar import (
     CONSTANTS,
     ExpressionError,
@@ -70,7 +72,12 @@ _ROUNDING = 1e-9
 
 
 def _is_even(node: Node, parameters: Mapping[str, float] = MappingProxyType({})) -> bool:
-    pairs = ([value_at(node, {**parameters, "a": sign * a}) for sign in (1.0, -1.0)] for a in _PLACES)
+    pairs = []
+    for a in _PLACES:
+        with suppress(NotFinite):
+            pairs.append([value_at(node, {**parameters, "a": sign * a}) for sign in (1.0, -1.0)])
+    if not pairs:
+        raise ExpressionError("the penalty is not finite for ordinary readouts", "a penalty is finite for every a")
     return all(abs(right - left) <= _ROUNDING * (1.0 + abs(right)) for right, left in pairs)
 
 

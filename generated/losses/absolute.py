@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature a4419c47d6a41c36, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 72b662d4d5d5a4d1, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "a4419c47d6a41c3616478286aec97249e8b2c4190e6c39a17753f6568cc41657"
+SIGNATURE = "72b662d4d5d5a4d12e03fd10494a8d049455671aa6275d7ab3c4b21675c84bda"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature dad2d08dee005876, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature bfbdbb29e46ee91e, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "dad2d08dee005876e8e8b5fa2d136f5be7ac935aa9bc2a24efb2ca0cee0ba2eb"
+SIGNATURE = "bfbdbb29e46ee91ea8dcba2c460774f332f00a4a97002178a1ff7dbe61d6bf0c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature f0256f6a125b19c8, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 4e3389d87286fb13, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "f0256f6a125b19c806a33eb35fc8b3aac5e19a13d91ca496f631af8b8004b2fc"
+SIGNATURE = "4e3389d87286fb1319ecae18174b276de50db411a1f07ec6600fbbd362df7d8f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

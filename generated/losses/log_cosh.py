@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2894332ffcd217f7, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature af6ee46b1e9ee2b5, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "2894332ffcd217f729d36dba05ccc5dc5d2f68fbe3cce23b1efdf1a213b6ff91"
+SIGNATURE = "af6ee46b1e9ee2b598b849849a5f7eb2456c957ffe9222d5b2dd8f6710e67b43"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 652fe7d6fe6387d3, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 5c018fc1f8b62d46, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "652fe7d6fe6387d3dfff13de2e6f3c4749e85e3f5d2b8a7506a293482eacd10a"
+SIGNATURE = "5c018fc1f8b62d46c091b91afedf7b581b443b5f12914c6041753c0ed16423b8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature aa2eac20f539cf87, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 400774fdf342a789, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "aa2eac20f539cf873f03cb958f7667008b3a88adc386f9fbc1ab4cd12337505b"
+SIGNATURE = "400774fdf342a7896b31d4628d36713abd17940ae4d3dd307c48ff68638643a5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 66eaaa5e5b72fd1c, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 5deb1622428477fd, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "66eaaa5e5b72fd1cf51f3596e70d9a5ee06b579dd925abec1aaf11d5b93f2941"
+SIGNATURE = "5deb1622428477fd77d5f9466cf333fc7ee7440849e5d9824b23db2c4009df69"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

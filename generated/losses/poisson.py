@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature a02938c19b71805a, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 14aec29a7b6a59ba, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "a02938c19b71805a7cc9a863b081d3fa23eb27ecc73f0f1515a3afadb81afa87"
+SIGNATURE = "14aec29a7b6a59bac1e37b5df5355f04d587989360e302ebb4769933adecb1fa"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

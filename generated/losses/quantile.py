@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 908bf89f355a14ad, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature d2b3c4699e4f55ba, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "908bf89f355a14ad4bf3f883398df3fdea499ff949273013c2fd18f9a4e2073d"
+SIGNATURE = "d2b3c4699e4f55ba2ed819cf32417fc06558b141332e5411e6d757a44bcfa8d9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

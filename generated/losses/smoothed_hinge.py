@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature cfb11edd73c0a4da, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 213cd414f3042907, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "cfb11edd73c0a4da24f98fde223b5c2a652e842c53d9d50ac4b82c2b6865bfc5"
+SIGNATURE = "213cd414f3042907b46404dcba0578fdee331a418aa0da711e885544d526e534"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

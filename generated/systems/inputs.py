@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 19a117d951463519.
+Generated; do not edit. Signature f2f742c298028e14.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "19a117d951463519a7f0c11481b37de8222e1428a25fa3eb3611171f02f1680d"
+SIGNATURE = "f2f742c298028e146a6d5cca57da7579a8ff1feb0e6a2ba81272b07d88059335"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

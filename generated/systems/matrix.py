@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 3719edb3a34f5683.
+Generated; do not edit. Signature 9846f9ae2ca3f660.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3719edb3a34f5683744b4389ceaae0acf6053f637c340372a0aea4a740bd10c4"
+SIGNATURE = "9846f9ae2ca3f66067f5a3e0d3a93790838b62c1e07be5f1442a6ab4cf90fd79"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 51b47ab2aba7fbaf.
+in X). Generated; do not edit. Signature 1ca46c18b4fe69de.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "51b47ab2aba7fbaf4236d8835c1197c853f2f33731d5a1a6f34a0d4666a05067"
+SIGNATURE = "1ca46c18b4fe69dea579343ba119decc998dbf9c832699f87d15651285baff7c"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -29,12 +29,12 @@ ROWS = 5
 VECTORS = ('T', 'adjoint', 'm', 'psi', 'zeta', 'residual_T', 'residual_adjoint', 'residual_m', 'residual_psi',
     'residual_zeta', 'd_T', 'd_adjoint', 'd_m', 'd_psi', 'd_zeta', 'd_residual_T', 'd_residual_adjoint',
     'd_residual_m', 'd_residual_psi', 'd_residual_zeta', 'Q2', 'V2', 'zeta_hat', 'Q2_hat', 'V2_hat', 'psi_hat', 'd_Q2',
-    'd_V2', 'd_zeta_hat', 'd_Q2_hat', 'd_V2_hat', 'd_psi_hat', 'excess', 'random_field', 'd_excess', 'd_random_field',
-    'average_m', 'average_d_residual_m')
+    'd_V2', 'd_zeta_hat', 'd_Q2_hat', 'd_V2_hat', 'd_psi_hat', 'excess', 'random_field', 'pull', 'd_excess',
+    'd_random_field', 'd_pull', 'average_m', 'average_d_residual_m')
 (T, adjoint, m, psi, zeta, residual_T, residual_adjoint, residual_m, residual_psi, residual_zeta, d_T, d_adjoint, d_m,
     d_psi, d_zeta, d_residual_T, d_residual_adjoint, d_residual_m, d_residual_psi, d_residual_zeta, Q2, V2, zeta_hat,
-    Q2_hat, V2_hat, psi_hat, d_Q2, d_V2, d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat, excess, random_field, d_excess,
-    d_random_field, average_m, average_d_residual_m) = np.arange(38)
+    Q2_hat, V2_hat, psi_hat, d_Q2, d_V2, d_zeta_hat, d_Q2_hat, d_V2_hat, d_psi_hat, excess, random_field, pull,
+    d_excess, d_random_field, d_pull, average_m, average_d_residual_m) = np.arange(40)
 MATRICES = ('Q1', 'V1', 'residual_Q1', 'residual_V1', 'd_Q1', 'd_V1', 'd_residual_Q1', 'd_residual_V1', 'Q1_hat',
     'V1_hat', 'P', 'M', 'S', 'd_Q1_hat', 'd_V1_hat', 'd_P', 'd_M', 'd_S', 'product_1', 'product_2', 'product_3',
     'product_4', 'product_5', 'product_6')
@@ -159,7 +159,8 @@ def residual(node, fraction, numbers, vector, matrix, field):
             - inverse_dimension*(vector[m, b]*vector[m, b])/(vector[T, b]*vector[T, b]) - (sum2*sum2) - sum3
             - (vector[zeta_hat, b]*vector[zeta_hat, b]) - sum4/beta - vector[Q2_hat, b]/beta
             - vector[random_field, b]/beta)
-        vector[residual_m, b] = -alpha*vector[average_m, b] + inverse_dimension*beta*vector[m, b]/vector[T, b]
+        vector[residual_m, b] = (-alpha*vector[average_m, b] + inverse_dimension*beta*vector[m, b]/vector[T, b]
+            + vector[pull, b])
         for c in range(K):
             sum6 = 0.0
             for d in range(K):
@@ -331,7 +332,7 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
             - (sum12 + sum13 + sum14)/beta - vector[d_Q2_hat, b]/beta - vector[d_random_field, b]/beta)
         vector[d_residual_m, b] = (-alpha*vector[average_d_residual_m, b]
             + inverse_dimension*beta*vector[d_m, b]/vector[T, b]
-            - inverse_dimension*beta*vector[d_T, b]*vector[m, b]/(vector[T, b]*vector[T, b]))
+            - inverse_dimension*beta*vector[d_T, b]*vector[m, b]/(vector[T, b]*vector[T, b]) + vector[d_pull, b])
         for c in range(K):
             sum21 = 0.0
             sum22 = 0.0
@@ -432,21 +433,23 @@ def observables(node, fraction, numbers, vector, matrix, field, out):
     sum7 = 0.0
     sum8 = 0.0
     sum9 = 0.0
+    sum10 = 0.0
     for b in range(K):
-        sum10 = 0.0
+        sum11 = 0.0
         for a in range(K):
             sum2 += -matrix[Q1, a, b]*matrix[V1_hat, a, b] + matrix[Q1_hat, a, b]*matrix[V1, a, b]
             sum7 += matrix[M, b, a]*matrix[Q1_hat, b, a]
-            sum10 += vector[psi_hat, a]*matrix[M, b, a]
+            sum11 += vector[psi_hat, a]*matrix[M, b, a]
         sum1 += -vector[Q2, b]*vector[V2_hat, b] + vector[Q2_hat, b]*vector[V2, b]
         sum3 += (vector[zeta_hat, b]*vector[zeta_hat, b])*vector[T, b]
-        sum4 += sum10*vector[psi_hat, b]
+        sum4 += sum11*vector[psi_hat, b]
         sum5 += vector[Q2_hat, b]*vector[T, b]
         sum6 += vector[T, b]*vector[random_field, b]
         sum8 += vector[psi, b]*vector[psi_hat, b] + vector[zeta, b]*vector[zeta_hat, b]
         sum9 += 0.5*(vector[m, b]*vector[m, b])/vector[T, b]
+        sum10 += vector[m, b]*vector[pull, b]
     out[2] = (alpha*average_free_energy + sum9*inverse_dimension*beta
-        + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 + sum8 - 0.5*(sum5 + sum6 + sum7)/beta))
+        + beta*(0.5*sum1 + 0.5*sum2 - 0.5*sum3 - 0.5*sum4 + sum8 - 0.5*(sum5 + sum6 + sum7)/beta) + sum10)
 
 
 EQUATIONS = """
@@ -471,7 +474,7 @@ S[b, c] = sum(P[b, e]*V1_hat[e, c], e)  # S
 0 = (beta*adjoint[b]*fraction[b]/T[b]**2 - inverse_dimension*m[b]**2/T[b]**2 - sum(P[b, a]*psi_hat[a], a)**2
     - sum(S[a, b]**2*adjoint[a], a) - zeta_hat[b]**2 - sum(sum(P[b, c]*Q1_hat[a, c], c)*P[b, a], a)/beta
     - Q2_hat[b]/beta - random_field[b]/beta)
-0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b]  # d/dm
+0 = -alpha*E(avg_g*mu0[b]) + beta*inverse_dimension*m[b]/T[b] + pull[b]  # d/dm
 # d/dV1_hat
 Q1[b, c] = (sum(M[a, b]*psi_hat[a], a)*sum(M[a, c]*psi_hat[a], a) + sum(P[a, b]*P[a, c]*adjoint[a], a)
     + sum(sum(M[c, d]*Q1_hat[a, d], d)*M[a, b], a)/beta)
@@ -503,7 +506,8 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     + beta*(-sum(sum(M[a, b]*psi_hat[b], b)*psi_hat[a], a)/2 - sum(T[a]*zeta_hat[a]**2, a)/2
     + sum(-Q2[b]*V2_hat[b] + Q2_hat[b]*V2[b], b)/2 + sum(psi[b]*psi_hat[b] + zeta[b]*zeta_hat[b], b)
     + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
-    - (sum(Q2_hat[a]*T[a], a) + sum(T[a]*random_field[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
+    - (sum(Q2_hat[a]*T[a], a) + sum(T[a]*random_field[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta))
+    + sum(m[b]*pull[b], b))
 """
 tangents = TangentEquations(Text(EQUATIONS, ('T', 'adjoint', 'm', 'Q1', 'V1', 'psi', 'zeta'),
-    ('excess', 'random_field'), RULES, OBSERVABLES), COLUMNS)
+    ('excess', 'random_field', 'pull'), RULES, OBSERVABLES), COLUMNS)

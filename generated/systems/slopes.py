@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 72cf63c5b13f27b8.
+Generated; do not edit. Signature 3db17c94b60f49e5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "72cf63c5b13f27b86d9ae3448f1622253b56d35210e02c422e03b7b96ce10132"
+SIGNATURE = "3db17c94b60f49e57a6c63b86fbab9dd3578ecbb14f69e48523af15dad2ae55c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

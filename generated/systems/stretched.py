@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 34c0eb4891bcdb07.
+Generated; do not edit. Signature 64a8dd3008b29834.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "34c0eb4891bcdb07480d3a21e2feae5ceceef3a1a56aee1ee8f43827023bb052"
+SIGNATURE = "64a8dd3008b29834f4b8bc9e90237159eb13ce1a1707888a0cbecd2123da165f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

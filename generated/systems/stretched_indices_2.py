@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c6a6740e41cb0191.
+Generated; do not edit. Signature b3e31834e309e70a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c6a6740e41cb0191501fcb6ee1bf9b9fb1258128e5c741f7ea322575c356d497"
+SIGNATURE = "b3e31834e309e70af563eebaa149338c50a295056f33aadedec67314c36db67c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

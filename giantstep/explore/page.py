@@ -92,8 +92,7 @@ class Explorer:
         return widget
 
     def _move(self, key: str, value: float) -> None:
-        table, _, field = key.partition(".")
-        if getattr(getattr(self.model, table), field) == value:
+        if self.model.number_at(key) == value:
             return
         try:
             self.model = self.model.replace({key: value})
@@ -138,8 +137,7 @@ class Explorer:
     def _here(self) -> tuple[Slider, float]:
         """The x axis of the curve and the model's place on it."""
         slider = self.sliders[self.along.value]
-        table, _, field = slider.key.partition(".")
-        return slider, float(getattr(getattr(self.model, table), field))
+        return slider, self.model.number_at(slider.key)
 
 
 def _written(slider: Slider) -> Any:

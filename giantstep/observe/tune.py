@@ -35,6 +35,8 @@ RANGES: Mapping[str, tuple[float, float]] = MappingProxyType(
         "network.width": (0.05, 50.0),
         "spike.strength": (1e-3, 1e2),
         "spike.bulk_variance": (1e-2, 1e3),
+        "fit.penalty.l1": (1e-4, 10.0),
+        "fit.penalty.bound": (1e-2, 1e2),
     }
 )
 MOST_KEYS = 3
@@ -227,13 +229,13 @@ class _Search:
         return found.result.test_error, self._logarithmic(found)
 
     def _logarithmic(self, found: Gradient) -> Array:
-        return np.array([_value_of(found.result.model, key) * found.test_error[key] for key in self.keys])
+        return np.array([found.result.model.number_at(key) * found.test_error[key] for key in self.keys])
 
     def _edges(self, found: Gradient) -> tuple[str, ...]:
         """Keys at an end of their range that the test error pushes against."""
         at = []
         for key, slope, (low, high) in zip(self.keys, self._logarithmic(found), self.bounds, strict=True):
-            x, near = math.log(_value_of(found.result.model, key)), _EDGE * (high - low)
+            x, near = math.log(found.result.model.number_at(key)), _EDGE * (high - low)
             if x - low <= near and slope > 0.0 or high - x <= near and slope < 0.0:
                 at.append(key)
         return tuple(at)
@@ -246,7 +248,7 @@ class _Search:
     def report(self, best: Gradient, before: float | None) -> Tuned:
         """What is returned of the best point."""
         model = best.result.model
-        values = {key: _value_of(model, key) for key in self.keys}
+        values = {key: model.number_at(key) for key in self.keys}
         slopes = dict(zip(self.keys, self._logarithmic(best).tolist(), strict=True))
         return Tuned(
             values,
@@ -258,11 +260,6 @@ class _Search:
             before,
             self.solves,
         )
-
-
-def _value_of(model: Model, key: str) -> float:
-    table, _, name = key.partition(".")
-    return float(getattr(getattr(model, table), name))
 
 
 def _snake(shape: tuple[int, ...]) -> list[tuple[int, ...]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.model import Fit, Inputs, Model, Network, Readout, Spike, Step, Target
 from giantstep.spec.target_channel import Channel
 
@@ -29,6 +30,7 @@ def model(
     channel: str | Mapping[str, Any] | Channel | None = None,
     spike: Spike | None = None,
     inputs: Inputs | None = None,
+    penalty: str | Mapping[str, Any] | FitPenalty | Callable[..., Any] | None = None,
 ) -> Model:
     """A network that takes a giant step, and the fit of its readout, in one line: ``model("relu", ridge=0.5)``.
 
@@ -36,7 +38,8 @@ def model(
     fit; ridge: lambda; width: p/d; bias: a number or "trained"; readout: values at initialisation, held by equal
     numbers of neurons; learning_rate: eta/d of the step on step_samples = n0/d, None for no step; bulk: of the step;
     noise: variance of label noise; flips: probability of flipped labels; channel: that draws labels given the link, as
-    "logit"; spike: given in place of the step; inputs: their covariance. Anything else: Model. Raises BadInput.
+    "logit"; spike: given in place of the step; inputs: their covariance; penalty: on every readout.
+    Anything else: Model. Raises BadInput.
     """
     if spike is not None and bulk != "isotropic":
         raise BadInput(f"bulk = {bulk!r} is that of a step, and a spike is given", "leave one of them out")
@@ -44,7 +47,7 @@ def model(
     return Model(
         network=Network(activation, width, _readout(readout), bias),  # type: ignore[arg-type]
         target=Target(link, noise, flips, channel=channel),  # type: ignore[arg-type]
-        fit=Fit(samples, ridge, loss),  # type: ignore[arg-type]
+        fit=Fit(samples, ridge, loss, penalty),  # type: ignore[arg-type]
         step=Step(step_samples, learning_rate, bulk) if stepped else None,  # type: ignore[arg-type]
         spike=spike,
         inputs=inputs,

@@ -189,21 +189,13 @@ class Model(Table):
                     f"fit.penalty = {penalty}: {reason}, for which no law of readouts under a penalty is known",
                     "leave fit.penalty out, or take isotropic rows of unit norm around a giant step, and a fixed bias",
                 )
-        if not penalty.even and not self._is_blind_to_means:
+        odd = parity(parse(lookup(self.network.activation).expression)) == -1
+        if not penalty.even and (not odd or any(self.network.readout.offsets(self.network.initial_bias))):
             raise BadInput(
                 f"fit.penalty = {penalty}: it is not the same for a and -a, so that readouts have a mean, which "
-                "features with a mean or an even part feel without bound",
-                "take a penalty that is even in a; or an odd activation without bias, step and spike",
+                "features with an even part feel without bound",
+                "take a penalty that is even in a; or an odd activation without bias",
             )
-
-    @property
-    def _is_blind_to_means(self) -> bool:
-        """Whether features have neither a mean given kappa nor an even part."""
-        network = self.network
-        spiked = any(step.learning_rate != 0.0 for step in self.steps)
-        spiked = spiked or self.spike is not None and self.spike.strength != 0.0
-        odd = parity(parse(lookup(network.activation).expression)) == -1
-        return odd and not spiked and not any(network.readout.offsets(network.initial_bias))
 
     @property
     def bulk(self) -> Bulk:
@@ -298,6 +290,15 @@ class Model(Table):
             return type(self).from_dict({name: table for name, table in data.items() if table is not None})
         except BadInput as error:
             raise self._of_absent_table(changes, error) from None
+
+    def number_at(self, key: str) -> float:
+        """The number of a dotted key, those of a loss or a penalty included; of several steps that of the last."""
+        found: Any = self.to_dict()
+        for name in key.split("."):
+            if isinstance(found, list):
+                found = found[-1] if not name.isdigit() else found
+            found = found[int(name) - 1] if isinstance(found, list) else found[name]
+        return float(found)
 
     def _of_absent_table(self, changes: Mapping[str, Any], error: BadInput) -> BadInput:
         """The error, or one that says that the model has no table of which some keys were changed."""

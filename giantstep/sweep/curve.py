@@ -275,17 +275,10 @@ def _add_sizes(plan: _Plan, table: _Table) -> None:
         if value not in rounded:
             try:
                 there = at_dimension(plan.base.replace({key: value}), plan.dimension)
-                rounded[value] = _number_at(there, key)
+                rounded[value] = there.number_at(key)
             except BadInput:
                 rounded[value] = math.nan
         table.put("finite_size_x", row, rounded[value])
-
-
-def _number_at(model: Model, key: str) -> float:
-    found: Any = model
-    for name in key.split("."):
-        found = getattr(found, name)
-    return float(found)
 
 
 def _simulate(plan: _Plan, table: _Table, work: _Work, sampling: _Sampling) -> None:

@@ -216,14 +216,9 @@ def _groups_of_models(models: Sequence[Model]) -> list[_Group]:
     groups = []
     for rows in found.values():
         first = models[rows[0]]
-        values = {key: np.array([_number(models[row], key) for row in rows]) for key in parameter_keys(first)}
+        values = {key: np.array([models[row].number_at(key) for row in rows]) for key in parameter_keys(first)}
         groups.append(_Group(first, (), values, np.array(rows)))
     return groups
-
-
-def _number(model: Model, key: str) -> float:
-    table, _, name = key.partition(".")
-    return float(getattr(getattr(model, table), name))
 
 
 def _parts(groups: Sequence[_Group]) -> Iterator[list[_Group]]:

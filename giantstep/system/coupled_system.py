@@ -215,8 +215,8 @@ class CoupledSystem(LinearReadouts):
         found: Tangents = self.equations.tangents.at(self.node, self.problem.fraction, self.parameters, known)
         return found
 
-    def moves(self, rates: Array, of_beta: float) -> dict[str, Array]:
-        """Tangents of the unknowns by name, by rates of ``x``; of_beta: that of the width of the network."""
+    def moves(self, rates: Array, of_beta: float = 0.0, penalty: int | None = None) -> dict[str, Array]:
+        """Tangents of the unknowns by name, by rates of ``x`` and of_beta, of the width."""
         room = State(self.kernel, self.blocks, 0)
         room.work[self.first], room.work[self.second] = rates, rates
         return {f"d_{name}": room[name] for name in self.kernel.UNKNOWNS}

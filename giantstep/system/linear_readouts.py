@@ -24,7 +24,7 @@ class LinearReadouts:
         """Unknowns nearer to the solution by another way than Newton's method, where there is one."""
         return None
 
-    def energy_rate(self, rates: Array, of_beta: float) -> float:
+    def energy_rate(self, rates: Array, of_beta: float = 0.0, penalty: int | None = None) -> float:
         """Derivative of what the equations leave out of the free energy, by rates of ``x``."""
         return 0.0
 

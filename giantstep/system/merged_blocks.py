@@ -25,7 +25,7 @@ Array = np.ndarray
 Kind = tuple[Term, tuple[float, ...]]  # the coefficients of a block: its term, and its loadings where there are some
 
 #: Order parameters of a block that belong to each of its neurons, and not to their sum.
-OF_ONE_NEURON = ("prox_width", "prox_variance")
+OF_ONE_NEURON = ("prox_width", "prox_variance")  # and prox_mean, which has a sign
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Members:
             "V2": select,
         }
         members = select / select.sum(axis=1, keepdims=True)
-        by |= dict.fromkeys(OF_ONE_NEURON, members)
+        by |= {**dict.fromkeys(OF_ONE_NEURON, members), "prox_mean": members * self.mean}
         found = {name: matrix @ order[name] for name, matrix in by.items() if name in order}
         return {**found, **{name: along @ order[name] @ along.T for name in ("Q1", "V1")}}
 
@@ -68,8 +68,10 @@ def merged(problem: Problem, opposite: bool = True) -> tuple[Problem, Members]:
     """The problem with its distinct blocks, and where its own went.
 
     opposite: merge opposite blocks too; not where the bias moves, which tells them apart. Blocks of given rows are
-    told apart by these.
+    told apart by these, and a penalty that is not even tells opposite ones apart.
     """
+    penalty = problem.model.fit.penalty
+    opposite = opposite and (penalty is None or penalty.even)
     features, members = _merged(problem.features, opposite)
     return problem if features is problem.features else problem._replace(features=features), members
 
@@ -137,7 +139,7 @@ def shared(order: Mapping[str, Array], members: Members, fraction: Array) -> Map
         "Q2": share,
         "V2": share,
     }
-    by |= dict.fromkeys(OF_ONE_NEURON, np.ones(len(block)))
+    by |= {**dict.fromkeys(OF_ONE_NEURON, np.ones(len(block))), "prox_mean": members.mean}
     vectors = {name: (order[name][block].T * factor).T for name, factor in by.items() if name in order}
     pairs = {
         matrix: _shared_pairs(order[matrix], vector, block, along)

@@ -15,8 +15,8 @@ from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
 
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
-# where the norms of the rows vary, and of a penalty: width and variance of the argument of its proximal map
-ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm", "prox_width", "prox_variance")
+# where the norms of the rows vary; of a penalty the width of its proximal map, variance and mean of its argument
+ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm", "prox_width", "prox_variance", "prox_mean")
 
 _ZERO = 1e-20  # what m that vanish leave of their squares
 

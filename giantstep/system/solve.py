@@ -175,10 +175,10 @@ def _penalty_hint(problem: Problem, result: Result) -> str:
     penalty, order = problem.model.fit.penalty, result.order_parameters
     if penalty is None:
         return ""
-    from giantstep.system.penalised_system import Proximal, held_hint  # the square loss starts sooner without
+    from giantstep.system.readout_law import Proximal, held_hint  # the square loss starts sooner without
 
-    proximal = Proximal(penalty, len(order["prox_width"]))
-    return held_hint(proximal.at(order["prox_width"], order["prox_variance"]))
+    of_readouts = (order[f"prox_{name}"] for name in ("width", "variance", "mean"))
+    return held_hint(Proximal(penalty, len(order["Q2"])).at(*of_readouts))
 
 
 def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) -> NotConverged:

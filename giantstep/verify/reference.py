@@ -26,7 +26,7 @@ from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import loss_averages, test_errors
 from giantstep.verify.output_law import Output
 from giantstep.verify.quadrature import Nodes, density, grid_nodes, settled_nodes
-from giantstep.verify.readout_law import ReadoutLaw, readout_law
+from giantstep.verify.readout_law import ReadoutLaw, at_a_dimension, readout_law
 from giantstep.verify.stated_directions import completed_as_stated, order_parameters, turned_as_stated
 
 Array = np.ndarray
@@ -245,7 +245,7 @@ class Reference:
             found["norm"] = long(order["norm"])
         found["fraction"] = long(self.layer.share)
         if (law := self.readouts) is not None:
-            found |= {"excess": long(law.excess), "random_field": long(law.random_field)}
+            found |= {name: long(getattr(law, name)) for name in ("excess", "random_field", "pull")}
         if self.norms_vary:
             found |= {name: long(values) for name, values in self._of_bulk().items()}
         return found
@@ -277,7 +277,7 @@ class Reference:
         found = residuals(self.system, self.point)
         if self.readouts is not None:
             beta = self.result.vocabulary.network.width
-            found |= self.readouts.differs(beta * self.order["V2"], self.order["Q2"])
+            found |= self.readouts.differs(beta * self.order["V2"], self.order["Q2"], self.order["m"])
         return found
 
     def at_order(self, point: Point) -> Point:
@@ -322,6 +322,7 @@ def reference(result: Result) -> Reference:
 
     Raises NotEvaluable.
     """
+    result = at_a_dimension(result)
     if not result.order_parameters["V2"].any():
         raise NotEvaluable("a kink of the loss holds the output, which neither varies nor responds")
     layer = completed_as_stated(result, first_layer(result.vocabulary, result.bias, result.dimension))

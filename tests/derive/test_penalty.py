@@ -17,7 +17,7 @@ def test_every_step_is_compared_or_says_why_not() -> None:
     left = {label for label, check in found.items() if check.outcome == "not evaluable"}
     assert left == {"mean penalty"}
     compared = [check for check in found.values() if check.outcome == "compared"]
-    assert len(compared) == 17 and max(check.error for check in compared) < 1e-50
+    assert len(compared) == 31 and max(check.error for check in compared) < 1e-50
 
 
 def soft_thresholding(l1: float, width: float, variance: float) -> dict[str, float]:
@@ -37,7 +37,7 @@ def soft_thresholding(l1: float, width: float, variance: float) -> dict[str, flo
 def test_readouts_of_soft_thresholding(l1: float, width: float, variance: float) -> None:
     """T and Q2 are the mean slope and square of the thresholded Gaussian; the energy is that of its objective."""
     of = soft_thresholding(l1, width, variance)
-    response, norm = law.readouts(1.7, 0.6, width, variance, of["avg_h"], of["avg_gg"])
+    response, norm, mean = law.readouts(1.7, 0.6, width, variance, 0.0, 0.0, of["avg_h"], of["avg_gg"])
     w, weight = np.polynomial.legendre.leggauss(400)
     edge, reach = l1 * width, 12 * np.sqrt(variance)
     half = (reach - edge) / 2
@@ -46,14 +46,15 @@ def test_readouts_of_soft_thresholding(l1: float, width: float, variance: float)
     assert response == pytest.approx(1.7 * 0.6 * width * p.sum(), rel=1e-12)
     assert norm == pytest.approx(0.6 * p @ (places - edge) ** 2, rel=1e-11)
     assert law.penalty(width, of["avg_M"], of["avg_gg"]) == pytest.approx(l1 * p @ (places - edge), rel=1e-11)
-    excess, field = law.stand_in(width, variance, of["avg_h"], of["avg_gg"])
+    excess, field, pull = law.stand_in(1.7, 0.0, width, variance, 0.0, 0.0, of["avg_h"], of["avg_gg"])
+    assert mean == pull == 0.0
     linear = 1 / (excess + 1 / width)
     assert response == pytest.approx(1.7 * 0.6 * linear, rel=1e-12)
     assert norm == pytest.approx(0.6 * (variance / width**2 + field) * linear**2, rel=1e-12)
     objective = of["avg_M"] - variance / (2 * width)
     beside = objective + (variance / width**2 + field) * linear / 2
-    given = (of["avg_M"], of["avg_h"], of["avg_gg"])
-    assert law.energy(1.7, 0.6, width, variance, *given) == pytest.approx(1.7 * 0.6 * beside, rel=1e-11)
+    given = (of["avg_M"], 0.0, of["avg_h"], of["avg_gg"])
+    assert law.energy(1.7, 0.6, width, variance, 0.0, *given) == pytest.approx(1.7 * 0.6 * beside, rel=1e-11)
 
 
 def test_parity_and_names() -> None:

@@ -176,14 +176,14 @@ def tangents(system: CoupledSystem, known: dict[str, Any], direction: Array) -> 
     """How these move, by the tangents of the equations."""
     names = [f"d_residual_{name}" for name in system.kernel.UNKNOWNS]
     places = slices_by_name(system.kernel, system.blocks)
-    moves = system.moves(direction, 0.0)
+    moves = system.moves(direction)
     moves |= {"d_Sigma": known["Sigma"]} if "Sigma" in known else {}
     found = system.tangents(known).along(moves, (*names, *OBSERVABLES))
     numbers = np.zeros(len(system.work))
     for name in names:
         numbers[places[name.removeprefix("d_")][0]] = np.ravel(found[name])
     observables = np.array([float(found[name]) for name in OBSERVABLES])
-    observables[2] += system.energy_rate(direction, 0.0)
+    observables[2] += system.energy_rate(direction)
     return np.append(numbers[system.members[RESIDUAL]], observables)
 
 

@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import norm, t
 
 from giantstep.observe.finite_system import at_dimension
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.simulate import simulate
-from giantstep.spec.errors import NotConverged
+from giantstep.observe.tune import tune
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate
@@ -65,11 +67,17 @@ CASES: dict[str, dict[str, Any]] = {
     "no negative readouts": {"step__learning_rate": 0.0, "fit__penalty": "non_negative"},
     "bounded readouts": {"network__activation": "relu", "fit__penalty": {"name": "box", "bound": 0.7}},
 }
+#: Where the mean of the readouts, of order 1/sqrt(d), is as large as their spread.
+MEANS: dict[str, dict[str, Any]] = {
+    "bounds below the mean": {"fit__penalty": {"name": "box", "bound": 0.15}},
+    "no negative readouts after a step": {"fit__penalty": "non_negative"},
+    "exponential": {"fit__penalty": "exp(a)/3", "network__readout": TWO},
+}
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*CASES, *MEANS])
 def test_energy_and_a_second_quadrature(name: str) -> None:
-    found = solve(model(**CASES[name]))
+    found = solve(model(**CASES[name])) if name in CASES else solve(model(**MEANS[name]), dimension=300)
     assert found.free_energy == pytest.approx(found.training_loss, rel=1e-10)
     assert found.penalty > 0.0 or "readouts" in name
     checked = certificate(found)
@@ -78,26 +86,28 @@ def test_energy_and_a_second_quadrature(name: str) -> None:
 
 
 @pytest.mark.parametrize(("dimension", "seeds"), [(100, 12), pytest.param(400, 12, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize("name", [*CASES, *MEANS])
 def test_simulation(name: str, dimension: int, seeds: int) -> None:
-    given = at_dimension(model(**CASES[name]), dimension)
+    given = at_dimension(model(**{**CASES, **MEANS}[name]), dimension)
     theory = solve(given, dimension=dimension)
-    measured = simulate(given, dimension=dimension, seeds=seeds, seed=3).to_dict()
+    count = seeds if "bound" not in name else seeds // 2  # steep penalties take many steps
+    measured = simulate(given, dimension=dimension, seeds=count, seed=3).to_dict()
     for error in ("test_error", "train_error"):
-        z = (measured[error]["mean"] - getattr(theory, error)) / measured[error]["standard_error"]
-        assert abs(z) < WORST_Z, (error, z)
+        score = (measured[error]["mean"] - getattr(theory, error)) / measured[error]["standard_error"]
+        z = norm.isf(t.sf(abs(score), count - 1))  # as rare under a normal law
+        assert z < WORST_Z, (error, z)
 
 
-@pytest.mark.parametrize("loss", ["square", "logistic"])
-def test_sensitivities_are_derivatives(loss: str) -> None:
+@pytest.mark.parametrize(("loss", "dimension"), [("square", None), ("logistic", None), ("square", 100)])
+def test_sensitivities_are_derivatives(loss: str, dimension: int | None) -> None:
     """Differences of order 4 with steps of 1e-3: 1e-12 of a fifth derivative, and 1e-10 of quadrature over the step."""
     given = model(fit__penalty=l1(0.2), fit__loss=loss)
-    found = gradient(given)
+    found = gradient(given, dimension=dimension)
     for key in ("fit.ridge", "fit.samples", "network.width", "step.learning_rate"):
         table, field = key.split(".")
         value = getattr(getattr(given, table), field)
         step = 1e-3 * value
-        near = [solve(given.replace({key: value + k * step})) for k in (-2, -1, 1, 2)]
+        near = [solve(given.replace({key: value + k * step}), dimension=dimension) for k in (-2, -1, 1, 2)]
         for error in ("test_error", "train_error", "free_energy"):
             a, b, c, d = (getattr(one, error) for one in near)
             assert getattr(found, error)[key] == pytest.approx(
@@ -105,7 +115,43 @@ def test_sensitivities_are_derivatives(loss: str) -> None:
             )
 
 
+@pytest.mark.parametrize(
+    ("key", "penalty", "value"),
+    [("fit.penalty.l1", l1(0.2), 0.2), ("fit.penalty.bound", {"name": "box", "bound": 0.6}, 0.6)],
+)
+def test_sensitivities_to_the_penalty(key: str, penalty: dict[str, Any], value: float) -> None:
+    """The same differences; the law of the readouts is differentiated by such differences too, at 1e-13."""
+    given = model(network__activation="relu", fit__penalty=penalty)
+    found, step = gradient(given, key), 1e-3 * value
+    near = [solve(given.replace({key: value + k * step})) for k in (-2, -1, 1, 2)]
+    for error in ("test_error", "train_error", "free_energy"):
+        a, b, c, d = (getattr(one, error) for one in near)
+        assert getattr(found, error)[key] == pytest.approx((a - 8 * b + 8 * c - d) / (12 * step), rel=1e-6, abs=1e-9)
+    with pytest.raises(BadInput, match="is no parameter of the model"):
+        gradient(model(), key)
+
+
+def test_the_best_strength() -> None:
+    """Where the derivative vanishes, between two curves' points that are worse."""
+    found = tune(model(fit__penalty=l1(0.2)), over="fit.penalty.l1")
+    best = found.values["fit.penalty.l1"]
+    around = [solve(model(fit__penalty=l1(best * factor))).test_error for factor in (0.9, 1.1)]
+    assert abs(found.gradient["fit.penalty.l1"]) < 1e-8 and min(around) > found.result.test_error
+
+
+@pytest.mark.parametrize("penalty", ["abs(a)**1.05", "max(0,abs(a)-0.3)**1.2"])
+def test_slopes_like_a_root_are_refused_and_not_wrong(penalty: str) -> None:
+    """Nodes of the rule miss where such a slope turns: mpmath gives Q2 of the first 2 % and more away."""
+    with pytest.raises(NotConverged, match="are known to .* only"):
+        solve(model(fit__penalty=penalty))
+
+
+def test_readouts_with_a_mean_need_a_dimension() -> None:
+    with pytest.raises(BadInput, match="feel without bound as the dimension grows"):
+        solve(model(**MEANS["exponential"]))
+
+
 def test_a_penalty_that_holds_all_readouts_is_refused_with_the_reason() -> None:
     with pytest.raises(NotConverged) as refusal:
         solve(model(fit__penalty=l1(5.0)))
-    assert refusal.value.hint.startswith("weaken fit.penalty: it holds the readouts at a kink, all but a share of")
+    assert refusal.value.hint.startswith("weaken fit.penalty: it holds the readouts where they are, all but a share of")

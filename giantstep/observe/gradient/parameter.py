@@ -19,8 +19,7 @@ class Parameter:
     @property
     def value(self) -> float:
         """Its value."""
-        table, _, field = self.key.partition(".")
-        return float(getattr(getattr(self.model, table), field))
+        return self.model.number_at(self.key)
 
     @property
     def unit(self) -> float:

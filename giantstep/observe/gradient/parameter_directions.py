@@ -30,7 +30,7 @@ class Direction:
     """Rates of (alpha, beta, ridge), and of what every block has: loadings [K, q] along the directions of kappa (of one
     direction d(u_b r)), bulk variances [K] and, where the bulk has a spectrum of its own, covariances [K, J] over it;
     offset: of the bias of all blocks; by_value: the same of loadings and variances, where they follow from the values
-    of the readout.
+    of the readout; penalty: which parameter of the penalty moves, at the rate one.
     """
 
     rates: tuple[float, float, float]
@@ -39,6 +39,7 @@ class Direction:
     spectrum: Moving | MovingSamples | None = None
     offset: float = 0.0
     by_value: ByValue | None = None
+    penalty: int | None = None
 
     @property
     def moves_features(self) -> bool:
@@ -84,6 +85,7 @@ class Direction:
         return found
 
 
+_PENALTY = "fit.penalty."
 _OF_ONE_STEP = ("network.width", "step.learning_rate")  # several steps move the alignments as well
 
 
@@ -104,6 +106,9 @@ def check_key(model: Model, key: str) -> None:
     """Raise BadInput unless the solution of this model has a derivative in this key."""
     if key not in _KEYS:
         raise BadInput(f"there is no derivative in {key!r}", f"choose among {', '.join(_KEYS)}")
+    if key.startswith(_PENALTY) and key not in keys_for(model):
+        has = "has no penalty" if model.fit.penalty is None else f"has the penalty {model.fit.penalty}"
+        raise BadInput(f"{key} is no parameter of the model, which {has}", f"choose among {_others(model)}")
     table = key.partition(".")[0]
     if table in ("step", "spike") and getattr(model, table) is None:
         raise BadInput(f"the model has no [{table}], so nothing depends on {key}", f"choose among {_others(model)}")
@@ -130,7 +135,8 @@ def keys_for(model: Model) -> tuple[str, ...]:
     missing = _OF_ONE_STEP if by_blocks(model) else ("network.width",) if given else ()
     if model.spike is not None and isinstance(model.spike.bulk_variance, tuple):
         missing = ("spike.bulk_variance",)
-    return tuple(key for key in present if key not in missing)
+    own = () if model.fit.penalty is None else tuple(_PENALTY + name for name, _ in model.fit.penalty.parameters)
+    return tuple(key for key in present if key not in missing and (not key.startswith(_PENALTY) or key in own))
 
 
 def _others(model: Model) -> str:
@@ -210,6 +216,15 @@ def _distinct(problem: Problem, members: Members, rates: Array) -> Array:
     return found
 
 
+def _penalty(name: str) -> Callable[[Problem, Members], Direction]:
+    def direction(problem: Problem, members: Members) -> Direction:
+        penalty = problem.model.fit.penalty
+        assert penalty is not None
+        return replace(still(problem), penalty=[key for key, _ in penalty.parameters].index(name))
+
+    return direction
+
+
 _KEYS: Mapping[str, Callable[[Problem, Members], Direction]] = {
     "fit.ridge": _parameter(2),
     "fit.samples": _parameter(0),
@@ -217,4 +232,5 @@ _KEYS: Mapping[str, Callable[[Problem, Members], Direction]] = {
     "step.learning_rate": _learning_rate,
     "spike.strength": _strength,
     "spike.bulk_variance": _bulk_variance,
+    **{f"{_PENALTY}{name}": _penalty(name) for name in ("l1", "bound")},
 }

@@ -47,7 +47,7 @@ class Sensitivity:
         terms = np.abs(self.matrix) @ np.maximum(np.abs(rates), least)
         self.worst = max(self.worst, float(np.max(np.abs(left) / np.maximum(terms, 1e-300))))
         test, train, energy = (float(tangents[f"d_{name}"]) for name in ("test_error", "train_error", "free_energy"))
-        energy += system.energy_rate(rates, given["d_beta"])
+        energy += system.energy_rate(rates, given["d_beta"], direction.penalty)
         if system.loss.FORM == "margin":
             test = self._wrong_sign(direction, rates)
         elif system.predicts is not None:
@@ -84,6 +84,7 @@ class Sensitivity:
             change[0] = span.rates(change[0].T, system.table[:, 1], functions, combined).T
         names = ("d_alpha", "d_beta", "d_ridge", "d_mu0", "d_mu1", "d_mu2sq")
         found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
+        found["penalty"] = direction.penalty
         if system.problem.norms_vary:
             found["d_mu_c"] = direction.norm_change(system.problem, system.points())
         if (moving := direction.spectrum) is None:
@@ -94,7 +95,7 @@ class Sensitivity:
         """(tangents of the residuals, all tangents by name) where the unknowns move at given rates."""
         system = self.system
         room = State(system.kernel, system.blocks, 0)
-        tangents = self.tangents.along({**given, **system.moves(rates, given["d_beta"])})
+        tangents = self.tangents.along({**given, **system.moves(rates, given["d_beta"], given["penalty"])})
         for name in system.kernel.UNKNOWNS:
             room[name][...] = tangents[f"d_residual_{name}"]
         return room.work[system.first], tangents
