@@ -19,6 +19,8 @@ class Entry(Protocol):
     @property
     def name(self) -> str: ...
     @property
+    def expression(self) -> str: ...
+    @property
     def parameters(self) -> tuple[ParameterEntry, ...]: ...
 
 
@@ -74,14 +76,14 @@ def in_words(name: str, parameters: tuple[tuple[str, float], ...]) -> str:
 def filled(entry: Entry, given: object, words: Words) -> tuple[tuple[str, float], ...]:
     """Every parameter, checked, in the catalogue's order; the defaults where none is given. Raises BadInput."""
     names = tuple(parameter.name for parameter in entry.parameters)
-    values = _as_mapping(given, words)
+    values, shown = _as_mapping(given, words), entry.expression if entry.name.startswith("user_") else entry.name
     for name, value in values.items():
         if name not in names:
             hint = did_you_mean(name, names) if isinstance(name, str) else ""
             plain = isinstance(name, str) and name.isidentifier() and name.isascii()
             key = f"{words.key}.{name if plain else shorten(name)}"
             raise BadInput(
-                f"{key} = {shorten(value)} is not a parameter of the {words.noun} {shorten(entry.name)}",
+                f"{key} = {shorten(value)} is not a parameter of the {words.noun} {shorten(shown)}",
                 f"{hint}it has the parameters {', '.join(names)}" if names else "it has no parameters",
             )
     return tuple(

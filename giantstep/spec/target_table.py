@@ -107,6 +107,13 @@ class Target(Table):
                 )
         check_probabilities(channel, self.link)
         check_mean(channel, self.link, self.probit)
+        known = link_of(self.mean_link).indices
+        if known != self.indices:
+            raise BadInput(
+                f"target.channel = {channel}: its mean label is that of {known} of the {self.indices} indices of "
+                f"target.link = {shorten(self.link)}",
+                "write a link of one index, or a channel whose mean label depends on every index",
+            )
 
 
 def check_margin(loss: str, target: Target) -> None:

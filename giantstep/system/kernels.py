@@ -43,7 +43,9 @@ def penalty_kernel(penalty: FitPenalty) -> ModuleType:
     try:
         return _loss_kernel(entry.loss.name, entry.loss.expression)
     except BadInput as error:
-        raise BadInput(f"fit.penalty = {penalty}, as a loss of f - y at y = 0: {error.message}", error.hint) from None
+        words = error.message.replace("(f-y)", "(a)").replace("f - y", "a").replace("the loss", "the penalty")
+        hint = 'give an expression in a that is convex and finite everywhere, as "0.1*abs(a)" or "a**4"'
+        raise BadInput(f"fit.penalty: {words}", hint) from None
 
 
 @lru_cache(maxsize=32)

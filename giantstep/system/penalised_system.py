@@ -24,6 +24,7 @@ from giantstep.system.state import start_of
 
 Array = np.ndarray
 _FEW, _WIDER, _TIMES = 0.1, 2.0, 100  # a share of the readouts to start from, factor of their variance until there
+_SAME = 1e-6  # of a share that does not change
 _STENCIL, _STEP = {-2: 1.0, -1: -8.0, 1: 8.0, 2: -1.0}, 1e-3  # of a derivative in a parameter, over 12; relative
 _ACCURATE = 1e-8  # of averages over readouts
 _ANY = 1e-2  # an inverse dimension
@@ -242,12 +243,16 @@ class PenalisedSystem(CoupledSystem):
 
     def _felt(self, width: Array, variance: Array) -> Array:
         """Variances [K] at which a fair share of the readouts moves, where a kink holds nearly all at those given."""
+        given, before = variance, np.full(self.blocks, np.nan)
         for _ in range(_TIMES):
-            held = self.proximal.at(width, variance, np.zeros(self.blocks)).moving < _FEW
+            moving = self.proximal.at(width, variance, np.zeros(self.blocks)).moving
+            held = moving < _FEW
             if not np.any(held):
-                break
-            variance = np.where(held, _WIDER * variance, variance)
-        return variance
+                return variance
+            if np.all(np.abs(moving - before) <= _SAME * moving):  # a curvature holds them, whatever their spread
+                return given
+            before, variance = moving, np.where(held, _WIDER * variance, variance)
+        return given
 
     def approached(self, x: Array) -> Array | None:
         """Rounds of solving the equations of a stand-in and taking that of the law found, as cavity iterations do; None

@@ -16,7 +16,7 @@ from giantstep.system.kernels import penalty_kernel, system_kernel
 Array = np.ndarray
 _STEPS = 120  # of the rule for averages of the proximal map, which cost next to nothing
 _STENCIL, _SHIFT = {-2: 1.0, -1: -8.0, 1: 8.0, 2: -1.0}, 3e-3  # of a derivative, over 12; in spreads
-_TOLD, _ROUNDING = 1e-5, 1e-14  # shares of the readouts that the equations are told by, and not told by
+_TOLD, _ROUNDING = 1e-3, 1e-14  # shares of the readouts that the equations are told by, and not told by
 
 
 @dataclass(frozen=True)

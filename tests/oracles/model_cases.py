@@ -81,6 +81,8 @@ def put(key: str, value: object, base: dict[str, Any] | None = None) -> dict[str
     data = copy.deepcopy(base or own.get(key.partition(".")[0], STEP))
     if key.startswith("fit.loss."):
         data["fit"]["loss"] = {"name": "square"}
+    if key.startswith("fit.penalty."):
+        data["fit"]["penalty"] = {"name": "box" if key.endswith(("bound", "steepness")) else "elastic_net"}
     if key.startswith("target.channel."):
         data["target"] |= {"channel": {"name": "binomial"}, "flips": 0.0}
     if key == "target.link":  # flips are for labels +-1

@@ -113,3 +113,11 @@ def test_a_margin_loss_says_what_has_signs(channel: Channel | None, hint: str) -
 def test_a_place_at_zero_has_no_sign() -> None:
     with pytest.raises(BadInput, match="at s = 0 the"):
         Target("-relu(z)", channel={"labels": [0, 1], "probability": "1/s"})  # type: ignore[arg-type]
+
+
+def test_a_mean_label_that_knows_no_index_needs_a_link_of_one() -> None:
+    """Of two it was an internal error."""
+    coin = {"labels": [-1, 1], "probability": "1/2"}
+    assert Target("z", channel=coin).indices == 1  # type: ignore[arg-type]
+    with pytest.raises(BadInput, match="its mean label is that of 1 of the 2 indices"):
+        Target("z1*z2", channel=coin)  # type: ignore[arg-type]
