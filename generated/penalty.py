@@ -4,14 +4,14 @@ V, Delta, mean: width of the proximal map, variance and mean of its argument; av
 of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field, pull:
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block.
 
-Generated; do not edit. Signature 274d2480e1710a24, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 6558b022604dbb66, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "274d2480e1710a24e9b4e00ca09e0acd820bb69dd7acb2b2376e7b975599edb4"
+SIGNATURE = "6558b022604dbb667564b9c6630b77315da9fad6338b1ab0861250460aaa2c97"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -8,7 +8,8 @@ from functools import lru_cache
 import numpy as np
 import sympy as sp
 
-from derive.penalty import AVERAGES, MEAN, SHARE, VARIANCE, WIDTH, PenaltyLaw, penalty_law
+from derive.penalised_readout import AVERAGES, MEAN, SHARE, VARIANCE, WIDTH
+from derive.penalty import PenaltyLaw, penalty_law
 from derive.symbols import BETA, INVERSE_DIMENSION
 from giantstep.system.result import Result
 from giantstep.verify.lambdified import Function, numpy_of
