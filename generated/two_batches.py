@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature b8cd993d9a526b6e, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 0d7507664b7ba6f7, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b8cd993d9a526b6ea6118d8e05d4c237d46fb07d6f9c06e3783aa4824bdd4181"
+SIGNATURE = "0d7507664b7ba6f7f1859ecb34e7c4b485b523cddc3e6c17153fba06c18a0e9e"
 
 
 def directions(*, gamma, **_):

@@ -46,7 +46,8 @@ class LossEntry:
     form: "residual" for a function of f - y, "margin" for a function of y f (labels +-1), "general" otherwise.
     error_scale turns the mean loss into the reported training error. ``aliases``: other texts for the same loss.
     predicts: the mean label that an output stands for, in f and the parameters; f itself, or of a margin sign(f), where
-    left out. The test error judges it.
+    left out. The test error judges it. least, most: the range of the labels that it is a likelihood of, numbers or the
+    name of a parameter.
     """
 
     name: str
@@ -58,6 +59,8 @@ class LossEntry:
     error_scale: int = 1
     aliases: tuple[str, ...] = ()
     predicts: str = ""
+    least: float = -math.inf
+    most: float | str = math.inf
 
     def __post_init__(self) -> None:
         if not self.predicts:
@@ -185,6 +188,7 @@ _ENTRIES = (
         r"e^{f} - y f",
         aliases=("exp(f)-f*y",),
         predicts="exp(f)",
+        least=0.0,
     ),
     LossEntry(
         "binomial",
@@ -194,6 +198,8 @@ _ENTRIES = (
         r"N \log(1 + e^{f}) - y f",
         parameters=(_TRIALS,),
         predicts="trials*sigmoid(f)",
+        least=0.0,
+        most="trials",
     ),
 )
 

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 99298caa543badc4, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature aea5ce92edad6def, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "99298caa543badc42510238195885d0f3423db237db513dc0ac07090a9eab812"
+SIGNATURE = "aea5ce92edad6def4ad6a5c7e2aebfdb64a184e013da6432be4b67616b07c89d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature fff1732962d1b8a0, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature f0a9d59e4563662f, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "fff1732962d1b8a0fa3442609e09f52d9d83e1267bcff588c1d1dc5067c2671b"
+SIGNATURE = "f0a9d59e4563662fc446fec97bdb73fe6aa441287c8339c99c1a0503d95dadb5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

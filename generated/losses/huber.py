@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 4e3389d87286fb13, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 3ea0470afc798cc3, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "4e3389d87286fb1319ecae18174b276de50db411a1f07ec6600fbbd362df7d8f"
+SIGNATURE = "3ea0470afc798cc37ab5211dbfaeecd33ed6c0dda8ce0d8c3040261bf720d15e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 5c018fc1f8b62d46, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 26e1ee757af72520, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "5c018fc1f8b62d46c091b91afedf7b581b443b5f12914c6041753c0ed16423b8"
+SIGNATURE = "26e1ee757af725201f2d115d206d1d8ab266509ea81faeb1b8d195d741ab2367"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 400774fdf342a789, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature a4e195c143ab1b4e, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "400774fdf342a7896b31d4628d36713abd17940ae4d3dd307c48ff68638643a5"
+SIGNATURE = "a4e195c143ab1b4ee01af6731d8426ea7ba2d3edbb049ac3ec67162f549267a1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1b0548dc4270c670, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 96a0e507d8db657d, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "1b0548dc4270c670b1520b7f21089fd7ef5c6c7bc9a9f11b1968c4e3bcf7afb8"
+SIGNATURE = "96a0e507d8db657dc3f02d552a1322cd596870928bd195726a2856763ebd9d29"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 14aec29a7b6a59ba, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 9e680054f6e81466, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "14aec29a7b6a59bac1e37b5df5355f04d587989360e302ebb4769933adecb1fa"
+SIGNATURE = "9e680054f6e81466634e023750788660140045056b2565416820a23d93221509"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

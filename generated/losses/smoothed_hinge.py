@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 213cd414f3042907, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 383110d77193d210, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "213cd414f3042907b46404dcba0578fdee331a418aa0da711e885544d526e534"
+SIGNATURE = "383110d77193d210eb7d89a7f8642a82132065754fabe12196a3ededfaa7d8a8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature eba16e0e789d53cd, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature cd0dadd540879e55, runtime d4be0987a88c9eb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "eba16e0e789d53cd90357bafbb98aa04939ea28fe89310b15f653e7e66f1733a"
+SIGNATURE = "cd0dadd540879e5591d200ec516db15065135d003a8e0a92d3b4fad99ba90803"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature f2f742c298028e14.
+Generated; do not edit. Signature b499e682d0937bda.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f2f742c298028e146a6d5cca57da7579a8ff1feb0e6a2ba81272b07d88059335"
+SIGNATURE = "b499e682d0937bda5451ebed0911f44dfdd69c946e8ce4c012307b07d343d99a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

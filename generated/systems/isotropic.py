@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e58ea2513ba8c4ac.
+in X). Generated; do not edit. Signature d08c05f29cd1325a.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e58ea2513ba8c4ac5681db4817602677070b28ac7cf40a883cd5a23289bbdc4e"
+SIGNATURE = "d08c05f29cd1325abb79cd83fa5d67d258c24805c5d82ea5f5900f10f267c5f4"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8aa0005e567bafea.
+in X). Generated; do not edit. Signature 028301fcace7d852.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8aa0005e567bafeacfda8f9ec33d32adddaf7947262c8deb54ba65271ff07d98"
+SIGNATURE = "028301fcace7d8521365a0131237fa097a47f1e16e13b98074f3fdccff4ded55"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 9846f9ae2ca3f660.
+Generated; do not edit. Signature 55ec37dbf12c2d36.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9846f9ae2ca3f66067f5a3e0d3a93790838b62c1e07be5f1442a6ab4cf90fd79"
+SIGNATURE = "55ec37dbf12c2d3680a5e2b5b0a245a5e9e2c3563d4a36155b9d75f1109c000a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3db17c94b60f49e5.
+Generated; do not edit. Signature c2ead7a99846bc44.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3db17c94b60f49e57a6c63b86fbab9dd3578ecbb14f69e48523af15dad2ae55c"
+SIGNATURE = "c2ead7a99846bc44e1f81203a6b1ba14defb283cc842f7e57eb8c5970809c2bf"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f2031c776bf44637.
+in X). Generated; do not edit. Signature 23a198fe627b83ce.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "f2031c776bf44637a17bf5663b602deedddb6383af7b752e7c9751020915f9d2"
+SIGNATURE = "23a198fe627b83cebb3a1665d99ce853b6de09f0f4f3b17ba9e07b561581d0d5"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b3e31834e309e70a.
+Generated; do not edit. Signature d08c5887af791ca5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b3e31834e309e70af563eebaa149338c50a295056f33aadedec67314c36db67c"
+SIGNATURE = "d08c5887af791ca5b541003f4cc62ef1dfd551bba1b9135a8a221ca6bf20b5a1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

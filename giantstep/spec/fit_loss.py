@@ -64,6 +64,13 @@ class FitLoss:
         return tuple(value for _, value in self.parameters)
 
     @property
+    def label_range(self) -> tuple[float, float]:
+        """The least and the largest label that the loss is a likelihood of."""
+        entry = self.entry
+        most = dict(self.parameters)[entry.most] if isinstance(entry.most, str) else entry.most
+        return entry.least, most
+
+    @property
     def predicts(self) -> Prediction | None:
         """The mean label that an output stands for; None where that is the output itself or its sign."""
         entry = self.entry

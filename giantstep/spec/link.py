@@ -14,6 +14,8 @@ from giantstep.spec.expressions import Array, jet, prepare
 from giantstep.spec.symbolic import as_text
 from giantstep.spec.validate import GROWS_TOO_FAST, REACH, TOO_LARGE, Kind, unusable, wrong
 
+_LIKELY = 9.0  # standard deviations of the indices, beyond which labels do not count
+
 
 def link_values(text: str) -> Callable[[Array], Array]:
     """Function of points [k, ...], one row per index, that returns the values of the link, [...].
@@ -89,6 +91,15 @@ def takes_only_signs(text: str) -> bool:
     values = link_values(text)(_generic_points(link.indices))
     signs = bool(np.all(np.abs(np.abs(values) - 1.0) < 1e-12))
     return signs and (_may_jump(link.node) or bool(np.all(values * values[0] > 0.0)))
+
+
+@lru_cache(maxsize=256)
+def label_range(text: str, variance: float) -> tuple[float, float]:
+    """The least and the largest value of a link at indices of a variance, out to nine standard deviations."""
+    indices, reach = link_of(text).indices, _LIKELY * variance**0.5
+    points = np.concatenate([probes(indices), _generic_points(indices)], axis=1)
+    values = link_values(text)(points[:, np.linalg.norm(points, axis=0) <= reach])
+    return float(values.min()), float(values.max())
 
 
 def _generic_points(indices: int) -> Array:

@@ -22,6 +22,7 @@ from giantstep.spec.files import similar_file
 from giantstep.spec.fit_loss import FitLoss, LossKind
 from giantstep.spec.fit_penalty import FitPenalty, PenaltyKind
 from giantstep.spec.inputs_table import Inputs as Inputs
+from giantstep.spec.labels_of_loss import check_labels
 from giantstep.spec.metrics import Metrics, MetricsKind
 from giantstep.spec.readout_table import Readout as Readout
 from giantstep.spec.spike_table import Spike as Spike
@@ -37,7 +38,6 @@ from giantstep.spec.step_table import (
 )
 from giantstep.spec.tables import NO_KEY, Table, build, keys_of, shown_plainly, tables_of, toml_text
 from giantstep.spec.target_table import Target as Target
-from giantstep.spec.target_table import check_margin
 from giantstep.spec.toml_text import parsed
 from giantstep.spec.validate import Choice, Expression, Number, NumberOrWord, wrong
 from giantstep.spec.written_values import value_of_text
@@ -147,8 +147,7 @@ class Model(Table):
         if self.spike is not None:
             check_blocks(self.spike, self.network.readout)
             check_indices(self.spike, self.target.link, self.target.indices)
-        if self.fit.loss.form == "margin":
-            check_margin(self.fit.loss.name, self.target)
+        check_labels(self.fit.loss, self.target)
         if self.inputs is not None:
             self.inputs.check_activation(self.network.activation)
             self.inputs.check_indices(self.target.indices)

@@ -5,13 +5,14 @@ Sources: [CUI24] Cui et al. 2024, arXiv:2402.04980; [GER20] Gerace et al. 2020, 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated, ClassVar
 
 from derive.language.grammar import shorten
 from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
-from giantstep.spec.link import LinkKind, takes_only_signs
+from giantstep.spec.link import LinkKind, label_range, takes_only_signs
 from giantstep.spec.tables import Table, shown_plainly
 from giantstep.spec.target_channel import (
     Channel,
@@ -24,7 +25,7 @@ from giantstep.spec.target_channel import (
 )
 from giantstep.spec.validate import Number
 
-_SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)"'
+SIGNS = 'choose a link such as "sign", "sign(z - 0.3)", "2*step(z) - 1" or "sign(z1*z2)"'
 
 
 @shown_plainly
@@ -86,6 +87,16 @@ class Target(Table):
         """Whether all labels are -1 or 1."""
         return takes_only_signs(self.link) if self.channel is None else self.channel.signs
 
+    @property
+    def label_range(self) -> tuple[float, float]:
+        """The least and the largest label; infinite where Gaussian noise is added or counts have no bound."""
+        if self.channel is None:
+            low, high = label_range(self.link, 1.0 + self.probit)
+            low, high = (min(low, -high), max(high, -low)) if self.flips else (low, high)
+            return (-math.inf, math.inf) if self.noise else (low, high)
+        values = self.channel.values
+        return (min(values), max(values)) if values else (0.0, math.inf)
+
     def check(self) -> None:
         """Raises BadInput for flips of labels that are not +-1, and a channel beside other noise of the label."""
         if self.channel is not None:
@@ -94,7 +105,7 @@ class Target(Table):
             raise BadInput(
                 f"target.flips = {self.flips!r} flips labels +-1, and target.link = {shorten(self.link)} takes "
                 "other values",
-                f"{_SIGNS}, or use target.noise",
+                f"{SIGNS}, or use target.noise",
             )
 
     def _check_channel(self, channel: Channel) -> None:
@@ -114,33 +125,3 @@ class Target(Table):
                 f"target.link = {shorten(self.link)}",
                 "write a link of one index, or a channel whose mean label depends on every index",
             )
-
-
-def check_margin(loss: str, target: Target) -> None:
-    """A loss of y f is for labels +-1. Raises BadInput for others."""
-    if target.noise:
-        raise BadInput(
-            f"fit.loss = {shorten(loss)} needs labels +-1, and target.noise = {target.noise!r} adds Gaussian "
-            "noise to them",
-            "set target.noise = 0; noise of such labels is target.flips (a probability) or target.probit (a variance "
-            "inside the link)",
-        )
-    if not target.takes_only_signs:
-        named = (
-            f"target.link = {shorten(target.link)}" if target.channel is None else f"target.channel = {target.channel}"
-        )
-        raise BadInput(
-            f"fit.loss = {shorten(loss)} needs labels +-1, and {named} takes other values",
-            f"{_signs_instead(target.channel)}, or a loss for regression, such as square, huber or absolute",
-        )
-
-
-def _signs_instead(channel: Channel | None) -> str:
-    """What has labels +-1 in the place of a link, or of a channel with other labels."""
-    if channel is None:
-        return f'{_SIGNS}, or target.channel = "logit"'
-    if len(channel.values) != 2:
-        return 'choose a channel of labels +-1, such as "logit"'
-    if channel.counts:
-        return 'write channel = "logit", the same law of labels -1 and 1 in the place of 0 and 1'
-    return "write the two labels as -1 and 1, also in their probability"

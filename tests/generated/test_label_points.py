@@ -36,7 +36,7 @@ def averages(
     name: str, weight: np.ndarray, label: np.ndarray, t: np.ndarray, fields: tuple, rest: np.ndarray | None = None
 ) -> np.ndarray:
     """The averages of the kernel for laws [N, J] at the same fields."""
-    target = {} if name in MARGIN else {"target__link": "tanh"}
+    target = {"target__link": "tanh"} if name in RESIDUAL else {}
     found = model(loss_table(name), **target).fit.loss
     kernel, (v, mean, slope, variance), (count, _, directions) = loss_kernel(found), fields, t.shape
     out = np.empty((10 + 4 * directions + directions * (directions + 1) // 2, count))

@@ -119,6 +119,8 @@ def random_case(name: str, number: int) -> Case:
     }
     if name in RESIDUAL:
         changes["target__noise"] = (0.0, 0.3)[index % 2]
+    if name in GENERAL:
+        changes |= {"target__link": "1+sign(z-0.4)", "target__flips": 0.0}
     most = 1.0 if name in ("exponential", "poisson") else 3.0
     return Case(
         model(loss_table(name), **changes),

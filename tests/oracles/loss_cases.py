@@ -48,12 +48,15 @@ def loss_table(name: str) -> Any:
 
 
 def model(loss: Any = "logistic", blocks: int = 1, /, **changes: Any) -> Model:
-    """A model of moderate size with +-1 labels; ``changes`` as dotted keys with __ for the dot."""
+    """A model of moderate size with +-1 labels, of losses of counts 0 and 2; ``changes`` as dotted keys with __ for the
+    dot.
+    """
+    counts = (loss["name"] if isinstance(loss, Mapping) else loss) in GENERAL
     values, fractions = [1.0, -0.6, 0.3][:blocks], [[1.0], [0.4, 0.6], [0.3, 0.45, 0.25]][blocks - 1]
     data = {
         "network": {"activation": "erf", "width": 1.2, "readout": {"values": values, "fractions": fractions}},
         "spike": {"strength": 1.4, "alignment": 0.7, "bulk_variance": 1.2},
-        "target": {"link": "sign"},
+        "target": {"link": "1+sign(z)" if counts else "sign"},
         "fit": {"samples": 1.7, "ridge": 0.1, "loss": loss},
     }
     found = {key.replace("__", "."): value for key, value in changes.items()}

@@ -8,7 +8,6 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model, Target
 from giantstep.spec.schema import schema
 from giantstep.spec.target_channel import Channel
-from giantstep.spec.target_table import check_margin
 
 TABLE = {"labels": [-1, 0, 2], "probability": "exp(y*s)/(exp(-s)+1+exp(2*s))"}
 
@@ -91,23 +90,6 @@ def test_trials_have_bounds(trials: float) -> None:
         Channel("binomial", trials)  # type: ignore[arg-type]
     given = schema()["properties"]["target"]["properties"]["channel"]["anyOf"][1]["properties"]["trials"]
     assert (given["minimum"], given["maximum"], given["default"]) == (1, 64, Channel("binomial").trials)
-
-
-@pytest.mark.parametrize(
-    ("channel", "hint"),
-    [
-        (Channel("binomial"), 'write channel = "logit", the same law'),
-        (Channel(labels=(0.0, 1.0), probability="1/2"), "write the two labels as -1 and 1"),
-        (Channel("poisson"), "choose a channel of labels"),
-        (Channel("binomial", 5), "choose a channel of labels"),
-        (None, "choose a link"),
-    ],
-    ids=str,
-)
-def test_a_margin_loss_says_what_has_signs(channel: Channel | None, hint: str) -> None:
-    with pytest.raises(BadInput, match="needs labels") as raised:
-        check_margin("logistic", Target("z/2", channel=channel))
-    assert raised.value.hint.startswith(hint)
 
 
 def test_a_place_at_zero_has_no_sign() -> None:
