@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 4cb107baf0ecf050, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature fbaffa0e8312f3b2, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4cb107baf0ecf050b24a267cf6d02529241c4fd122a1932fbc87497c3d89f209"
+SIGNATURE = "fbaffa0e8312f3b2d635e793ea8358416f9a6a4a60f47c6f5d60b38635aea081"
 
 
 def overlap(lower, information, alpha):

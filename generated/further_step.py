@@ -5,14 +5,14 @@ y_1, y_2 [N], y_t [m, N]: E y, E y^2, E y t of the clean label there; mu0, h_1, 
 blocks, D_2 [K, N]: E sigma'^2. L [K, q], c [K]: loadings and bulk variances before the step; u, pi [K]: values of the
 readout and their fractions. Two blocks have in common what has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature f2e020fbf146379e, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 4c1b414b23d1c3bf, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f2e020fbf146379e44eb0176f18167f9a78de7010014dd372a27dfeca1a1651b"
+SIGNATURE = "4c1b414b23d1c3bfbf413a22a7650cd50527bd95ef0f2d16993af2500bbd70ae"
 
 
 def after_step(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, L, c, u, pi, A, alpha_0, noise, flips):

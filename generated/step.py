@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 01ddc68a4d276c36, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 65dde3a05e087428, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "01ddc68a4d276c365dbc2b4cdfa00a89077e3af6dd1875352da7683e74946d5d"
+SIGNATURE = "65dde3a05e0874284bfc6525c4312b03868317e38ffec9c88ac3b1b6b56da3a4"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

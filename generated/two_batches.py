@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 0d7507664b7ba6f7, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 53e42a6b58c108ad, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "0d7507664b7ba6f7f1859ecb34e7c4b485b523cddc3e6c17153fba06c18a0e9e"
+SIGNATURE = "53e42a6b58c108ade1581b116e879f118c2c9479ab4982047e559eeb10a0f373"
 
 
 def directions(*, gamma, **_):

@@ -13,7 +13,7 @@ import numpy as np
 from codegen.runtime.compiling import entry
 from codegen.runtime.gaussian import EPS
 
-_SHIFTS, _WIDTHS = 20, 14  # Chebyshev points of a panel in s, and of a patch in q
+_SHIFTS, _WIDTHS = 20, 16  # Chebyshev points of a panel in s, and of a patch in q
 _PANELS = 8  # of a patch in s
 _PER_OCTAVE = 4  # patches in q
 _FARTHEST = 4  # patches on each side of s = 0; beyond, most functions are what they are at infinity
@@ -49,14 +49,17 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class Patch:
-    """Chebyshev coefficients [PANELS, WIDTHS, 3, SHIFTS] of mu0, mu1 and mu2^2.
+    """Chebyshev coefficients [PANELS, WIDTHS, 3, SHIFTS] of mu0, mu1 and mu2^2, in units of an exponential of s and q.
 
-    errors [PANELS, 3]: of mu0 and of mu1 relative to sqrt(E f^2), and of mu2^2 to itself; not numbers where a panel
-    misses the rule that it is made of, and must not be used.
+    growth [PANELS, 2]: what the logarithm of the unit gains from the middle of a panel to its end in s and in q: in the
+    tails of f coefficients vary by powers of ten within a panel. errors [PANELS, 3]: of mu0 and of mu1 relative to
+    sqrt(E f^2), and of mu2^2 to itself; not numbers where a panel misses the rule that it is made of, and must not be
+    used.
     """
 
     place: Place
     sums: Array
+    growth: Array
     errors: Array
 
 
@@ -101,19 +104,33 @@ def patch(rule: Rule, place: Place) -> Patch:
     shifts = (place.panels[:, None] + 0.5 * place.width * (along + 1.0)).ravel()
     widths = 0.5 * (place.most + place.least) + 0.5 * (place.most - place.least) * across
     raw = np.stack([rule(shifts, float(q))[:3].reshape(3, _PANELS, _SHIFTS) for q in widths])
+    growth = _growth(raw)
+    unit = np.exp(growth[:, 0, None] * along + (growth[:, 1, None] * across).T[:, :, None])
+    raw /= np.stack([unit, unit, unit**2], axis=1)
     halfway = np.einsum("kj,qapj->qapk", _to_chebyshev(_SHIFTS), raw)
     sums = _read_only(np.ascontiguousarray(np.einsum("mq,qapk->pmak", _to_chebyshev(_WIDTHS), halfway)))
-    return Patch(place, sums, _missed(rule, place, sums))
+    return Patch(place, sums, growth, _missed(rule, place, (sums, growth)))
 
 
-def _missed(rule: Rule, place: Place, sums: Array) -> Array:
+def _growth(raw: Array) -> Array:
+    """Half of what log sqrt(E f^2) gains from one end of a panel to the other, in s and in q; raw [WIDTHS, 3, PANELS,
+    SHIFTS] at Chebyshev points, which begin at the upper ends.
+    """
+    with np.errstate(all="ignore"):
+        size = 0.5 * np.log(raw[:, 0] ** 2 + raw[:, 1] ** 2 + raw[:, 2])
+        in_shift, in_width = size[_WIDTHS // 2], size[:, :, _SHIFTS // 2]
+        gained = np.stack([in_shift[:, 0] - in_shift[:, -1], in_width[0] - in_width[-1]], axis=1)
+    return _read_only(np.where(np.isfinite(gained), 0.5 * gained, 0.0))
+
+
+def _missed(rule: Rule, place: Place, made: tuple[Array, Array]) -> Array:
     """The errors of a patch by its differences from the rule at other points, the ends of the panels among them."""
     count, rows = _CHECKS
     shifts = (place.panels[:, None] + place.width * np.linspace(0.0, _END, count)).ravel()
     worst = _read_only(np.zeros((_PANELS, 3)))
     for q in np.linspace(place.least, place.most, rows).tolist():
         exact, raw = rule(shifts, q), np.empty((7, shifts.size))
-        between(sums, worst, place.first, place.width, place.inside(q), shifts, raw)
+        between(*made, worst, place.first, place.width, place.inside(q), shifts, raw)
         with np.errstate(all="ignore"):
             scale = np.sqrt(exact[0] ** 2 + exact[1] ** 2 + exact[2])
             missed = np.abs(raw[:3] - exact[:3])
@@ -145,14 +162,14 @@ def _to_chebyshev(count: int) -> Array:
 
 
 @entry
-def between(sums, errors, first, width, x, shifts, raw):
+def between(sums, growth, errors, first, width, x, shifts, raw):
     """mu0, mu1, mu2^2 and their errors at shifts of a patch, x the place of q in it; refused panels mark their points.
 
     raw[7, n] as all rules fill it: the last row, the rounding of f, is what a panel was allowed for it.
     """
     panels, rows, count = sums.shape[0], sums.shape[1], sums.shape[3]
     along = np.empty((3, count))  # sums over q at this x, of one panel
-    last = -1
+    last, of_q = -1, 0.0
     for i in range(shifts.shape[0]):
         place = (shifts[i] - first) / width
         panel = min(max(int(place), 0), panels - 1)
@@ -167,6 +184,7 @@ def between(sums, errors, first, width, x, shifts, raw):
                     for k in range(count):
                         along[a, k] += old * sums[panel, m, a, k]
                 older, old = old, 2.0 * x * old - older
+            of_q = growth[panel, 1] * x
         y = 2.0 * (place - panel) - 1.0
         mu0, mu1, mu2 = along[0, count - 1], along[1, count - 1], along[2, count - 1]
         after0 = after1 = after2 = 0.0
@@ -174,9 +192,10 @@ def between(sums, errors, first, width, x, shifts, raw):
             after0, mu0 = mu0, along[0, k] + 2.0 * y * mu0 - after0
             after1, mu1 = mu1, along[1, k] + 2.0 * y * mu1 - after1
             after2, mu2 = mu2, along[2, k] + 2.0 * y * mu2 - after2
-        mu0 = along[0, 0] + y * mu0 - after0
-        mu1 = along[1, 0] + y * mu1 - after1
-        mu2 = max(along[2, 0] + y * mu2 - after2, 0.0)
+        unit = math.exp(growth[panel, 0] * y + of_q)
+        mu0 = unit * (along[0, 0] + y * mu0 - after0)
+        mu1 = unit * (along[1, 0] + y * mu1 - after1)
+        mu2 = unit * unit * max(along[2, 0] + y * mu2 - after2, 0.0)
         scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2)
         raw[0, i] = mu0
         raw[1, i] = mu1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3d479fbdfa9945c4, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature f75f81a1829d57ee, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "3d479fbdfa9945c45c740329962af0766e91ebc59ae7d800bc8073cb8b4c140c"
+SIGNATURE = "f75f81a1829d57ee55ef5091ed33fff35048f01d17daf22d76bb934035d32e19"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

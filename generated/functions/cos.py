@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 45ba37781a82ad9e, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature c95feecb780c4e7a, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "45ba37781a82ad9ebce6868af782e5de2d6e20d588c59b7ad7dacfa104ba5cc8"
+SIGNATURE = "c95feecb780c4e7ae4612aa51b08c2e8101e5fa99cdb8dced24ccb32a3c0c64b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

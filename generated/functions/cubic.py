@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a5ce2c8c62474de3, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 9cae01ad2d8d5b86, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a5ce2c8c62474de3b2b2e6678acc232b9894eef8630e7ff1ce7c9c0dcd7c6028"
+SIGNATURE = "9cae01ad2d8d5b868c0d90e3ec93a0f531cbca6661da0f1f16c3fd5e70ca9679"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

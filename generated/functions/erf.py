@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0e2aa3f27bff6754, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature fbbf7d4ec7f15399, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "0e2aa3f27bff6754e7325d62a44a1a5ac0a33a8c197f63b4e57b8a0c78d8810c"
+SIGNATURE = "fbbf7d4ec7f1539955f6db0403bf9341351443663d8781723c9c2c5cf4e23ed1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

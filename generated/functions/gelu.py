@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b0224c2bfcb8cba2, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature d84ee260816decd2, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b0224c2bfcb8cba2663270b126b920724f0dff593bf697a394d12e71e3dbe944"
+SIGNATURE = "d84ee260816decd2fd342137f95718523ff1eefb1bd7155406beae3d8c111be1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a1366ad313effcb1, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature fb1d5226a352c1fd, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "a1366ad313effcb1fd2a0b10d9ef607bdd89f86006d3f9f134cef12ba5f805f6"
+SIGNATURE = "fb1d5226a352c1fd2d2ff1d4f934a67100fbdda57bf608ccbfb6de074e2e22c5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

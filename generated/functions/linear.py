@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3e9508f90246fdb3, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 13560e12a37335f6, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "3e9508f90246fdb3fe4268e4e31e6dda78ff0dc0df0db9f5f729b6106fa5914d"
+SIGNATURE = "13560e12a37335f6ade63ff07458a5dbbdbc47f3e61ae411e4ec81d08eb75516"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

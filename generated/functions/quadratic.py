@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature cdbd16c8dfc34596, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 1e0754258d93be11, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "cdbd16c8dfc345961eb4e8a192e5d4c04825e9d6a618e0d975f9fc632baeeb1d"
+SIGNATURE = "1e0754258d93be1182ff160d8f887f8a8a0854d6de8e15ec625ba6a1d4c355ee"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1907736bf531dd59, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 0d515c6988686946, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "1907736bf531dd599fe50b8ac870066834c839f1385d13932618f496ed5629b0"
+SIGNATURE = "0d515c6988686946e540c72a3348611485e219d056a95706e3c25e003fdfd932"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9279175f36cf4290, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature d00a970512790374, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "9279175f36cf4290124538a5cd7399387919a850c880dc67162bbddf4533e63d"
+SIGNATURE = "d00a97051279037425b594aeef8df54587507b1f352519db77719def7d6156b4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f9ae406e325a5b0f, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 2f975a40dd8236d4, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f9ae406e325a5b0fd5ce0ab019521cbd2bb6a703453ceaf513d0c10a2691c5b1"
+SIGNATURE = "2f975a40dd8236d4c0b6802177565366584febe07edeaeea127422e59dd0d43e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 583d5a7ef7f4fa1c, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 60f9d6fd570d8485, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "583d5a7ef7f4fa1c55d841c52f3df17b21ca6e7621b647108e87d25eb0dcebb8"
+SIGNATURE = "60f9d6fd570d848569150532226214ad99981d36f3afe543c4e2410d35e7e46e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

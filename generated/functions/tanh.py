@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1b8be570fee989e3, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 74426c152eddba36, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "1b8be570fee989e3a50583a0cbfba7d78af0bf5b4d70f7e9b11048e382c05840"
+SIGNATURE = "74426c152eddba364c2adb1c61949579ca1a5b8555a552dc8bacf99ac41faa00"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

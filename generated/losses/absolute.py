@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1c81c7c9904f6726, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 6269daa6988be820, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1c81c7c9904f672608fc19969202356dd2b00819c1cea8fd3e3c20fab46f0c38"
+SIGNATURE = "6269daa6988be8201f042cdfa3a44d63e22f8d83a10824a7bc76c12668657438"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature aea5ce92edad6def, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature f9d7aa7bc540fc10, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "aea5ce92edad6def4ad6a5c7e2aebfdb64a184e013da6432be4b67616b07c89d"
+SIGNATURE = "f9d7aa7bc540fc10ceb733bd6f078cdae53a5fd81aaa516d3e3ded88e0c72206"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b4b5db9b5a5078fd, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 20370a63a6cf0849, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "b4b5db9b5a5078fd33f971f4b27717dacc38d1215dc43ab15ef22aca18a47aac"
+SIGNATURE = "20370a63a6cf08491eb7007c523a37f9de915a158fed8579316b0cb3306c3c7b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

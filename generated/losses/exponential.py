@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f0a9d59e4563662f, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 87439a4e9e00991c, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "f0a9d59e4563662fc446fec97bdb73fe6aa441287c8339c99c1a0503d95dadb5"
+SIGNATURE = "87439a4e9e00991c0d25b97206aeb6144c71d5dd80ce951b3d4bb19215bf9c14"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

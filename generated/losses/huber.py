@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 3ea0470afc798cc3, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 705c056eaa1da5bf, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "3ea0470afc798cc37ab5211dbfaeecd33ed6c0dda8ce0d8c3040261bf720d15e"
+SIGNATURE = "705c056eaa1da5bf451bc698e5d279b3f980f9008db98ce1bb5ac38a89057fb8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

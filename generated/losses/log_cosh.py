@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d1d7743288d50c5a, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 0169902ba01f3ea2, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "d1d7743288d50c5a4171c0ef4f238b5d72a4af648e10e1d3b88402ac1d1ac340"
+SIGNATURE = "0169902ba01f3ea25e4decd7cb59b2fca64c1640c5c29943f505c158bb1ae910"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 26e1ee757af72520, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 46613bb6f4809b71, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "26e1ee757af725201f2d115d206d1d8ab266509ea81faeb1b8d195d741ab2367"
+SIGNATURE = "46613bb6f4809b71b0d5cc64981cd383eec367a86ca2104d40d6de84a9c1dafa"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

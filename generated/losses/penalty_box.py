@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature a4e195c143ab1b4e, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 4400f1e22030749b, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "a4e195c143ab1b4ee01af6731d8426ea7ba2d3edbb049ac3ec67162f549267a1"
+SIGNATURE = "4400f1e22030749b2faa55283eac1ebd801a8df601975c30eb3b70efabd44f4b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 9e5a0b41b92027ff, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 6a603073c5bcb0d0, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "9e5a0b41b92027ff245a3b19b144d30d40a8fbf7636262862aba9a11bcbed62b"
+SIGNATURE = "6a603073c5bcb0d0f007ce6a893ecf285ddc0b1dee5113fe604625a147954968"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 96a0e507d8db657d, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 043f308f967b849e, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "96a0e507d8db657dc3f02d552a1322cd596870928bd195726a2856763ebd9d29"
+SIGNATURE = "043f308f967b849e969e6cf6ed5f7774999906e9f2d7a8538be4e72087c23390"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 9e680054f6e81466, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 1bde8054b2c3aaa5, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "9e680054f6e81466634e023750788660140045056b2565416820a23d93221509"
+SIGNATURE = "1bde8054b2c3aaa56aeb09016a22052e964dbe2d68021f2d3d2a4fa20c2c8e40"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

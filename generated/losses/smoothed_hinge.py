@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 383110d77193d210, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature badfce6a4acf49b7, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "383110d77193d210eb7d89a7f8642a82132065754fabe12196a3ededfaa7d8a8"
+SIGNATURE = "badfce6a4acf49b7091bba3dd40c007ac3e80eed39def8f0fe1cabcb55b96a09"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

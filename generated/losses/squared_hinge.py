@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature c4b4c7ea00f9ce03, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 54d387c49cf3115d, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "c4b4c7ea00f9ce03cb227d3e88047c7e8ff9b3d4d2c23b8ac1de6f091ab6dfef"
+SIGNATURE = "54d387c49cf3115d050754ae0a46fb79fc706e0dd0215e9a718b6c0b92ca5801"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,14 +1,14 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 0ac41f2fba056f5b, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 
@@ -109,7 +109,7 @@ class Function:
             raw[2] = np.nan
         else:
             place = known.place
-            between(known.sums, known.errors, place.first, place.width, place.inside(q), shifts, raw)
+            between(known.sums, known.growth, known.errors, place.first, place.width, place.inside(q), shifts, raw)
 
     def near(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
         """Trapezoid rule as far as the Gaussian weight matters."""
@@ -142,22 +142,34 @@ class Function:
         with np.errstate(all="ignore"):
             parity, shifts = _PARITIES.index(self.parity), np.empty(s.size)
             half = fold(s, parity, shifts)
-            raw = self._by_rules(shifts[: s.size - half], math.sqrt(c), scratch)
+            raw = self._by_rules(self.rules, shifts[: s.size - half], math.sqrt(c), scratch)
+            for limit, rest in self._rests:
+                rest._put_beside(limit, shifts[: s.size - half], math.sqrt(c), raw)
             return float(unfold(raw, s, parity, half, out))
 
-    def _by_rules(self, shifts: Array, q: float, scratch: Array) -> Array:
+    def _by_rules(self, rules: Sequence[Rule], shifts: Array, q: float, scratch: Array) -> Array:
         raw = np.empty((7, shifts.size))
-        self.rules[0](shifts, q, raw, scratch)
-        for rule in self.rules[1:]:
+        rules[0](shifts, q, raw, scratch)
+        for rule in rules[1:]:
             marked = np.flatnonzero(np.isnan(raw[2]))
             if marked.size == 0:
                 break
             again = np.empty((7, marked.size))
             rule(shifts[marked], q, again, scratch)
             raw[:, marked] = again
-        for limit, rest in self._rests:
-            _put_beside(limit, rest, shifts, q, raw)
         return raw
+
+    def _put_beside(self, limit: float, shifts: Array, q: float, raw: Array) -> None:
+        """Coefficients of a function where it is next to a limit, by self, which is what it has beside that: of mu1 and
+        mu2 rounding of the function itself has few digits there, and none further out.
+        """
+        saturated = (raw[0] - limit) ** 2 + raw[1] ** 2 + raw[2] <= _SATURATED * limit * limit
+        here = np.flatnonzero(saturated)
+        if here.size > 0:
+            found = self._by_rules(self.rules[:-1], shifts[here], q, raw)  # panels add nothing to tails
+            known = np.isfinite(found[2])
+            found[0] += limit
+            raw[:, here[known]] = found[:, known]
 
     def _trapezoid(self, shifts: Array, q: float, raw: Array, reach: float) -> None:
         nodes = trapezoid_nodes(q, reach, self.steepness, self.wave)
@@ -168,14 +180,7 @@ class Function:
 
     def by_trapezoid(self, shifts: Array, q: float) -> Array:
         """raw[7, n] by the trapezoid rules; not numbers where they give up."""
-        raw = np.empty((7, shifts.size))
-        self.near(shifts, q, raw, raw)
-        marked = np.flatnonzero(np.isnan(raw[2]))
-        if marked.size > 0:
-            again = np.empty((7, marked.size))
-            self.far(shifts[marked], q, again, raw)
-            raw[:, marked] = again
-        return raw
+        return self._by_rules((self.near, self.far), shifts, q, np.empty((0, 0)))
 
     @cached_property
     def _places(self) -> tuple[Array, Array, Array]:
@@ -193,22 +198,9 @@ class Function:
         return np.array(self.segments)
 
 
-def _put_beside(limit: float, rest: Function, shifts: Array, q: float, raw: Array) -> None:
-    """Coefficients of a function where it is next to a limit, by what it has beside that: of mu1 and mu2 rounding of
-    the function itself has few digits there, and none further out.
-    """
-    saturated = (raw[0] - limit) ** 2 + raw[1] ** 2 + raw[2] <= _SATURATED * limit * limit
-    here = np.flatnonzero(saturated)
-    if here.size > 0:
-        found = rest.by_trapezoid(shifts[here], q)
-        known = np.isfinite(found[2])
-        found[0] += limit
-        raw[:, here[known]] = found[:, known]
-
-
 @lru_cache(maxsize=256)
 def _patch(function: Function, band: int, number: int) -> Patch | None:
-    """A patch of a function, 54 kB; None where its rules take too many nodes to make one."""
+    """A patch of a function, 62 kB; None where its rules take too many nodes to make one."""
     place = place_of(band, number, width_of(band, function.steepness, function.wave))
     nodes = trapezoid_nodes(place.most, REACH, function.steepness, function.wave)
     return None if nodes is None or nodes.shape[1] > _PAYING else patch(function.by_trapezoid, place)
@@ -292,4 +284,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "0ac41f2fba056f5b19a58dcaebe464ffc3f2a9da062caa6fb00ced6405768a51"
+SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"

@@ -5,7 +5,7 @@ to be evaluated next, the residuals there, the step and the size of each unknown
 it what its solution needs. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 0ac41f2fba056f5b, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,10 +17,9 @@ from generated.runtime.compiling import entry, inner
 from generated.runtime.steps import solve_step
 
 X, CANDIDATE, RESIDUAL, TRIAL, STEP, SIZE, OTHER, JACOBIAN = range(8)
-(MOST, SETTLED, BLIND, SHORTEST, PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE) = range(
-    14
-)
-NUMBERS = 14
+(MOST, SETTLED, BLIND, SHORTEST, AGAIN, KNOWN) = range(6)  # options
+(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE) = range(6, 17)
+NUMBERS = 17
 
 #: What is asked for: residuals at the candidate; size and matrix at x; the least of all steps, with its relative length
 #: and whether it solves the linear equations; nothing any more.
@@ -44,7 +43,11 @@ def advance(room, numbers):
     """
     phase = numbers[PHASE]
     if phase == _FIRST:
-        return _begin(room, numbers)
+        if not _begin(room, numbers):
+            return FAILED
+        phase = numbers[PHASE] = _AT_X
+        if numbers[KNOWN] == 0.0:
+            return DIFFERENTIATE
     if phase == _AT_X:
         if numbers[STEPS] >= numbers[MOST]:
             return CONVERGED if _are_solved(room) else FAILED
@@ -52,11 +55,13 @@ def advance(room, numbers):
         if math.isnan(left):
             return FAILED
         numbers[RELATIVE], numbers[SOLVES], numbers[PHASE] = change, 1.0, _STEPPED
+        numbers[RATE] = 1.0 if numbers[KNOWN] > 0.0 else change
+        numbers[KNOWN] = 0.0
         if not left < SOLVED:
             return SHORTEN
         phase = _STEPPED
     if phase == _STEPPED:
-        if numbers[BLIND] > 0.0 and numbers[SOLVES] > 0.0 and numbers[RELATIVE] < numbers[SETTLED]:
+        if numbers[BLIND] > 0.0 and numbers[SOLVES] > 0.0 and _settles(numbers):
             _go(room, 1.0)
             _take(room)
             return CONVERGED
@@ -68,15 +73,18 @@ def advance(room, numbers):
 
 @inner
 def _begin(room, numbers):
-    """From the residuals at the start."""
+    """From the residuals at the start; whether they are numbers."""
     numbers[EVALUATIONS], numbers[STEPS], numbers[IDLE] = 1.0, 0.0, 0.0
     numbers[LAST] = numbers[LEAST] = math.inf
     _take(room)
     numbers[NORM] = _norm(room, TRIAL)
-    if not numbers[NORM] < math.inf:
-        return FAILED
-    numbers[PHASE] = _AT_X
-    return DIFFERENTIATE
+    return numbers[NORM] < math.inf
+
+
+@inner
+def _settles(numbers):
+    """Whether the step leaves no more than one of Newton's method as short as asked for."""
+    return numbers[RELATIVE] * numbers[RATE] < numbers[SETTLED] * numbers[SETTLED]
 
 
 @inner
@@ -99,7 +107,7 @@ def _judge(room, numbers):
     _take(room)
     numbers[NORM] = norm
     numbers[STEPS] += 1.0
-    settled = relative < numbers[SETTLED] or (relative < _ROUNDING and relative > 0.5 * numbers[LAST])
+    settled = _settles(numbers) or (relative < _ROUNDING and relative > 0.5 * numbers[LAST])
     if solves and length == 1.0 and settled:
         return CONVERGED
     numbers[IDLE] = 0.0 if relative < numbers[LEAST] else numbers[IDLE] + 1.0
@@ -108,7 +116,22 @@ def _judge(room, numbers):
         return CONVERGED
     numbers[LAST] = relative if length == 1.0 else math.inf
     numbers[PHASE] = _AT_X
-    return DIFFERENTIATE
+    return _once_more(room, numbers) if numbers[AGAIN] > 0.0 and solves and length == 1.0 else DIFFERENTIATE
+
+
+@inner
+def _once_more(room, numbers):
+    """A further step by the same matrix, where the last one left little to go."""
+    left, change = _solve(room, RESIDUAL, STEP)
+    rate = change / numbers[RELATIVE] if numbers[RELATIVE] > 0.0 else 0.0
+    if not (left < SOLVED and rate < numbers[AGAIN] and numbers[STEPS] < numbers[MOST]):
+        return DIFFERENTIATE
+    numbers[RELATIVE], numbers[RATE], numbers[LENGTH], numbers[PHASE] = change, rate, 1.0, _TRIED
+    _go(room, 1.0)
+    if numbers[BLIND] > 0.0 and _settles(numbers):
+        _take(room)
+        return CONVERGED
+    return EVALUATE
 
 
 @inner
@@ -187,4 +210,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "0ac41f2fba056f5b19a58dcaebe464ffc3f2a9da062caa6fb00ced6405768a51"
+SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 55ec37dbf12c2d36.
+Generated; do not edit. Signature ce83089e8cba40ec.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "55ec37dbf12c2d3680a5e2b5b0a245a5e9e2c3563d4a36155b9d75f1109c000a"
+SIGNATURE = "ce83089e8cba40ec5950b63422f6ff7e3345ad234cb7c8f4d919a571f48528b5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

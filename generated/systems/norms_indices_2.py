@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 582442293ce619a0.
+in X). Generated; do not edit. Signature b5c5066bf181ac11.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "582442293ce619a0fbd50daab0c531b8ccb322d84f74a8da20db6272928cb5f1"
+SIGNATURE = "b5c5066bf181ac110cd5742ab336b297bb3ab8bd45da14a261598c5ee75d3ba1"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 61421cde6c8af514, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 0fb3321fab3a39b3, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "61421cde6c8af5142295282021381f510b2bfd91ea9df5c8b3e482817ee03a1b"
+SIGNATURE = "0fb3321fab3a39b3ed706b12902a2f3494a90321957508ac2b94e679fa9263bb"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

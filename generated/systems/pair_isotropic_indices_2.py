@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c9b4892493eae3d4, runtime d4be0987a88c9eb1.
+Generated; do not edit. Signature 3322165130c96923, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "c9b4892493eae3d4e76f7c8e725577ad3b953af79950b04cb194509183e6c389"
+SIGNATURE = "3322165130c969235104b5e96b66cfcb856fb85ee9e16ca744a206018f634019"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature c2ead7a99846bc44.
+Generated; do not edit. Signature 9f71d1cfa51e00c4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c2ead7a99846bc44e1f81203a6b1ba14defb283cc842f7e57eb8c5970809c2bf"
+SIGNATURE = "9f71d1cfa51e00c465c2f2b62bbff20e40ecfb2501dd8755438b4f37e74bb9a8"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

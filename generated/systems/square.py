@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 23a198fe627b83ce.
+in X). Generated; do not edit. Signature 101df329ace18ffd.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "23a198fe627b83cebb3a1665d99ce853b6de09f0f4f3b17ba9e07b561581d0d5"
+SIGNATURE = "101df329ace18ffd6631003ae97d1a47af30b34f4d1e955a4eaab501bd6d1a14"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

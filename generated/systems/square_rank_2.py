@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fcd4d1cc5ca8074e.
+in X). Generated; do not edit. Signature 8029ff3a55e033c5.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "fcd4d1cc5ca8074e6b35a4389c7a793f5c47f35dc7c9022314b3d41386973f8a"
+SIGNATURE = "8029ff3a55e033c553987b3badd637ee1caa05171de2aaf8ab1a7062bf6d1153"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature e17a23581de26d1d.
+Generated; do not edit. Signature c6e5cd1498aca659.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e17a23581de26d1d0ebd95e1cdd4bc6486dd0a4c1dd8177536cc3129d4b5fba4"
+SIGNATURE = "c6e5cd1498aca659a6e782d84d9d6d675f9659f167fe9956d86541931c26bac3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

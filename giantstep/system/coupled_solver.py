@@ -89,10 +89,10 @@ def coupled_solution(
         known = beside is not None and number == 0
         coarser, finer = beside[0] if beside is not None and known else pair(problem, times, x)
         coarser.takes(last)
-        estimate = outcome if known else newton(coarser, x, most=12, settled=_NEAR, blind=True)
+        estimate = outcome if known else newton(coarser, x, most=12, settled=_NEAR, blind=True, near=outcome)
         finer.takes(coarser)
         last = finer
-        answer = newton(finer, estimate.x, most=12) if estimate.converged else estimate
+        answer = newton(finer, estimate.x, most=12, near=estimate) if estimate.converged else estimate
         if answer.converged and finer.certificate(answer.x) > RESIDUAL:
             answer = newton(finer, answer.x, settled=TO_THE_LAST)  # outputs that vary within less than a step
         evaluations += estimate.evaluations if not known else 0

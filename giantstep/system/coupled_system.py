@@ -59,6 +59,8 @@ class CoupledSystem(LinearReadouts):
     their coordinates in the place of m; those that no function goes with are no unknowns.
     """
 
+    again = 0.0  # see ``newton``: a Jacobian costs little beside averages over the output
+
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         model, self.problem, self.level = problem.model, problem, level
         laws = laws or resolved(problem, level)
@@ -228,10 +230,14 @@ class CoupledSystem(LinearReadouts):
     def certificate(self, x: Array) -> float:
         """Worst relative residual of all equations at x, evaluated apart from the solver's own code; remembered."""
         if self.certified is None or self.certified[0] is not x:
-            if not np.array_equal(self.x, x):
-                self.residual(x)
-            self.certified = x, float(self.kernel.check(self.node, self.problem.fraction, self.parameters, self.room))
+            self.certified = x, self.missed(x)
         return self.certified[1]
+
+    def missed(self, x: Array) -> float:
+        """The same, evaluated."""
+        if not np.array_equal(self.x, x):
+            self.residual(x)
+        return float(self.kernel.check(self.node, self.problem.fraction, self.parameters, self.room))
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x, on the nodes of the table."""

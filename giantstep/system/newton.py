@@ -21,6 +21,10 @@ _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next 
 class Equations(Protocol):
     """What Newton's method needs of a system at its present parameters."""
 
+    @property
+    def again(self) -> float:
+        """What steps by the same Jacobian may leave of what is left to go, before it is evaluated anew."""
+
     def residual(self, x: Array) -> Array:
         """Residuals at x, nan where x is not feasible."""
 
@@ -33,11 +37,12 @@ class Equations(Protocol):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The last x, the number of evaluations, and whether it solves the equations."""
+    """The last x, the number of evaluations, whether it solves the equations, and the last Jacobian [n, n], if any."""
 
     x: Array
     evaluations: int
     converged: bool
+    jacobian: Array | None = None
 
 
 def newton(
@@ -48,28 +53,37 @@ def newton(
     settled: float = _SETTLED,
     blind: bool = False,
     shortest: float = SHORTEST,
+    near: Outcome | None = None,
 ) -> Outcome:
     """Solve ``residual = 0`` from x: full steps, shortened to stay feasible and to reduce the residual or the distance.
 
-    ``blind``: a step shorter than ``settled`` is the last, and the residual is not evaluated after it. What is decided
-    is in ``generated/runtime/newton.py``; the equations are evaluated here.
+    ``blind``: a step shorter than ``settled`` is the last, and the residual is not evaluated after it. ``near``: of a
+    system next to this one, whose Jacobian serves for the first steps. What is decided is in
+    ``generated/runtime/newton.py``; the equations are evaluated here.
     """
     n = len(x)
     room, numbers = np.empty((3 * n + 11, n)), np.zeros(machine.NUMBERS)
-    numbers[: machine.SHORTEST + 1] = most, settled, blind, shortest
+    given = near.jacobian if near is not None and system.again > 0.0 and len(near.x) == n else None
+    known = given is not None
+    numbers[: machine.KNOWN + 1] = most, settled, blind, shortest, system.again, known
     matrix = room[machine.JACOBIAN : machine.JACOBIAN + n]
     room[machine.CANDIDATE] = x
+    if given is not None:
+        matrix[...] = given
     wanted = machine.EVALUATE
     while wanted < machine.CONVERGED:
         if wanted == machine.EVALUATE:
             x = room[machine.CANDIDATE].copy()
             room[machine.TRIAL] = system.residual(x)
+            if known and numbers[machine.EVALUATIONS] == 0.0:
+                room[machine.SIZE] = system.scale(x)
         elif wanted == machine.DIFFERENTIATE:
             room[machine.SIZE], matrix[...] = system.scale(x), system.jacobian()
         else:
             _shorten(room, numbers)
         wanted = machine.advance(room, numbers)
-    return Outcome(room[machine.X].copy(), int(numbers[machine.EVALUATIONS]), wanted == machine.CONVERGED)
+    found = room[machine.X].copy(), int(numbers[machine.EVALUATIONS]), wanted == machine.CONVERGED
+    return Outcome(*found, matrix.copy() if system.again > 0.0 else None)
 
 
 def _shorten(room: Array, numbers: Array) -> None:
@@ -87,7 +101,8 @@ def _shorten(room: Array, numbers: Array) -> None:
     step = np.linalg.lstsq(scaled, right, rcond=1e-13)[0]
     left = np.abs(scaled @ step - right) > machine.SOLVED * np.max(np.abs(right), initial=1e-300)
     room[machine.STEP] = step / columns
-    numbers[machine.RELATIVE] = np.max(np.abs(room[machine.STEP]) / room[machine.SIZE])
+    relative = np.max(np.abs(room[machine.STEP]) / room[machine.SIZE])
+    numbers[machine.RELATIVE] = numbers[machine.RATE] = relative
     numbers[machine.SOLVES] = not any(left[i] and machine.is_felt(room, i) for i in range(n))
 
 

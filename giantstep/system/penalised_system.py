@@ -289,6 +289,8 @@ class PenalisedSystem(CoupledSystem):
 class _WithStandIn:
     """The equations of a penalised system at the stand-in that it has."""
 
+    again = 0.0
+
     def __init__(self, system: PenalisedSystem) -> None:
         self.system = system
 

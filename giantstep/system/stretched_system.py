@@ -50,7 +50,7 @@ class StretchedSystem(BulkSystem):
             moved = {name: share * values for name, values in added.items()}
             moved["base"] += (1.0 - share) * isotropic
             self.numbers.update(moved, chi=share**2 * chi, X=moved["base"])
-            self.evaluated = False
+            self.evaluated, self.certified = False, None
             return self
 
         return at

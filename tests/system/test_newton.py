@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import pytest
 
-from giantstep.system.newton import continued, newton
+from giantstep.system.newton import Outcome, continued, newton
 
 Array = np.ndarray
 
@@ -22,6 +22,8 @@ class System:
     derivative: Callable[[Array], Array]
     size: float = 1.0
     calls: int = 0
+    again: float = 0.0
+    derivatives: int = 0
     last: Array = field(default_factory=lambda: np.empty(0))
 
     def residual(self, x: Array) -> Array:
@@ -30,6 +32,7 @@ class System:
             return np.asarray(self.function(x), dtype=float)
 
     def jacobian(self) -> Array:
+        self.derivatives += 1
         return np.atleast_2d(self.derivative(self.last))
 
     def scale(self, x: Array) -> Array:
@@ -113,6 +116,38 @@ def test_blind_steps_save_the_last_evaluation() -> None:
     root = 2.0 ** (1.0 / 3.0)
     assert sure.x[0] == pytest.approx(root, rel=1e-15) and quick.x[0] == pytest.approx(root, rel=1e-6)
     assert blind.calls < seen.calls and quick.evaluations == blind.calls
+
+
+@pytest.mark.parametrize("again", [0.05, 0.3, 0.9])
+def test_a_jacobian_serves_again(again: float) -> None:
+    """The root is as right as by Newton's method, however slowly further steps go there, with fewer Jacobians."""
+    plain, few = circle(), circle()
+    few.again = again
+    right, found = newton(plain, np.array([0.9, 2.2])), newton(few, np.array([0.9, 2.2]))
+    assert found.converged and found.x == pytest.approx(right.x, rel=2e-14)
+    assert few.derivatives < plain.derivatives
+    blind = circle()
+    blind.again = again
+    assert newton(blind, np.array([0.9, 2.2]), settled=1e-5, blind=True).x == pytest.approx(right.x, rel=1e-9)
+    assert blind.calls < few.calls
+
+
+def test_the_jacobian_of_a_system_beside() -> None:
+    """It leads to the root of this system, not of its own; where it is no good, it is evaluated anew."""
+    beside = circle()
+    beside.again = 0.1
+    near = newton(beside, np.array([0.9, 2.2]))
+    moved = System(
+        lambda x: np.array([x[0] ** 2 + x[1] ** 2 - 5.001, x[0] * x[1] - 2.001]), circle().derivative, again=0.1
+    )
+    found = newton(moved, near.x, near=near)
+    assert found.converged and moved.derivatives == 0
+    assert found.x == pytest.approx(newton(replace(moved, again=0.0), near.x).x, rel=2e-14)
+    far = replace(moved, derivatives=0)
+    found = newton(far, np.array([4.0, 1.0]), near=near)
+    assert found.converged and far.derivatives > 0
+    assert found.x**2 @ np.ones(2) == pytest.approx(5.001, rel=1e-14)
+    assert newton(far, near.x, near=Outcome(near.x, 1, True)).converged  # of one without
 
 
 def test_rounding_ends_the_iteration() -> None:

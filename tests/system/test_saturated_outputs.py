@@ -61,6 +61,8 @@ def test_digits_that_are_not_known_are_not_told() -> None:
 class _Equations:
     """J x = b, solved at x by the rounding of its terms: relative 2e-16 of them explain its residual."""
 
+    again = 0.0
+
     def __init__(self, small: float) -> None:
         self.matrix, self.right = np.array([[1.0, 1.0], [1.0, 1.0 + small]]), np.array([0.0, 2e-16])
 
