@@ -56,7 +56,7 @@ def emit_best_estimator() -> str:
     return _TEXT.format(closing=closing(signed), signature=signed, functions="\n\n\n".join(parts))
 
 
-_TEXT = '''"""State evolution of the best estimator of a target  [THEORY section 14; arXiv:2405.15480].
+_TEXT = '''"""State evolution of the best estimator of a target  [THEORY section 15; arXiv:2405.15480].
 
 known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; information [m, m]: E[E[t|y] E[t|y]^T] of
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];

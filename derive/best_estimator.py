@@ -4,7 +4,7 @@ Directions W [m, d] with independent normal entries, labels by P(y | W x). Repli
 like the truth, which is one of n + 1. The free entropy is a function of their overlap Q. Where it is stationary is
 state evolution, in a form that stays finite where Q reaches one.
 
-Source: THEORY section 14; Aubin et al. 2018, arXiv:1806.05451; Troiani et al. 2024, arXiv:2405.15480.
+Source: THEORY section 15; Aubin et al. 2018, arXiv:1806.05451; Troiani et al. 2024, arXiv:2405.15480.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ONE_INDEX = (_Q, _I) = sp.symbols("Q F", positive=True)
 B, C, D, E, Y = (index(name) for name in "bcdey")
 WEIGHT, SQUARE, START, GROWTH = (family(name) for name in ("weight", "G", "M", "H"))
 _OUTPUT, _LABEL, _T = sp.Symbol("f", real=True), sp.Function("sigma_star"), sp.Symbol("t", real=True)
-_SOURCE = "THEORY section 14"
+_SOURCE = "THEORY section 15"
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ class FreeEnergy:
 def free_energy(energetic: Energetic, law: SpectralLaw = ISOTROPIC) -> FreeEnergy:
     """Free energy of an energetic part with the bulk of a spectral law: entropic part and term of finite size added.
 
-    Source: [CUI24] App. C eq. (60)-(90), (108)-(116); THEORY sections 4, 10 and 15.
+    Source: [CUI24] App. C eq. (60)-(90), (108)-(116); THEORY sections 4, 10 and 11.
     """
     trace = Recorder("Replica-symmetric free energy" + f", {law.title}" * bool(law.title), (energetic.derivation,))
     with trace.between():

@@ -165,6 +165,12 @@ def _record_overlap(trace: Recorder) -> sp.Expr:
 
 def _record_stand_in(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
     """The ridge and the fields that give the same T, Q2 and m, by V, Delta, mean and the averages."""
+    _define_stand_in(trace)
+    return _record_ridge(trace), _record_random_field(trace), _record_pull(trace)
+
+
+def _define_stand_in(trace: Recorder) -> None:
+    """Its part in the free energy, its response and its norm."""
     linear, field = 1 / (EXCESS + 1 / WIDTH), VARIANCE / WIDTH**2 + RANDOM_FIELD
     of_overlap = BETA * INVERSE_DIMENSION * OVERLAP**2 / (2 * BETA * SHARE * linear)
     trace.define(
@@ -180,7 +186,11 @@ def _record_stand_in(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
         SHARE * (field * linear**2 + READOUT_MEAN**2),
         "the variance of the field times the response squared, and the mean",
     )
-    excess = trace.derive(
+
+
+def _record_ridge(trace: Recorder) -> sp.Expr:
+    """By the response."""
+    return trace.derive(
         "stand-in's ridge",
         EXCESS,
         computed(
@@ -193,7 +203,11 @@ def _record_stand_in(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
         ),
         SOURCE,
     )
-    random_field = trace.derive(
+
+
+def _record_random_field(trace: Recorder) -> sp.Expr:
+    """By the norm."""
+    return trace.derive(
         "stand-in's field",
         RANDOM_FIELD,
         computed(
@@ -210,7 +224,15 @@ def _record_stand_in(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
         ),
         SOURCE,
     )
-    pull = trace.derive(
+
+
+def _record_pull(trace: Recorder) -> sp.Expr:
+    """By the slope in m."""
+
+    def at(own: Any, other: Any, overlap: Any, mean: Any, ridge: Any) -> Any:
+        return _chosen(_pull_of(own, other).xreplace({OVERLAP: overlap}), ridge, mean)
+
+    return trace.derive(
         "stand-in's pull",
         PULL,
         computed(
@@ -221,18 +243,11 @@ def _record_stand_in(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
             "overlap of the mean",
             "mean of the readouts",
             "stand-in's ridge",
-            by=lambda own, other, overlap, mean, ridge: sp.factor(
-                sp.simplify(_chosen(_pull_of(own, other).xreplace({OVERLAP: overlap}), ridge, mean))
-            ),
-            test=equal(
-                lambda own, other, overlap, mean, ridge: _chosen(
-                    _pull_of(own, other).xreplace({OVERLAP: overlap}), ridge, mean
-                )
-            ),
+            by=lambda *steps: sp.factor(sp.simplify(at(*steps))),
+            test=equal(at),
         ),
         SOURCE,
     )
-    return excess, random_field, pull
 
 
 def _pull_of(own: Any, other: Any) -> Any:

@@ -1,17 +1,17 @@
-"""State evolution of the best estimator of a target  [THEORY section 14; arXiv:2405.15480].
+"""State evolution of the best estimator of a target  [THEORY section 15; arXiv:2405.15480].
 
 known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; information [m, m]: E[E[t|y] E[t|y]^T] of
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature fbaffa0e8312f3b2, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 7f762c8f6df3be4d, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "fbaffa0e8312f3b2d635e793ea8358416f9a6a4a60f47c6f5d60b38635aea081"
+SIGNATURE = "7f762c8f6df3be4d3e66f97cdd561d90a4256e75ebec4d2ef4a49d95c7db1fbb"
 
 
 def overlap(lower, information, alpha):

@@ -4,14 +4,14 @@ V, Delta, mean: width of the proximal map, variance and mean of its argument; av
 of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field, pull:
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block.
 
-Generated; do not edit. Signature ef0127b88ecd8527, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 1cbb559bcc421f17, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ef0127b88ecd8527215845fd1cd59e51b9c977154090dff03065e6f1cb24f4c3"
+SIGNATURE = "1cbb559bcc421f178dc2b0e7cc03b4b8ad49a1cbac934b40987363a8e182a113"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

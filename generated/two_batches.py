@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 53e42a6b58c108ad, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature cc28b921cb559663, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "53e42a6b58c108ade1581b116e879f118c2c9479ab4982047e559eeb10a0f373"
+SIGNATURE = "cc28b921cb559663831461ecbd835ca77483faa2d88cf7fd7d5aa58e4e122573"
 
 
 def directions(*, gamma, **_):

@@ -1,6 +1,6 @@
 """What a sample adds to the posterior: the evidence of its label, and what the label tells of the indices.
 
-Source: THEORY section 14; Aubin et al. 2018, arXiv:1806.05451; Troiani et al. 2024, arXiv:2405.15480.
+Source: THEORY section 15; Aubin et al. 2018, arXiv:1806.05451; Troiani et al. 2024, arXiv:2405.15480.
 """
 
 from __future__ import annotations
@@ -66,6 +66,11 @@ def record_channel(trace: Recorder) -> None:
         ),
         AUBIN,
     )
+    _record_more_overlap(trace)
+
+
+def _record_more_overlap(trace: Recorder) -> None:
+    """The derivative in the overlap along a direction."""
     trace.define(
         "evidence along a direction",
         ALONG,

@@ -1,6 +1,6 @@
 """The free entropy of the posterior, and the state evolution that makes it stationary.
 
-Source: THEORY section 14; Aubin et al. 2018, arXiv:1806.05451; Troiani et al. 2024, arXiv:2405.15480.
+Source: THEORY section 15; Aubin et al. 2018, arXiv:1806.05451; Troiani et al. 2024, arXiv:2405.15480.
 """
 
 from __future__ import annotations

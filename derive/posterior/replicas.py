@@ -1,6 +1,6 @@
 """Replicas of the posterior: their overlaps with the conjugates, and the integral over their directions.
 
-Source: THEORY section 14; Aubin et al. 2018, arXiv:1806.05451.
+Source: THEORY section 15; Aubin et al. 2018, arXiv:1806.05451.
 """
 
 from __future__ import annotations

@@ -1,1 +1,1 @@
-"""From the replicated partition function to the free energy [THEORY section 15]."""
+"""From the replicated partition function to the free energy [THEORY section 11]."""

@@ -1,4 +1,4 @@
-"""One sample in the replicated partition function: n -> 0, then zero temperature [THEORY section 15, step 4].
+"""One sample in the replicated partition function: n -> 0, then zero temperature [THEORY section 11, step 4].
 
 The outputs of the replicas are Gaussian with covariance Delta + delta_rs V/beta_T, so they are independent given one
 standard normal xi. The average over a replica becomes, at zero temperature, the Moreau envelope of the loss.
@@ -150,6 +150,41 @@ def _record_zero_temperature(trace: Recorder) -> None:
 
 def _record_slopes(trace: Recorder) -> None:
     """g = -dM/domega and dM/dV: at the minimum only the explicit dependence counts."""
+    _record_minimiser(trace)
+    trace.derive(
+        "loss at the prox",
+        AT_PROX,
+        computed(
+            "subtract",
+            "the envelope $M$ without $(w-\\omega)^2/(2V)$, with $w$ at the minimiser",
+            "exponent",
+            "minimiser",
+            by=lambda phi, place: ENVELOPE - sp.cancel(_distance(phi).subs(OUTPUT, place)),
+            test=Claim(lambda found, phi, place: (-_distance(phi).subs(OUTPUT, place), found.subs(ENVELOPE, 0))),
+        ),
+        _SOURCE,
+    )
+    trace.derive(
+        "envelope in V",
+        sp.Derivative(sp.Symbol("M_V"), RESPONSE),
+        computed(
+            "differentiate",
+            "$\\partial_V M_V$, the explicit dependence at the minimiser",
+            "exponent",
+            "minimiser",
+            by=lambda phi, place: sp.cancel(sp.diff(phi, RESPONSE).subs(OUTPUT, place)),
+            test=Claim(
+                lambda found, phi, _: _at_minimum(
+                    sp.Derivative(_minimum(phi), RESPONSE), found.xreplace({G: (OUTPUT - CENTRE) / RESPONSE}), phi
+                )
+            ),
+        ),
+        _SOURCE,
+    )
+
+
+def _record_minimiser(trace: Recorder) -> None:
+    """By g, the slope of the envelope."""
     trace.derive(
         "exponent",
         sp.Function("phi")(OUTPUT),
@@ -183,36 +218,6 @@ def _record_slopes(trace: Recorder) -> None:
             "g of the envelope",
             by=lambda g: sp.expand(sp.solve(g - G, OUTPUT)[0]),
             test=Claim(lambda place, g: (g.xreplace({OUTPUT: place}), G)),
-        ),
-        _SOURCE,
-    )
-    trace.derive(
-        "loss at the prox",
-        AT_PROX,
-        computed(
-            "subtract",
-            "the envelope $M$ without $(w-\\omega)^2/(2V)$, with $w$ at the minimiser",
-            "exponent",
-            "minimiser",
-            by=lambda phi, place: ENVELOPE - sp.cancel(_distance(phi).subs(OUTPUT, place)),
-            test=Claim(lambda found, phi, place: (-_distance(phi).subs(OUTPUT, place), found.subs(ENVELOPE, 0))),
-        ),
-        _SOURCE,
-    )
-    trace.derive(
-        "envelope in V",
-        sp.Derivative(sp.Symbol("M_V"), RESPONSE),
-        computed(
-            "differentiate",
-            "$\\partial_V M_V$, the explicit dependence at the minimiser",
-            "exponent",
-            "minimiser",
-            by=lambda phi, place: sp.cancel(sp.diff(phi, RESPONSE).subs(OUTPUT, place)),
-            test=Claim(
-                lambda found, phi, _: _at_minimum(
-                    sp.Derivative(_minimum(phi), RESPONSE), found.xreplace({G: (OUTPUT - CENTRE) / RESPONSE}), phi
-                )
-            ),
         ),
         _SOURCE,
     )

@@ -1,4 +1,4 @@
-"""The bulk in the entropic part: potential, response functions and quadratic form over a spectral law [THEORY 10, 15].
+"""The bulk in the entropic part: potential, response functions and quadratic form over a spectral law [THEORY 10, 11].
 
 ``A = lambda + V2_hat + W V1_hat W^T`` enters by its log-determinant and by projections of its inverse. For a spectral
 law both are sums over the points of the spectrum; nothing here knows which law it is.

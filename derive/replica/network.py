@@ -1,7 +1,7 @@
 """The outputs of the replicas given the directions that the features know: mean, covariance, replica symmetry.
 
 With the features replaced by their conditional Gaussian equivalent the outputs of n readouts on one input are jointly
-Gaussian, and everything about the readouts that they depend on are the overlaps [THEORY section 15, step 1].
+Gaussian, and everything about the readouts that they depend on are the overlaps [THEORY section 11, step 1].
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The integral over the readouts: conjugates, replica matrices, n -> 0, zero temperature [THEORY section 15, 2, 3, 5].
+"""The integral over the readouts: conjugates, replica matrices, n -> 0, zero temperature [THEORY section 11, 2, 3, 5].
 
 The overlaps are fixed by Fourier integrals over conjugates. What is left of the readouts is Gaussian: a precision that
 is the same for each replica, a coupling between replicas, and sources along spike and target.

@@ -1,4 +1,4 @@
-"""What the readout gains from rows that are stretched by blocks: its sources on their responses [THEORY 5, 11].
+"""What the readout gains from rows that are stretched by blocks: its sources on their responses [THEORY 5, 12].
 
 The sources lie along orthonormal directions d: those of the target, and what the means of the rows have of the noise of
 each batch. A sample knows those of the target and the noise of batches before its own; that of its own batch is a sum
@@ -240,7 +240,7 @@ def _ties(trace: Recorder) -> MatrixInverse:
         "the row $w$ and the excess $\\delta$ of its squared norm after a step to be linear in those before, with "
         "noise that is Gaussian: a row of larger norm moves further by $g$; $y$ and $g$ are sums over the samples of "
         "the step (*norms of the rows*)",
-        source="THEORY section 11",
+        source="THEORY section 12",
         assumption="squared norms vary by order $d^{-1/2}$",
     )
     ties, swap, met = (

@@ -1,6 +1,6 @@
 """The outputs of the replicas at replica symmetry and zero temperature: one mean, one variance, one response.
 
-Source: THEORY section 15, step 1; [CUI24] App. C.
+Source: THEORY section 11, step 1; [CUI24] App. C.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature f9d7aa7bc540fc10, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f84622b3583f9d49, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "f9d7aa7bc540fc10ceb733bd6f078cdae53a5fd81aaa516d3e3ded88e0c72206"
+SIGNATURE = "f84622b3583f9d492c4bcae8796612c0e3131e4618d441555998c785d9c56c6f"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

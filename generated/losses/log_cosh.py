@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0169902ba01f3ea2, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f058308f7fc8349c, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "0169902ba01f3ea25e4decd7cb59b2fca64c1640c5c29943f505c158bb1ae910"
+SIGNATURE = "f058308f7fc8349ced9b954efe100f613cbc1c6946d4cf81e499ad3c443e5464"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 46613bb6f4809b71, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 349c35365daa82fb, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "46613bb6f4809b71b0d5cc64981cd383eec367a86ca2104d40d6de84a9c1dafa"
+SIGNATURE = "349c35365daa82fb3a16e9822d997b5335aaa3afa1459cd3cf935f09265e16c2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

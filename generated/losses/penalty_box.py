@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 4400f1e22030749b, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature d8046ecf00d5e518, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "4400f1e22030749b2faa55283eac1ebd801a8df601975c30eb3b70efabd44f4b"
+SIGNATURE = "d8046ecf00d5e51871701e7ac675f5ae82504e75dd24aad620a140b9b7d541b0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 043f308f967b849e, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 3367b3e5fa71bc5e, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "043f308f967b849e969e6cf6ed5f7774999906e9f2d7a8538be4e72087c23390"
+SIGNATURE = "3367b3e5fa71bc5e5582ca120d901914e180b794a46632cb508c3f55b42b82e9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 1bde8054b2c3aaa5, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature d0908e17ee810c28, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "1bde8054b2c3aaa56aeb09016a22052e964dbe2d68021f2d3d2a4fa20c2c8e40"
+SIGNATURE = "d0908e17ee810c28c56ccc050a20dbd988595187a6299d75128201aa0c595c7e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 37740f68eae00741, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 5fff4479bb4cb3ba, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "37740f68eae0074119bcf5d3fc12642f13a3e2f04fac8b256f7a834faeb7b668"
+SIGNATURE = "5fff4479bb4cb3ba385bd9c3c59d33170fd10fc8e02a9b8141640f455514dec1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature badfce6a4acf49b7, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 8c5d61f14c075cc1, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "badfce6a4acf49b7091bba3dd40c007ac3e80eed39def8f0fe1cabcb55b96a09"
+SIGNATURE = "8c5d61f14c075cc10f2f5cf8aef6d5788a99b6f5662e79fb109306ca2f6452f3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

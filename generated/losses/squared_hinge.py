@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 54d387c49cf3115d, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 2f5eb3b67910efab, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "54d387c49cf3115d050754ae0a46fb79fc706e0dd0215e9a718b6c0b92ca5801"
+SIGNATURE = "2f5eb3b67910efab45b71d8e8094eea0f1c3f203174aa8bb1ccab315c132af3d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 1e99bbed6fb5b242.
+Generated; do not edit. Signature da721bf07e3d2357.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1e99bbed6fb5b242aa60578a59dc662f59274b58aa69df843fd885595f5af7e5"
+SIGNATURE = "da721bf07e3d2357939f0278a00164a5194a0340cdeadc2a29bd1f2a2d464fe9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature ce83089e8cba40ec.
+Generated; do not edit. Signature 0eaf4eceab80d707.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ce83089e8cba40ec5950b63422f6ff7e3345ad234cb7c8f4d919a571f48528b5"
+SIGNATURE = "0eaf4eceab80d707cd39ab87ff8bbc0bcec162b07c743ea0020b80fdfeef2c74"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

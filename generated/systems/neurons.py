@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 12b8a37466b95ddc.
+Generated; do not edit. Signature 83331a2e971f1bea.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "12b8a37466b95ddc4539160b1ffb0d4010503683ccd96868141fa5db87873bf3"
+SIGNATURE = "83331a2e971f1bea19170667de3c69333553edee184ddae684f8d087f3f17ead"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b5c5066bf181ac11.
+in X). Generated; do not edit. Signature f244773d4150c187.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "b5c5066bf181ac110cd5742ab336b297bb3ab8bd45da14a261598c5ee75d3ba1"
+SIGNATURE = "f244773d4150c1877d9a9443e60e5d7598c5d482450ea60d4565345f7b0acd46"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

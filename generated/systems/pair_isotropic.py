@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a02259fe18062b8b, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 374b9ed8b315981b, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a02259fe18062b8b3b8edd4162803680e2ca44684d5f6a17fbe35ed8cf4c1922"
+SIGNATURE = "374b9ed8b315981b58d63f1d2acc2b3a61348ee459598ec56ed90979765c3686"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9f71d1cfa51e00c4.
+Generated; do not edit. Signature d57810d926159cad.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9f71d1cfa51e00c465c2f2b62bbff20e40ecfb2501dd8755438b4f37e74bb9a8"
+SIGNATURE = "d57810d926159cad802cd2c3da9ef0a66a86ee5853f35d1e79322d2f3a9bfc6a"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

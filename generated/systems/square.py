@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 101df329ace18ffd.
+in X). Generated; do not edit. Signature 1a7c93d46d778a5c.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "101df329ace18ffd6631003ae97d1a47af30b34f4d1e955a4eaab501bd6d1a14"
+SIGNATURE = "1a7c93d46d778a5c36e531bf1e9682b40989329d4061f6038924e8f01f6ec0ab"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c6e5cd1498aca659.
+Generated; do not edit. Signature c32ebba2278e82e8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c6e5cd1498aca659a6e782d84d9d6d675f9659f167fe9956d86541931c26bac3"
+SIGNATURE = "c32ebba2278e82e8ce88ace2d2aa8b48db21dbc97756cf94762a1f0d5088e503"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

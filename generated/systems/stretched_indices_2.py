@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 4d4e846503998ddd.
+Generated; do not edit. Signature c6a5ed35bab0cb37.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4d4e846503998ddd8de85087e20ac964e42b63dc1d78ff37f29d1555a9ed6272"
+SIGNATURE = "c6a5ed35bab0cb373dfde89d92e0cd25a6597b6f894aa52c596ed0feb863a3b0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

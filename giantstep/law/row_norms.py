@@ -1,7 +1,7 @@
 """How the squared norms of the rows follow from those before a step, and from the rows: sums over its samples.
 
 A step makes ``M w + eta + g delta`` of a row w whose squared norm exceeds its mean c by delta, and
-``h delta + y.w + nu`` of the excess. Source: THEORY sections 5 and 11. Derived in derive.row_norms.
+``h delta + y.w + nu`` of the excess. Source: THEORY sections 5 and 12. Derived in derive.row_norms.
 """
 
 from __future__ import annotations

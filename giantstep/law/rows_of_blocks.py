@@ -1,6 +1,6 @@
 """The rows of a trained bulk, block by block: what the equations of a bulk are given of them.
 
-Source: THEORY sections 5 and 11.
+Source: THEORY sections 5 and 12.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A step turns the bulk row w of a block into ``w + A u (1/n) sum_i e_i (D_2(kappa_i) x_i.w + rest) x_i``, D_2 = E sigma''
 given kappa: it multiplies rows by a matrix, the same for a block, and adds noise. Means of the rows gain the noise
-``A u (1/n) sum_i e_i D(kappa_i) x_i``, D = E sigma', of the batch. Source: THEORY sections 5 and 11.
+``A u (1/n) sum_i e_i D(kappa_i) x_i``, D = E sigma', of the batch. Source: THEORY sections 5 and 12.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The law of a bulk whose rows the steps stretch: samples of all steps, and where they stand.
 
 The covariances of different blocks do not commute, nor do the matrices that they are made of. What is known of them are
-averages over the laws of the samples of every step, here at a few nodes. Source: THEORY sections 5 and 11.
+averages over the laws of the samples of every step, here at a few nodes. Source: THEORY sections 5 and 12.
 """
 
 from __future__ import annotations

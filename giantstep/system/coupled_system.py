@@ -30,7 +30,7 @@ from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.label_kernels import kernel_of
 from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
-from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
+from giantstep.system.misclassification import sign_averages, wrong_sign
 from giantstep.system.problem import Problem
 from giantstep.system.sign_panels import Output, panels
 from giantstep.system.span import span_of
@@ -310,7 +310,7 @@ class CoupledSystem(LinearReadouts):
             lambda: meshes(terms_of(problem.blocks, problem.link)).edges,
             lambda kappa: self._on(kappa, np.ones_like(kappa), self.clean).output(),
             lambda kappa: np.concatenate(
-                [_averages_of_sign(part.output()) for part in self._in_parts(kappa, np.ones_like(kappa))], axis=1
+                [sign_averages(part.output()) for part in self._in_parts(kappa, np.ones_like(kappa))], axis=1
             ),
         )
         self.plain = found is None
@@ -386,14 +386,6 @@ class CoupledSystem(LinearReadouts):
     def _arguments(self) -> tuple[Array, ...]:
         room = self.room
         return self.node, self.problem.fraction, self.parameters, room.vector, room.matrix, room.field
-
-
-def _averages_of_sign(output: Output) -> Array:
-    """What panels have to resolve: the probability of a wrong sign, and its slopes in units of the output."""
-    of_mean, of_slope, of_delta = wrong_sign_slopes(output)
-    return np.array(
-        [wrong_sign(output), of_mean * output.spread, *of_slope * output.spread, of_delta * output.variance]
-    )
 
 
 @lru_cache(maxsize=64)

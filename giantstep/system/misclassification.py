@@ -90,6 +90,14 @@ def wrong_sign_slopes(output: Output) -> tuple[Array, Array, Array]:
     return of_mean, of_slope, -0.5 * (density * center).sum(axis=1) / delta
 
 
+def sign_averages(output: Output) -> Array:
+    """What panels have to resolve: the probability of a wrong sign, and its slopes in units of the output."""
+    of_mean, of_slope, of_delta = wrong_sign_slopes(output)
+    return np.array(
+        [wrong_sign(output), of_mean * output.spread, *of_slope * output.spread, of_delta * output.variance]
+    )
+
+
 def _slopes_of_intervals(
     labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array
 ) -> tuple[Array, Array, Array]:

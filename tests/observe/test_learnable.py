@@ -292,7 +292,7 @@ def test_without_a_simulation_the_picture_is_the_staircase() -> None:
 @pytest.mark.parametrize(
     "link, samples",
     [
-        ("z1*z2", 0.593751),  # THEORY section 14
+        ("z1*z2", 0.593751),  # THEORY section 15
         ("z**2", 0.5),
         ("He(3,z)", 0.0),  # labels have no mean along z, and yet tell its sign
         ("z1 + z1*z2", 0.0),

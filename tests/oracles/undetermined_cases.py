@@ -33,7 +33,7 @@ def model(activation: str, values: tuple[float, ...], fractions: tuple[float, ..
 
 
 def gaussian_values(count: int) -> gs.Model:
-    """Readout values of a Gaussian density, as the nodes of its quadrature  [THEORY section 12]."""
+    """Readout values of a Gaussian density, as the nodes of its quadrature  [THEORY section 13]."""
     values, weights = hermegauss(count)
     shares = tuple((weights / weights.sum()).tolist())
     return model("tanh", tuple(values.tolist()), shares, spike=None, step=STEP)

@@ -87,7 +87,7 @@ def test_answers_are_limits_of_those_at_a_dimension(name: str) -> None:
 
 
 def test_a_continuum_of_readout_values() -> None:
-    """Gauss nodes of a Gaussian density: geometric convergence to .4920739  [THEORY section 12]."""
+    """Gauss nodes of a Gaussian density: geometric convergence to .4920739  [THEORY section 13]."""
     found = [solve(gaussian_values(count)).test_error for count in (10, 13, 16)]
     gaps = np.abs(np.array(found) - 0.4920739)
     assert gaps[0] < 5e-6

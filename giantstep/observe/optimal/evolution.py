@@ -1,7 +1,7 @@
 """State evolution of the best estimator: the overlap Q of the directions it finds from samples.
 
 Its equations are derived in ``derive.best_estimator``; ``giantstep derive --of optimal`` prints them.
-Source: THEORY section 14; Troiani et al. 2024, arXiv:2405.15480, eq. (9)-(11).
+Source: THEORY section 15; Troiani et al. 2024, arXiv:2405.15480, eq. (9)-(11).
 """
 
 from __future__ import annotations

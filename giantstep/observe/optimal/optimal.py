@@ -36,7 +36,7 @@ class Optimal(Shown):
     overlap: Q [m, m] of the directions of the target; algorithmic and algorithmic_error: the same of message passing,
     the best fast algorithm that is known. thresholds: samples over d from which on directions are found.
     error: how much overlap and test error changed on finer nodes. None, and a reason, where a label varies and has no
-    noise. Source: THEORY section 14; Troiani et al., arXiv:2405.15480.
+    noise. Source: THEORY section 15; Troiani et al., arXiv:2405.15480.
     """
 
     model: Model

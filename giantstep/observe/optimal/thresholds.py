@@ -2,7 +2,7 @@
 
 A direction with E[z|y] != 0 is found at any number. Else the smallest number is one over the largest eigenvalue of
 M -> E_y[G M G], G = E[z z^T - 1 | y], and M shows which directions are found; then the same given those.
-Source: THEORY section 14; Troiani et al. 2024, arXiv:2405.15480, Lemma 4.1.
+Source: THEORY section 15; Troiani et al. 2024, arXiv:2405.15480, Lemma 4.1.
 """
 
 from __future__ import annotations
