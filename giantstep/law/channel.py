@@ -38,18 +38,27 @@ def chances(channel: Channel, s: Array, weight: Array) -> Iterator[Array]:
 
     Raises NotConverged where too many counts are likely.
     """
-    values = channel.values
-    if not values:
-        rate = float(np.exp(np.max(s, where=weight > _LIGHT, initial=_LOW)))
-        count = rate + _SPREADS * rate**0.5 + _BESIDE
-        if count > _MOST:
-            raise NotConverged(
-                f"counts up to {count:.1g} of the channel {channel} occur, {_MOST} are averaged over at most",
-                "use a link that takes smaller values",
-            )
-        yield from _of_poisson(s, int(count))
+    if not channel.values:
+        yield from _of_poisson(s, len(likely_labels(channel, s, weight, _LIGHT)))
         return
-    yield from (channel.probability_of(np.array(float(y)), s) for y in values)
+    yield from (channel.probability_of(np.array(float(y)), s) for y in channel.values)
+
+
+def likely_labels(channel: Channel, s: Array, weight: Array, least: float) -> Array:
+    """The labels of a channel, of counts without bound those that are drawn at places s of at least that weight.
+
+    Raises NotConverged where too many counts are likely.
+    """
+    if channel.values:
+        return np.array(channel.values)
+    rate = float(np.exp(np.max(s, where=weight > least, initial=_LOW)))
+    count = rate + _SPREADS * rate**0.5 + _BESIDE
+    if count > _MOST:
+        raise NotConverged(
+            f"counts up to {count:.1g} of the channel {channel} occur, {_MOST} are averaged over at most",
+            "use a link that takes smaller values",
+        )
+    return np.arange(float(int(count)))
 
 
 def _of_poisson(s: Array, count: int) -> Iterator[Array]:

@@ -32,6 +32,18 @@ def link_values(text: str) -> Callable[[Array], Array]:
     return evaluate
 
 
+def link_gradient(text: str) -> Callable[[Array], Array]:
+    """Function of points [k, ...] that returns the derivatives of the link in its indices, [k, ...]."""
+    link = link_of(text)
+    prepared = prepare(link.node)
+
+    def evaluate(points: Array) -> Array:
+        rows = dict(zip(link.variables, points, strict=True))
+        return np.stack([jet(prepared, name, rows, 1)[1] for name in link.variables])
+
+    return evaluate
+
+
 class LinkKind(Kind):
     """The kind of the field ``target.link``."""
 

@@ -108,6 +108,17 @@ class Channel:
         tree = prepare(parse_probability(self.probability if entry is None else entry.probability))
         return np.array(np.broadcast_to(jet(tree, PARAMETER, {LABEL: y, PARAMETER: s}, 0)[0], s.shape))
 
+    def slope_of(self, y: Array, s: Array) -> Array:
+        """The derivative of P(y | s) in s."""
+        entry = self.entry
+        if entry is not None and not entry.labels:
+            return np.asarray(
+                self.probability_of(y, s) * (y - jet(prepare(self.mean), PARAMETER, {PARAMETER: s}, 0)[0])
+            )
+        y, s = np.broadcast_arrays(np.asarray(y, dtype=float), s)
+        tree = prepare(parse_probability(self.probability if entry is None else entry.probability))
+        return np.array(np.broadcast_to(jet(tree, PARAMETER, {LABEL: y, PARAMETER: s}, 1)[1], s.shape))
+
     def weights(self, s: Array) -> Array:
         """The probability of every label at s [...], [labels, ...]; of a channel of few labels."""
         return np.stack([self.probability_of(np.array(y), s) for y in self.values])

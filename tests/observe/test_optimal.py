@@ -13,10 +13,11 @@ from scipy.stats import norm
 import giantstep as gs
 from giantstep.cli.main import main
 from giantstep.observe.optimal.error import least_error
+from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.monomials import told_by_product
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.thresholds import _largest, thresholds
-from giantstep.observe.optimal.told import Fineness, told
+from giantstep.observe.optimal.told import told
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 from giantstep.spec.target_channel import Channel

@@ -23,7 +23,7 @@ from giantstep.observe.learnable.result import Learnability, LearnedStage, Overl
 from giantstep.observe.learnable.simulated_steps import simulate_steps
 from giantstep.observe.learnable.visible import sight
 from giantstep.observe.optimal.thresholds import first_threshold
-from giantstep.observe.optimal.told import first_fineness
+from giantstep.observe.optimal.told import fine
 from giantstep.quadrature.cubature import Unsettled
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.expressions import Array
@@ -79,7 +79,7 @@ def _possible(target: Target, information_exponent: int | None) -> float | None:
     if information_exponent in (None, 1):  # a direction along which labels have a mean is found at once
         return None if information_exponent is None else 0.0
     try:
-        return first_threshold(target, first_fineness(target).more_labels().more_kappa()).samples
+        return first_threshold(target, fine(target)).samples
     except NotConverged:
         return None
 

@@ -6,7 +6,10 @@ import numpy as np
 
 from giantstep.law.directions import rows_of
 from giantstep.law.labels import label_law
-from giantstep.observe.optimal.told import Fineness, kappas, parts_of, square_root
+from giantstep.observe.optimal.axes import square_root
+from giantstep.observe.optimal.fineness import Fineness
+from giantstep.observe.optimal.smooth import on_grid, smooth_error
+from giantstep.observe.optimal.told import kappas, parts_of
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 
@@ -19,6 +22,8 @@ def least_error(target: Target, known: Array, fineness: Fineness, by_sign: bool)
     if np.all(np.diag(known) == 1.0):
         return 0.0
     rows, clean = rows_of(square_root(known)), target.clean(by_sign)
+    if on_grid(target) and not by_sign:
+        return smooth_error(target, known, fineness)
     kappa, weight = kappas(clean, known, fineness)
     total = 0.0
     for start in range(0, len(kappa), _TOGETHER):

@@ -15,7 +15,9 @@ import numpy as np
 
 from generated import best_estimator as kernel
 from giantstep.law.directions import rows_of
-from giantstep.observe.optimal.told import Fineness, lower_of, told
+from giantstep.observe.optimal.axes import lower_of
+from giantstep.observe.optimal.fineness import Fineness
+from giantstep.observe.optimal.told import information
 from giantstep.quadrature.gauss import legendre
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.matrix import Rows
@@ -29,7 +31,9 @@ _GRID = np.sort(
 _ROOT = 1e-13  # of a fixed point
 _SMALL, _NEARLY = 1e-3, 0.98  # overlaps from which the iteration of several indices starts
 _SETTLED, _SWEEPS, _APART = 1e-9, 600, 1e-4
+_LOOK, _RIPPLE = 50, 1e-3  # sweeps after which steps are taken together; of those that lead nowhere
 _SHRINKING = 0.95  # ratio of two steps, up to which the rest of a geometric series is added
+_BESIDE = (1e-5, 1e-3, 3e-2)  # of a root that moves on finer nodes, over its distance from 0 and 1
 _PATH = 16  # nodes between two fixed points
 
 
@@ -50,11 +54,11 @@ def evolve(
     """
     nothing = np.zeros((target.indices, target.indices))
     if target.indices == 1:
-        stable = [nothing + q for q in _roots(target, samples, fineness)]
+        stable = [nothing + q for q in _roots(target, samples, fineness, before)]
     else:
         starts = [_SMALL * np.eye(target.indices), _NEARLY * np.eye(target.indices)]
         if before is not None:
-            starts = [start for start in (before.algorithmic, before.optimal) if np.any(start != nothing)]
+            starts = [start for start in _different(before) if np.any(start != nothing)]
         stable = [iterated(target, samples, start, fineness) for start in starts]
     if not found:
         stable.insert(0, nothing)
@@ -65,9 +69,15 @@ def evolve(
     return Evolution(best, stable[0])
 
 
+def _different(found: Evolution) -> list[Array]:
+    """The fixed points, once where they are one."""
+    same = np.max(np.abs(found.optimal - found.algorithmic)) <= _APART
+    return [found.algorithmic] if same else [found.algorithmic, found.optimal]
+
+
 def iterated(target: Target, samples: float, start: Array, fineness: Fineness, inside: Array | None = None) -> Array:
     """The fixed point that the iteration reaches; inside: a projection on directions that it keeps to."""
-    known, before = start, np.zeros_like(start)
+    known, before, earlier = start, np.zeros_like(start), start
     for sweep in range(_SWEEPS):
         new = updated(target, samples, known, fineness)
         if inside is not None:
@@ -76,6 +86,10 @@ def iterated(target: Target, samples: float, start: Array, fineness: Fineness, i
         change = float(np.max(np.abs(step)))
         if change <= _SETTLED * max(float(np.max(np.abs(known))), _SMALL):
             return known
+        if sweep % _LOOK == _LOOK - 1:
+            if change < _RIPPLE and float(np.max(np.abs(known - earlier))) <= 2.0 * change:
+                return known  # it goes to and fro, as nodes change with the overlap
+            earlier = known
         if sweep % 3 == 2:
             known = _ahead(known, step, before)
         before = step
@@ -109,25 +123,42 @@ def _information(target: Target, known: Array, fineness: Fineness) -> Array:
 
 @lru_cache(maxsize=4096)
 def _remembered(target: Target, known: Rows, fineness: Fineness) -> Array:
-    found: Array = told(target, np.array(known), fineness).information
+    found = information(target, np.array(known), fineness)
     found.flags.writeable = False
     return found
 
 
-def _roots(target: Target, samples: float, fineness: Fineness) -> list[float]:
-    """The stable fixed points of one index: where alpha E[E[t|y]^2] - Q falls through zero, and one, if it does not."""
-    from scipy.optimize import brentq  # not needed to solve
+def _roots(target: Target, samples: float, fineness: Fineness, before: Evolution | None) -> list[float]:
+    """The stable fixed points of one index: where alpha E[E[t|y]^2] - Q falls through zero, and one, if it does not.
+
+    Those near the ones before, where there are some.
+    """
 
     def surplus(q: float) -> float:
         return float(kernel.surplus(q, _information(target, np.array([[q]]), fineness)[0, 0], samples))
 
+    if before is not None:
+        near = [_root_near(surplus, float(q[0, 0])) for q in _different(before) if q[0, 0] > 0.0]
+        if near and all(q is not None for q in near):
+            return [q for q in near if q is not None]
     values = [surplus(q) for q in _GRID]
     falls = [i for i in range(len(_GRID) - 1) if values[i] > 0.0 >= values[i + 1]]
-    roots = [_between(surplus, _GRID[i], _GRID[i + 1], brentq) for i in falls]
+    roots = [_between(surplus, _GRID[i], _GRID[i + 1]) for i in falls]
     return roots + ([1.0] if values[-1] > 0.0 else [])
 
 
-def _between(surplus: Callable[[float], float], low: float, high: float, brentq: Callable[..., float]) -> float:
+def _root_near(surplus: Callable[[float], float], q: float) -> float | None:
+    """The root beside one that was found on coarser nodes; None where it is not close."""
+    for part in _BESIDE:
+        away = part * min(q, 1.0 - q)
+        if away > 0.0 and surplus(q - away) > 0.0 >= surplus(q + away):
+            return _between(surplus, q - away, q + away)
+    return None
+
+
+def _between(surplus: Callable[[float], float], low: float, high: float) -> float:
+    from scipy.optimize import brentq  # not needed to solve
+
     return float(brentq(surplus, low, high, xtol=_ROOT, rtol=1e-14))
 
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from giantstep.observe.measured_steps import finite_number, standard_error
 from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.evolution import Evolution, evolve
+from giantstep.observe.optimal.fineness import Fineness, label_fineness
 from giantstep.observe.optimal.passing import Passing, passing
 from giantstep.observe.optimal.preimages import is_flat
+from giantstep.observe.optimal.smooth import on_grid
 from giantstep.observe.optimal.thresholds import Threshold, thresholds
-from giantstep.observe.optimal.told import NOT_FOLLOWED, Fineness, first_fineness, varies_without_noise
+from giantstep.observe.optimal.told import NOT_FOLLOWED, fine, first_fineness, varies_without_noise
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
@@ -24,7 +27,9 @@ from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
 
 Array = np.ndarray
+Found = TypeVar("Found")
 _SETTLED, _REFINEMENTS = (1e-7, 2e-4), 4  # change of overlap and error on finer nodes: of one index, of several
+_ON_GRID = (1e-8, 1e-6)  # of smooth labels
 _USABLE = 1e-2
 
 
@@ -164,7 +169,10 @@ def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
     stages = _thresholds(model.target)
     if varies_without_noise(model.target):
         return Optimal(model, samples, None, None, None, None, stages, 0.0, *NOT_FOLLOWED)
-    found, best, fast, change = _settled(model.target, samples, stages[0].samples < samples, by_sign)
+    target = model.target
+    found, moved = _settled_evolution(target, samples, stages[0].samples < samples)
+    (best, fast), beside = _settled_errors(target, found, by_sign)
+    change = moved + beside
     if not change <= _USABLE:
         raise NotConverged(
             f"the overlap of the best estimator changes by {change:.1e} on finer nodes", "add noise to the label"
@@ -172,37 +180,67 @@ def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
     return Optimal(model, samples, best, found.optimal, fast, found.algorithmic, stages, change)
 
 
-def _settled(target: Target, samples: float, found: bool, by_sign: bool) -> tuple[Evolution, float, float, float]:
-    """Fixed points, the errors there, and how much both changed on finer nodes, of labels and then of kappa."""
-    fineness, size = first_fineness(target), max(_size(target), 1e-300)
-    settled = _SETTLED[target.indices > 1]
-    before, total = _reached(target, samples, found, by_sign, fineness, None), 0.0
+def _settled_evolution(target: Target, samples: float, found: bool) -> tuple[Evolution, float]:
+    """The fixed points, and how much the best one changed on finer nodes."""
+
+    def reached(fineness: Fineness, before: Evolution | None) -> Evolution:
+        return evolve(target, samples, found, fineness, before)
+
+    def change(before: Evolution, after: Evolution) -> float:
+        return float(np.max(np.abs(after.optimal - before.optimal)))
+
+    settled = (_ON_GRID if on_grid(target) else _SETTLED)[target.indices > 1]
+    if target.indices > 1 and target.noise:  # labels at many places
+        settled = _SETTLED[1]
+    return _refined(target, reached, change, (first_fineness(target), settled))
+
+
+def _settled_errors(target: Target, found: Evolution, by_sign: bool) -> tuple[tuple[float, float], float]:
+    """The errors of the best estimator and of message passing, and how much the first changed, over E f_*^2."""
+    size, smooth = max(_size(target), 1e-300), on_grid(target) and not by_sign
+
+    def errors(fineness: Fineness, _: object) -> tuple[float, float]:
+        best = least_error(target, found.optimal, fineness, by_sign)
+        same = np.array_equal(found.optimal, found.algorithmic)
+        return best, best if same else least_error(target, found.algorithmic, fineness, by_sign)
+
+    def change(before: tuple[float, float], after: tuple[float, float]) -> float:
+        return abs(after[0] - before[0]) / size
+
+    first = first_fineness(target) if smooth else label_fineness(target)
+    return _refined(target, errors, change, (first, (_ON_GRID if smooth else _SETTLED)[target.indices > 1]))
+
+
+def _refined(
+    target: Target,
+    computed: Callable[[Fineness, Found | None], Found],
+    changed: Callable[[Found, Found], float],
+    start: tuple[Fineness, float],
+) -> tuple[Found, float]:
+    """What is computed on finer and finer nodes, of labels and then of kappa, and how much it changed at last.
+
+    start: the first nodes, and the change at which it has settled.
+    """
+    fineness, settled = start
+    before, total = computed(fineness, None), 0.0
     for finer in (Fineness.more_labels, Fineness.more_kappa):
         known = target.noise == 0.0 and target.channel is None and target.indices == 1
         if finer is Fineness.more_labels and known:
             break
         for _ in range(_REFINEMENTS):
-            after = _reached(target, samples, found, by_sign, finer(fineness), before[0])
-            change = max(float(np.max(np.abs(after[0].optimal - before[0].optimal))), abs(after[1] - before[1]) / size)
+            after = computed(finer(fineness), before)
+            change = changed(before, after)
             if change > settled or finer is Fineness.more_kappa:
                 before, fineness = after, finer(fineness)
             if change <= settled:
                 break
         total += change
-    return *before, total
+    return before, total
 
 
 @lru_cache(maxsize=64)
 def _thresholds(target: Target) -> tuple[Threshold, ...]:
-    return thresholds(target, first_fineness(target).more_labels().more_kappa())
-
-
-def _reached(
-    target: Target, samples: float, found: bool, by_sign: bool, fineness: Fineness, before: Evolution | None
-) -> tuple[Evolution, float, float]:
-    evolution = evolve(target, samples, found, fineness, before)
-    errors = [least_error(target, q, fineness, by_sign) for q in (evolution.optimal, evolution.algorithmic)]
-    return evolution, errors[0], errors[1]
+    return thresholds(target, fine(target))
 
 
 @lru_cache(maxsize=64)

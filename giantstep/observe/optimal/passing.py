@@ -11,8 +11,10 @@ from giantstep.law.channel import drawn_label
 from giantstep.law.directions import rows_of
 from giantstep.law.labels import label_law, law_of_link
 from giantstep.observe.finite_system import cannot_run
+from giantstep.observe.optimal.axes import lower_of, square_root
+from giantstep.observe.optimal.fineness import Fineness, label_fineness
 from giantstep.observe.optimal.preimages import places_of
-from giantstep.observe.optimal.told import Fineness, first_fineness, lower_of, parts_of, square_root
+from giantstep.observe.optimal.told import parts_of
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.message_passing import message_passing
 from giantstep.spec.link import link_values
@@ -41,7 +43,7 @@ def passing(target: Target, samples: float, dimension: int, seeds: int, seed: in
     count = round(samples * dimension)
     if count < 1:
         raise cannot_run(SimulationError(f"{samples:g} * {dimension} samples are none", "take more"))
-    fineness, found, errors = first_fineness(target), [], []
+    fineness, found, errors = label_fineness(target), [], []
     for index in range(seeds):
         own = int(np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(1, np.uint64)[0])
         run = message_passing(

@@ -14,8 +14,9 @@ import numpy as np
 
 from generated import best_estimator as kernel
 from giantstep.observe.optimal.evolution import iterated
+from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.monomials import told_by_monomial
-from giantstep.observe.optimal.told import Fineness, Told, told, varies_without_noise
+from giantstep.observe.optimal.told import Told, told, varies_without_noise
 from giantstep.spec.model import Target
 
 Array = np.ndarray

@@ -9,16 +9,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from generated.runtime.noisy_labels import gather
 from giantstep.law.channel import chances
-from giantstep.law.directions import mixing, rows_of
+from giantstep.law.directions import rows_of
 from giantstep.law.labels import Intervals, Labels, label_law, law_of_link
+from giantstep.observe.optimal.axes import square_root
+from giantstep.observe.optimal.fineness import KAPPA, Fineness, label_fineness
 from giantstep.observe.optimal.preimages import places_of
+from giantstep.observe.optimal.smooth import averages_of, densities, information_of, on_grid
 from giantstep.quadrature.gauss import evenly_cut, hermite, normal_nodes, products
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import special
@@ -27,7 +30,6 @@ from giantstep.spec.model import Target
 
 Array = np.ndarray
 _REACH, _WIDTH, _NARROWEST, _ORDER = 9.0, 1.5, 0.1, 12  # panels of kappa
-_KAPPA = 12  # the first number of nodes of kappa
 _SHARE, _TAILS, _ALL = 1.2, 5.2, 1.0 - 1e-4  # of several directions: step, reach, an overlap that is nearly all
 _AFFORDABLE = 20_000  # nodes of several directions; where a trapezoid needs more, fewer ones miss some digits
 _AROUND = np.array([-36.0, -18.0, -9.0, -5.0, -2.5, 0.0, 2.5, 5.0, 9.0, 18.0, 36.0])  # and beside a jump, in its width
@@ -35,7 +37,7 @@ _LEVELS = 60  # different labels, at most, of one that is constant almost everyw
 _SAME = 1e-11  # of the largest label: two labels that are one
 #: Of the trapezoid over a noisy label, in standard deviations of the noise: its step for one index, and for several.
 _STEPS, _TAIL = (0.28, 0.5), 7.5
-_PROBES, _MOSTLY, _APART, _HALVINGS = 400, 0.95, 0.15, (7, 3)  # of the first fineness
+_PROBES = 400  # of a label that varies
 _AT_A_TIME = 1 << 20  # parts of labels
 NOT_FOLLOWED = (
     "the label varies and has no noise: the indices that give one label lie on curves, which are not followed",
@@ -43,34 +45,6 @@ NOT_FOLLOWED = (
 )
 _NOTHING = 1e-18  # probability that is left out
 _TINY = 1e-280
-
-
-@dataclass(frozen=True)
-class Fineness:
-    """kappa: nodes of one direction, of one index panels in proportion; labels: halvings of what they are taken at."""
-
-    kappa: int = _KAPPA
-    labels: int = 0
-
-    def more_kappa(self) -> Fineness:
-        """With half as many nodes of kappa more."""
-        return replace(self, kappa=3 * self.kappa // 2)
-
-    def more_labels(self) -> Fineness:
-        """With labels at twice as many places."""
-        return replace(self, labels=self.labels + 1)
-
-
-def first_fineness(target: Target) -> Fineness:
-    """What is tried first: neighbouring places of the label differ by no more than the noise, mostly."""
-    if target.noise == 0.0:
-        return Fineness()
-    z = np.random.default_rng(7).standard_normal((target.indices, _PROBES))
-    values, step = link_values(target.link), 1e-3
-    slopes = [np.abs(values(z + step * np.eye(target.indices)[:, i : i + 1]) - values(z)) / step for i in range(len(z))]
-    largest = float(np.quantile(np.max(slopes, axis=0), _MOSTLY))
-    halvings = math.log2(max(_APART * largest / math.sqrt(target.noise), 1.0))
-    return Fineness(labels=min(math.ceil(halvings), _HALVINGS[target.indices > 1]))
 
 
 @dataclass(frozen=True)
@@ -88,10 +62,30 @@ class Told:
         return found
 
 
+def first_fineness(target: Target) -> Fineness:
+    """What is tried first."""
+    return Fineness() if on_grid(target) else label_fineness(target)
+
+
+def fine(target: Target) -> Fineness:
+    """Nodes that settle thresholds."""
+    found = first_fineness(target).more_labels().more_kappa()
+    return found.more_labels() if on_grid(target) else found
+
+
+def information(target: Target, known: Array, fineness: Fineness) -> Array:
+    """E[E[t|y] E[t|y]^T] [m, m] where the overlap Q [m, m] is known. Raises NotConverged."""
+    if on_grid(target):
+        return information_of(densities(target, known, fineness, moments=False), known)
+    return told(target, known, fineness).information
+
+
 def told(target: Target, known: Array, fineness: Fineness) -> Told:
     """What labels tell where the overlap Q [m, m] is known. Raises NotConverged for a label that has no such form."""
     if varies_without_noise(target):
         raise NotConverged(*NOT_FOLLOWED)
+    if on_grid(target):
+        return Told(*averages_of(densities(target, known, fineness, moments=True), known))
     root = square_root(known)
     kappa, weight = kappas(target, known, fineness)
     places = places_of(target)
@@ -110,13 +104,6 @@ def told(target: Target, known: Array, fineness: Fineness) -> Told:
     return Told(*(np.concatenate(each) for each in zip(*parts, strict=True)))
 
 
-def square_root(matrix: Array) -> Array:
-    """The symmetric square root of a positive matrix."""
-    values, vectors = np.linalg.eigh(matrix)
-    found: Array = (vectors * np.sqrt(np.clip(values, 0.0, None))) @ vectors.T
-    return found
-
-
 def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Array]:
     """Nodes [N, m] and weights [N] of kappa: panels about the jumps of a label of one index, else a trapezoid."""
     if target.indices > 1:
@@ -125,7 +112,7 @@ def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Arr
         return products([hermite(fineness.kappa) if dear else rule] * target.indices)
     q, breaks = float(known[0, 0]), _breaks(target)
     spread = math.sqrt(1.0 - q + target.probit)  # of z, and of what labels tell of it
-    widest = _WIDTH * min(1.0, max(spread, _NARROWEST)) * _KAPPA / fineness.kappa
+    widest = _WIDTH * min(1.0, max(spread, _NARROWEST)) * KAPPA / fineness.kappa
     if q == 0.0 or not breaks:
         edges = evenly_cut(_REACH, widest, ())
     else:
@@ -139,7 +126,7 @@ def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Arr
 def _trapezoid(known: Array, fineness: Fineness) -> tuple[Array, Array]:
     """Nodes and weights of one direction: averages over the rest of the indices vary on its spread over that known."""
     largest = min(float(np.linalg.eigvalsh(known)[-1]), _ALL)
-    step = _SHARE * math.sqrt(1.0 - largest) * _KAPPA / fineness.kappa  # 1 - Q: of the density times such an average
+    step = _SHARE * math.sqrt(1.0 - largest) * KAPPA / fineness.kappa  # 1 - Q: of the density times such an average
     number = math.ceil(_TAILS / step)
     nodes = np.arange(-number, number + 1) * (_TAILS / number)
     return nodes, _TAILS / number * np.exp(-0.5 * nodes * nodes) / math.sqrt(2.0 * math.pi)
@@ -260,8 +247,3 @@ def _conditional(share: Array, mean: Array, square: Array) -> tuple[Array, Array
     likely = share > _TINY
     p: Array = share[likely]
     return p, mean[likely] / p[:, None], square[likely] / p[:, None, None]
-
-
-def lower_of(known: Array) -> Array:
-    """L with L L^T = 1 - Q."""
-    return mixing(square_root(known))
