@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import textwrap
 from collections.abc import Sequence
+from functools import lru_cache
 
 import sympy as sp
 
@@ -70,12 +71,15 @@ def runtime_imports(body: str) -> str:
     return "\n".join(lines)
 
 
-def _public(text: str) -> set[str]:
+@lru_cache(maxsize=128)
+def _public(text: str) -> frozenset[str]:
     """Names that a module defines."""
     nodes = ast.parse(text).body
     defined = [node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)]
     targets = [target for node in nodes if isinstance(node, ast.Assign) for target in node.targets]
-    return {*defined, *(node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))}
+    return frozenset(
+        {*defined, *(node.id for target in targets for node in ast.walk(target) if isinstance(node, ast.Name))}
+    )
 
 
 def _prose(line: str) -> str:

@@ -22,6 +22,8 @@ from derive.blocks import (
 )
 from derive.gaussian.expectation import Expectation
 
+_LETTERS = tuple(index(letter + tail) for tail in ("", "1", "2") for letter in INDEX_NAMES)
+
 
 def canonical(expr: sp.Expr, symmetric: frozenset[str] = frozenset()) -> sp.Expr:
     """Pull constants out of sums and expectations, name bound indices by depth, order symmetric indices."""
@@ -77,8 +79,7 @@ def _name(expr: sp.Expr, free: set[sp.Basic], depth: int) -> sp.Expr:
     if not expr.args or isinstance(expr, sp.Indexed):
         return expr
     if isinstance(expr, BlockSum):
-        letters = [index(c + t) for t in ("", "1", "2") for c in INDEX_NAMES]
-        target = [letter for letter in letters if letter not in free][depth]
+        target = [letter for letter in _LETTERS if letter not in free][depth]
         body = expr.body if expr.bound == target else rename(protect(expr.body, {target}), {expr.bound: target})
         return BlockSum(_name(body, free, depth + 1), target)
     return rebuild(expr, [_name(arg, free, depth) for arg in expr.args])

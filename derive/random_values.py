@@ -35,6 +35,7 @@ from derive.symbols import SYMMETRIC
 
 Where = Mapping[sp.Symbol, Any]
 Key = tuple[str, tuple[Any, ...]]
+Rules = list[tuple[sp.Symbol, list[tuple[Any, Any]]]]  # variables with nodes and weights
 
 SIZE = 2  # values of an index
 _FAR, _AVERAGE = 90, 60
@@ -70,7 +71,10 @@ class RandomValues:
         self._moved = dict(moved or {})
         self._bodies = {(d.name, len(d.indices)): d for d in definitions if isinstance(d, Definition)}
         self._inverses = {d.name: d for d in definitions if isinstance(d, MatrixInverse)}
-        self._known: dict[Any, Any] = {}
+        self._known: dict[
+            Any, tuple[tuple[sp.Symbol, ...], dict[Any, Any]]
+        ] = {}  # (what it depends on, by values of these)
+        self._inverted: dict[Any, Any] = {}
 
     def number(self, expression: Any, where: Where | None = None) -> Any:
         """The number (mpf or mpc, a list of them for a tuple or a matrix) at values of its free indices.
@@ -90,11 +94,17 @@ class RandomValues:
 
     def at(self, expression: Any, where: Where) -> Any:
         """The value of a scalar; where: values of its indices and variables."""
-        seen = depends_on(expression)
-        key = (expression, tuple([(s, value) for s, value in where.items() if s in seen]))
-        if key not in self._known:
-            self._known[key] = self._fresh(expression, where)
-        return self._known[key]
+        if expression in where:
+            return mpmath.mpf(where[expression])
+        if expression not in self._known:
+            self._known[expression] = tuple(depends_on(expression)), {}
+        symbols, numbers = self._known[expression]
+        values = map(where.get, symbols)
+        # the hash of an mpf is slow, that of what it is made of is not
+        key = tuple([value._mpf_ if isinstance(value, mpmath.mpf) else value for value in values])
+        if key not in numbers:
+            numbers[key] = self._fresh(expression, where)
+        return numbers[key]
 
     def least(self, function: Callable[[Any], Any]) -> Any:
         """The least value of a smooth convex function of one variable."""
@@ -264,10 +274,9 @@ class RandomValues:
         return mpmath.log(mpmath.det(self._entries(expression.inverse, over)))
 
     def _inverse(self, name: str, over: tuple[Any, ...]) -> Any:
-        key = ("inverse", name, over)
-        if key not in self._known:
-            self._known[key] = self._entries(name, over) ** -1
-        return self._known[key]
+        if (name, over) not in self._inverted:
+            self._inverted[name, over] = self._entries(name, over) ** -1
+        return self._inverted[name, over]
 
     def _entries(self, name: str, over: tuple[Any, ...]) -> Any:
         if name not in self._inverses:
@@ -282,31 +291,13 @@ class RandomValues:
     # --- averages and integrals -------------------------------------------------------------------------------------
 
     def _average(self, expression: Expectation, where: Where) -> Any:
-        integrand, variables = expression.integrand, expression.variables
-        given, numbers = self._with_numbers(expression, where)
-        plain = not given.has(*_STRUCTURE) and not any(hasattr(e, "numerical_value") for e in walk(given))
-        if plain and not all(integrand.is_polynomial(v) for v in variables):
-            return self._adaptive(given, {**where, **numbers})
-        rules = [self._rule(integrand, v) for v in variables]
-        return self._nested(integrand, list(zip(variables, rules, strict=True)), where)
+        rules = _rules(expression)
+        if rules is not None:
+            return self._nested(expression.integrand, rules, where)
+        given, names = _apart(expression)
+        return self._adaptive(given, {**where, **{name: self.at(e, where) for e, name in names.items()}})
 
-    def _with_numbers(self, expression: Expectation, where: Where) -> tuple[Any, dict[sp.Symbol, Any]]:
-        """The average with symbols in the place of members and functions that its variables are not in."""
-        if expression.has(BlockSum):
-            return expression, {}
-        atoms = expression.integrand.atoms(sp.Indexed, AppliedUndef)
-        outside = [e for e in atoms if not depends_on(e) & frozenset(expression.variables)]
-        names = {e: sp.Dummy(real=True, positive=family_name(e) != "s") for e in sorted(outside, key=str)}
-        numbers = {name: self.at(e, where) for e, name in names.items()}
-        return (expression.xreplace(names) if names else expression), numbers
-
-    def _rule(self, integrand: Any, variable: sp.Symbol) -> list[tuple[Any, Any]]:
-        if str(variable).startswith(str(KAPPA)):
-            return gauss_rule(_OF_KAPPA)
-        degree = _degree(integrand, variable) if integrand.is_polynomial(variable) else 2 * GAUSS - 1
-        return gauss_rule(degree // 2 + 1)
-
-    def _nested(self, integrand: Any, rules: list[tuple[Any, list[tuple[Any, Any]]]], where: Where) -> Any:
+    def _nested(self, integrand: Any, rules: Rules, where: Where) -> Any:
         if not rules:
             return self.at(integrand, where)
         (variable, rule), rest = rules[0], rules[1:]
@@ -352,6 +343,39 @@ class RandomValues:
 @lru_cache(maxsize=65536)
 def _millionths(seed: int, name: tuple[Any, ...]) -> int:
     return random.Random(f"{seed} {name}").randint(200000, 950000)
+
+
+@lru_cache(maxsize=4096)
+def _rules(expression: Expectation) -> Rules | None:
+    """Rules for the variables of an average; None of a given function that is no polynomial."""
+    integrand, polynomial = (
+        expression.integrand,
+        {v: expression.integrand.is_polynomial(v) for v in expression.variables},
+    )
+    if not all(polynomial.values()) and _is_plain(_apart(expression)[0]):
+        return None
+    found = []
+    for variable in expression.variables:
+        degree = _degree(integrand, variable) if polynomial[variable] else 2 * GAUSS - 1
+        count = _OF_KAPPA if str(variable).startswith(str(KAPPA)) else degree // 2 + 1
+        found.append((variable, gauss_rule(count)))
+    return found
+
+
+@lru_cache(maxsize=4096)
+def _apart(expression: Expectation) -> tuple[Any, Mapping[Any, sp.Symbol]]:
+    """The average with symbols in the place of members and functions that its variables are not in, and these."""
+    if expression.has(BlockSum):
+        return expression, {}
+    atoms = expression.integrand.atoms(sp.Indexed, AppliedUndef)
+    outside = [e for e in atoms if not depends_on(e) & frozenset(expression.variables)]
+    names = {e: sp.Dummy(real=True, positive=family_name(e) != "s") for e in sorted(outside, key=str)}
+    return (expression.xreplace(names) if names else expression), names
+
+
+def _is_plain(expression: Any) -> bool:
+    """Whether nothing in it is a member, a function without a formula, or computed in a way of its own."""
+    return not expression.has(*_STRUCTURE) and not any(hasattr(e, "numerical_value") for e in walk(expression))
 
 
 @lru_cache(maxsize=65536)

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 65dde3a05e087428, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 86d1482d39000f2a, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "65dde3a05e0874284bfc6525c4312b03868317e38ffec9c88ac3b1b6b56da3a4"
+SIGNATURE = "86d1482d39000f2adc468c61d9f6d14a76ddbebd774e564d58824c082d6e0d7b"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 21886eb4421a6e04, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature bf7ad221feab0007, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "21886eb4421a6e040976c8d7ab0024d7848f51c0c725cd9f1b9b713dc314feba"
+SIGNATURE = "bf7ad221feab0007dad8fefbe6da691e576c0be1b3bdd1e406f5ffa8daedb79d"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

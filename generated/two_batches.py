@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature cc28b921cb559663, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f975cf2be9a0316d, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "cc28b921cb559663831461ecbd835ca77483faa2d88cf7fd7d5aa58e4e122573"
+SIGNATURE = "f975cf2be9a0316d9d51cd09f7b1d062db7b89536e72116cacbb4ed1dac2afdf"
 
 
 def directions(*, gamma, **_):

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 0fcb9bbec650f48c, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 331ea3a4b38f4735, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "0fcb9bbec650f48c59bb4c5a955bc2b15c9da6bfd6f60ae5ef87c01cf0fbb0b5"
+SIGNATURE = "331ea3a4b38f4735dc599096883495e2f9168c4da8225e601b0a2846ed895213"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

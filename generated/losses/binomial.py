@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature f84622b3583f9d49, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature eb8478c1e367379a, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "f84622b3583f9d492c4bcae8796612c0e3131e4618d441555998c785d9c56c6f"
+SIGNATURE = "eb8478c1e367379a2564964dc8a05eacd65b55b01719ad1305c0b3e907bc3ca4"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 19fe8eed3f6ce034, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 2273c6cbd9884e56, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "19fe8eed3f6ce03453b7f3fe5efd8c247abbebd7dd28517959d3a1e836d28f50"
+SIGNATURE = "2273c6cbd9884e56f864bec09a1839e8cd58c3c6e96ac795f2b2df4ca90feaf6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 561ceeb6b846bbd0, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature c8cd7578a519486a, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "561ceeb6b846bbd0c55f021e05541147403e0b7a8ab2cc7f0a886ba9b5210eaa"
+SIGNATURE = "c8cd7578a519486af04b02d39285029e26e3c3964b415f56f72198e3b4a3152d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

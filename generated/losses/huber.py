@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature c6ce0bb647a68b99, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature fc1d7bf8acfec678, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "c6ce0bb647a68b991e2d84d653384db8f097f7613b76676af3b4ab9234a48428"
+SIGNATURE = "fc1d7bf8acfec678ddfaabb8a6644b5490db3ebee67f4412dc40c053dea59048"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f058308f7fc8349c, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 6860915154089d4a, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f058308f7fc8349ced9b954efe100f613cbc1c6946d4cf81e499ad3c443e5464"
+SIGNATURE = "6860915154089d4a8dddc8051311e17c40856afe9f7af04df01213366e91f12f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

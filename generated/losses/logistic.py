@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 349c35365daa82fb, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature b4080b3475b89b65, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "349c35365daa82fb3a16e9822d997b5335aaa3afa1459cd3cf935f09265e16c2"
+SIGNATURE = "b4080b3475b89b651d80dc207460c143448ba32724a21111ad3c9448484cf9bc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature d8046ecf00d5e518, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f9582f004a96bba9, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "d8046ecf00d5e51871701e7ac675f5ae82504e75dd24aad620a140b9b7d541b0"
+SIGNATURE = "f9582f004a96bba922493629913ab0a8c7f1194eb8f9737d82466ff33bfc2ac1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

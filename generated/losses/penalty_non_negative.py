@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3367b3e5fa71bc5e, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 053ac4d7f2829485, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "3367b3e5fa71bc5e5582ca120d901914e180b794a46632cb508c3f55b42b82e9"
+SIGNATURE = "053ac4d7f2829485b454218b032b7e33f63ddb574e343e9352453b0ecbd1cd2a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature d0908e17ee810c28, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 8ac57388bfcdb556, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "d0908e17ee810c28c56ccc050a20dbd988595187a6299d75128201aa0c595c7e"
+SIGNATURE = "8ac57388bfcdb556113a4f87b8c357c256c7820e7350c18539f32036c131f8ee"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature e2fecbfe5b041602, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature cef11d9de603adfb, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "e2fecbfe5b0416020697c22083cbae13db74764a2670bb5560658921df9c3258"
+SIGNATURE = "cef11d9de603adfbe43879eeaaf788087e92dcf1d875c92e1032d99581bb75f1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 8c5d61f14c075cc1, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature d95fd0d24a895d23, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "8c5d61f14c075cc10f2f5cf8aef6d5788a99b6f5662e79fb109306ca2f6452f3"
+SIGNATURE = "d95fd0d24a895d2391bd37381769264e184d655cc150c793f0111e16fa0e0c31"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

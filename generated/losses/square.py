@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d61380eb902d88f9, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 0f3861bf31d1dd2f, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "d61380eb902d88f9f5b92db6c2a737f7bb46fe6b972542678e8d0f1f9feb8c85"
+SIGNATURE = "0f3861bf31d1dd2fcaf1476ec98c37af8823259ebc512732ecd620d40055b698"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

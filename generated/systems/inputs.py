@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature da721bf07e3d2357.
+Generated; do not edit. Signature 9d8229c57b5e6596.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "da721bf07e3d2357939f0278a00164a5194a0340cdeadc2a29bd1f2a2d464fe9"
+SIGNATURE = "9d8229c57b5e659681a16b97347e2a91f1d033ff27567df7ee415d874d09b22d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 0eaf4eceab80d707.
+Generated; do not edit. Signature 89fcdbb863d8e04f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0eaf4eceab80d707cd39ab87ff8bbc0bcec162b07c743ea0020b80fdfeef2c74"
+SIGNATURE = "89fcdbb863d8e04f557633cbaddcbbc8a3df6b6aa31de96c1f670584ca6ce519"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

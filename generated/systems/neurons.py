@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 83331a2e971f1bea.
+Generated; do not edit. Signature 5f8f213caa8ada67.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "83331a2e971f1bea19170667de3c69333553edee184ddae684f8d087f3f17ead"
+SIGNATURE = "5f8f213caa8ada6753be35ef1b239656f0d6451ce3c49126b7e2586c8c6829d3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

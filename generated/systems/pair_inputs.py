@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 85331fc0e7cf01b0, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature a6a023d78129f435, runtime c3fb8dab7f844285.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "85331fc0e7cf01b0bac74545fb761453ea380305f63506bab16fc8ff80947dde"
+SIGNATURE = "a6a023d78129f435390251b7f3192e27e1215f18be9756a9159d8d8b3e4cf16d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

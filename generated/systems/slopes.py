@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature d57810d926159cad.
+Generated; do not edit. Signature 64fd2df2370386b6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d57810d926159cad802cd2c3da9ef0a66a86ee5853f35d1e79322d2f3a9bfc6a"
+SIGNATURE = "64fd2df2370386b67b14b04c4b18bd58892385872885259b0a20caad275db10f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c32ebba2278e82e8.
+Generated; do not edit. Signature 33584b3931718212.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c32ebba2278e82e8ce88ace2d2aa8b48db21dbc97756cf94762a1f0d5088e503"
+SIGNATURE = "33584b39317182126aa0e972755eb9609afd56089b5ef8952ff75383f15865ba"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

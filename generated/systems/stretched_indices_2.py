@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c6a5ed35bab0cb37.
+Generated; do not edit. Signature 3d547e0794ac9456.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c6a5ed35bab0cb373dfde89d92e0cd25a6597b6f894aa52c596ed0feb863a3b0"
+SIGNATURE = "3d547e0794ac945663bfcc1268ee4381e040e9a3bbf6b698bf3bc229ffbf3c12"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
