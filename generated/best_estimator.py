@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 7f762c8f6df3be4d, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 5dc8888e74b67091, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7f762c8f6df3be4d3e66f97cdd561d90a4256e75ebec4d2ef4a49d95c7db1fbb"
+SIGNATURE = "5dc8888e74b67091c39cc448d916fe115ad3034391cf41aac48588354af6df12"
 
 
 def overlap(lower, information, alpha):

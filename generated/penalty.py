@@ -4,14 +4,14 @@ V, Delta, mean: width of the proximal map, variance and mean of its argument; av
 of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field, pull:
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block.
 
-Generated; do not edit. Signature f86233354b7ae6d6, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature dda95083651e24ed, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f86233354b7ae6d6fa2f675c490e9fb6c636626c7cd31ed5dd9e3a0bee2147d3"
+SIGNATURE = "dda95083651e24edea14e525ef4d0b9d7160e7de094ab612debd0f7310fa11fd"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

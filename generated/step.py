@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 86d1482d39000f2a, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 0c2bd4fb1f8726b2, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "86d1482d39000f2adc468c61d9f6d14a76ddbebd774e564d58824c082d6e0d7b"
+SIGNATURE = "0c2bd4fb1f8726b217d8b1a808df76e6b79055da8f99fb81d8e4521fd6fa050e"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature bf7ad221feab0007, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature ae88dec3ea302e5b, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "bf7ad221feab0007dad8fefbe6da691e576c0be1b3bdd1e406f5ffa8daedb79d"
+SIGNATURE = "ae88dec3ea302e5b07d51721e3451a1f75d847ab0a1222afe0261eda062122fb"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -37,7 +37,7 @@ class ArrayCertificate:
         plan = planned(self.steps, tuple([values.shape for values in arrays]))
         both = plan.numbers(arrays)
         for name in self.odd:  # where no output feels the loss, rounding may be all that E g^2 is
-            both[1, plan.places[name]] = np.sqrt(np.abs(state["avg_gg"]))
+            both[1, plan.places[name]] = np.maximum(np.sqrt(np.abs(state["avg_gg"])), np.abs(state[name]))
         return plan.worst(both)
 
 

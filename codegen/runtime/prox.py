@@ -76,7 +76,8 @@ def find_cell(law, y):
 def prox(piece, left, right, w, tolerance):
     """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w.
 
-    Where a loss is exponential Newton's steps are too short, and grow until they pass the root.
+    Where a loss is exponential Newton's steps are too short, and grow until they pass the root. Where its slope turns
+    from one value to another they may go back and forth across the root: the bracket is halved then.
     """
     low, high = left, right
     x = min(max(w, left), right)
@@ -94,9 +95,10 @@ def prox(piece, left, right, w, tolerance):
             longer = 1.0
         elif abs(excess) > 0.25 * abs(before):
             longer *= 4.0
+        crossed = excess * before < 0.0 and abs(excess) > 0.5 * abs(before)
         before = excess
         x -= longer * excess / (1.0 + piece.V * curvature)
-        if not low < x < high:
+        if crossed or not low < x < high:
             x = 0.5 * (low + high)
             if x in (low, high):
                 break

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f75f81a1829d57ee, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 6d3e9d8f303f0e97, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "f75f81a1829d57ee55ef5091ed33fff35048f01d17daf22d76bb934035d32e19"
+SIGNATURE = "6d3e9d8f303f0e97ab9d9a00629e049b53ebab5a4f24cb27f70661096f9ed681"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c95feecb780c4e7a, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 04921999166de0b8, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "c95feecb780c4e7ae4612aa51b08c2e8101e5fa99cdb8dced24ccb32a3c0c64b"
+SIGNATURE = "04921999166de0b8d6f0be00f0846aaa4edf9933bdd2595027446e9fffe19c53"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

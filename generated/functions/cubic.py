@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9cae01ad2d8d5b86, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature eae4575f0d7c1b4b, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "9cae01ad2d8d5b868c0d90e3ec93a0f531cbca6661da0f1f16c3fd5e70ca9679"
+SIGNATURE = "eae4575f0d7c1b4b8963762cb33ecb6ce516ee566218930d9973a4eade3f5b45"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

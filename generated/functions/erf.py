@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fbbf7d4ec7f15399, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 9ba7a32dc614ad29, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "fbbf7d4ec7f1539955f6db0403bf9341351443663d8781723c9c2c5cf4e23ed1"
+SIGNATURE = "9ba7a32dc614ad2958e41cfe73720ad3b8a859cc72e144c95a550e4d2178c79b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d84ee260816decd2, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 569c1a4427ec2e25, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "d84ee260816decd2fd342137f95718523ff1eefb1bd7155406beae3d8c111be1"
+SIGNATURE = "569c1a4427ec2e257b5044480edd1093d70879911a0b440f5aeab57f983f013d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

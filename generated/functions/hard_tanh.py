@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4753c77be50607e3, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 2c267845355cf3fd, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "4753c77be50607e33f7a8607ab078b990961691da0d081ce664ff65c555df6a4"
+SIGNATURE = "2c267845355cf3fd0a9aa482b9b4585d167a62f02b1b71f0b464690c3587d3c5"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

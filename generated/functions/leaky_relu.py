@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fb1d5226a352c1fd, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 8df7aebef376a011, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "fb1d5226a352c1fd2d2ff1d4f934a67100fbdda57bf608ccbfb6de074e2e22c5"
+SIGNATURE = "8df7aebef376a011d54e5f5fe63bea4b966a6cf6e3736aa20919d8bd70abff69"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

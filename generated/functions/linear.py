@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 13560e12a37335f6, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature a018363ab99e261b, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "13560e12a37335f6ade63ff07458a5dbbdbc47f3e61ae411e4ec81d08eb75516"
+SIGNATURE = "a018363ab99e261b110d79bb197515ca526e66e3158c288905bd6bc835345e22"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1e0754258d93be11, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 41c0dc55fbb7210b, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "1e0754258d93be1182ff160d8f887f8a8a0854d6de8e15ec625ba6a1d4c355ee"
+SIGNATURE = "41c0dc55fbb7210baacb52d22b5453c7a720f08bd44cd0bcebae717c3f805054"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d00a970512790374, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature cf2ff5295cff764c, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d00a97051279037425b594aeef8df54587507b1f352519db77719def7d6156b4"
+SIGNATURE = "cf2ff5295cff764c356ac100097cb292a07d5d3a9c77b697b248b4faf6a8c1b1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2f975a40dd8236d4, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 3d37d82ae7139ce2, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "2f975a40dd8236d4c0b6802177565366584febe07edeaeea127422e59dd0d43e"
+SIGNATURE = "3d37d82ae7139ce29a85ac67d8c64883a0b6d220c5254e53f47fc49d3f16d298"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

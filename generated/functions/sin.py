@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 91a11361a15f4cb8, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 81fac4ea01231b30, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "91a11361a15f4cb8015553aef1eae77fa101fb79c1ab481fe01c3d65c066a197"
+SIGNATURE = "81fac4ea01231b307affc67b97ad96a94b27aad432c91875a328c5e8db548a39"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

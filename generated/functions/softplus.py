@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0c4add1d1c7a4fb6, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 79a003415765e065, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "0c4add1d1c7a4fb6c1d8f6dcb561d19e7b5926b90bb0baa75c17d0f6d3f49445"
+SIGNATURE = "79a003415765e06564f0425f2d27101b3f95c3dbb1062ebd066bb108ec7644be"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

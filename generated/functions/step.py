@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 60f9d6fd570d8485, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature c5e70d3f99b0e7e5, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "60f9d6fd570d848569150532226214ad99981d36f3afe543c4e2410d35e7e46e"
+SIGNATURE = "c5e70d3f99b0e7e573f1b00b8a4bf1c4966f10a3f981ad7c53bb7b0e64f96e73"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

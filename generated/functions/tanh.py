@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 74426c152eddba36, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 2dbf24e2329d7012, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "74426c152eddba364c2adb1c61949579ca1a5b8555a552dc8bacf99ac41faa00"
+SIGNATURE = "2dbf24e2329d701220d0a6cc74703304a36cf844c68f6a06f26b224d7fb162ce"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 331ea3a4b38f4735, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 30e11d9ac830ed8e, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "331ea3a4b38f4735dc599096883495e2f9168c4da8225e601b0a2846ed895213"
+SIGNATURE = "30e11d9ac830ed8e7c4cfa888393d0cd6fa35b0780d8a8b9316e42abb0a621a7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

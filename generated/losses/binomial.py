@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature eb8478c1e367379a, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 7dc1d736238beaca, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "eb8478c1e367379a2564964dc8a05eacd65b55b01719ad1305c0b3e907bc3ca4"
+SIGNATURE = "7dc1d736238beacaa3c036edd7e3c12c9fb2712524afbd8f1da5df7e3c2d66d5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 2273c6cbd9884e56, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 4f2de34197909d51, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "2273c6cbd9884e56f864bec09a1839e8cd58c3c6e96ac795f2b2df4ca90feaf6"
+SIGNATURE = "4f2de34197909d51c95b49f6820f4698586249a591edddbc34cd6e4104d8bcdb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d45f3b4213a61993, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 87a718e6f3eeb0d6, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "d45f3b4213a6199375a68b8041c8296277493836dbcb7f04751623a189c54994"
+SIGNATURE = "87a718e6f3eeb0d646976175cf064c010320d070ad2ed8844a3c064bb1076272"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

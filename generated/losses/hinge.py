@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature c8cd7578a519486a, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature a499deb9b84bcba6, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "c8cd7578a519486af04b02d39285029e26e3c3964b415f56f72198e3b4a3152d"
+SIGNATURE = "a499deb9b84bcba6c7eb719fe462f38c2400db9d7ef2392044cdd4b838ce515a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature fc1d7bf8acfec678, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 661b8fcf975dc6d4, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "fc1d7bf8acfec678ddfaabb8a6644b5490db3ebee67f4412dc40c053dea59048"
+SIGNATURE = "661b8fcf975dc6d493464d36e8d8fbc0a27bcf9097a860b968954dc7a4010928"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6860915154089d4a, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature e95bd8f2ed0293f3, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "6860915154089d4a8dddc8051311e17c40856afe9f7af04df01213366e91f12f"
+SIGNATURE = "e95bd8f2ed0293f3bee82ea0989d4cd015cfcf754aa5bf736faa4dd544745ccb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

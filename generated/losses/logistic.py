@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature b4080b3475b89b65, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature d41453d44be35561, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "b4080b3475b89b651d80dc207460c143448ba32724a21111ad3c9448484cf9bc"
+SIGNATURE = "d41453d44be355610d4d612328a60ec8749afae77d562a277f0912dd337fe28d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

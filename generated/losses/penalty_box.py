@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature f9582f004a96bba9, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 435802d76a2465f7, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "f9582f004a96bba922493629913ab0a8c7f1194eb8f9737d82466ff33bfc2ac1"
+SIGNATURE = "435802d76a2465f7aa8ce080f90765a7d6b0217e6cfa3cca6003b287b2318a94"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

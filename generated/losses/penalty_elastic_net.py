@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 79993b6f70fcd17e, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature ac81f4a942945091, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "79993b6f70fcd17ed2373cdb5357ba3492e8fd532c9ca7d58450a456e006f8bd"
+SIGNATURE = "ac81f4a9429450912743f4feb57fd0af95ecd6c16d053f8988058fe590290623"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

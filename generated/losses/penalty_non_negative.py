@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 053ac4d7f2829485, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 609b037340485fe3, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "053ac4d7f2829485b454218b032b7e33f63ddb574e343e9352453b0ecbd1cd2a"
+SIGNATURE = "609b037340485fe37766ae7b44e574de6ea7c9ba922fa6d6017e48d21ec8b90e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

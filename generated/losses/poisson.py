@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 8ac57388bfcdb556, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 4811044ac4d130aa, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "8ac57388bfcdb556113a4f87b8c357c256c7820e7350c18539f32036c131f8ee"
+SIGNATURE = "4811044ac4d130aac39ba401c08226488fae8344d6ebccf2c3a22603c74380f9"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

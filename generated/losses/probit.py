@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f14a3028219fd054, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 1e6f475404baffd4, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "f14a3028219fd054a24d1deea0687d1d3701a117abe0b111f867751a3670c8a5"
+SIGNATURE = "1e6f475404baffd4038975a617ed2d2ac60b2f145c5c5cc843814e5b1199dfb1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

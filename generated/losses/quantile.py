@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature cef11d9de603adfb, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature dc51137971def372, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "cef11d9de603adfbe43879eeaaf788087e92dcf1d875c92e1032d99581bb75f1"
+SIGNATURE = "dc51137971def372c72ea98099ba23ae9c397a4308a1a9809c30cf7705f6406e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature d95fd0d24a895d23, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature c314b5ab9eced6ba, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "d95fd0d24a895d2391bd37381769264e184d655cc150c793f0111e16fa0e0c31"
+SIGNATURE = "c314b5ab9eced6ba33a4469f891bf3692b650074ea933386e7941236d6e306f4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

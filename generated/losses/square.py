@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0f3861bf31d1dd2f, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature d48ef77bb305fbe0, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "0f3861bf31d1dd2fcaf1476ec98c37af8823259ebc512732ecd620d40055b698"
+SIGNATURE = "d48ef77bb305fbe0e44c9979271ad69381347f2ff4b79cc5545106f75898f30f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 5e4687810c9ae1c5, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature 96097a15f14e7d45, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "5e4687810c9ae1c541feaa33e18df787c39bccd54677dafe3bd110bce73a631d"
+SIGNATURE = "96097a15f14e7d4521808ee25768220d64012be0ead0a40f408039325bf09aab"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -175,4 +175,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -304,4 +304,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

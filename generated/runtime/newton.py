@@ -5,7 +5,7 @@ to be evaluated next, the residuals there, the step and the size of each unknown
 it what its solution needs. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -210,4 +210,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

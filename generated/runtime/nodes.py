@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -316,4 +316,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

@@ -1,7 +1,7 @@
 """Averages over the output, by sums over its nodes: a loss there, and the law of the label with the density.
 
 Written by hand, in codegen/runtime/output_sums.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def add_sums(law, sign, scratch, count, out, node):
     out[13, node] += sum_of_products(law, 2, scratch, H, 0, count)
     out[14, node] += sum_of_products(law, 0, scratch, LOSS, 0, count)
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

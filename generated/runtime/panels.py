@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

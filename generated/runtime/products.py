@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -68,4 +68,4 @@ def inverted(matrix):
     except np.linalg.LinAlgError:
         return np.full_like(matrix, np.nan)
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -83,7 +83,8 @@ def find_cell(law, y):
 def prox(piece, left, right, w, tolerance):
     """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w.
 
-    Where a loss is exponential Newton's steps are too short, and grow until they pass the root.
+    Where a loss is exponential Newton's steps are too short, and grow until they pass the root. Where its slope turns
+    from one value to another they may go back and forth across the root: the bracket is halved then.
     """
     low, high = left, right
     x = min(max(w, left), right)
@@ -101,9 +102,10 @@ def prox(piece, left, right, w, tolerance):
             longer = 1.0
         elif abs(excess) > 0.25 * abs(before):
             longer *= 4.0
+        crossed = excess * before < 0.0 and abs(excess) > 0.5 * abs(before)
         before = excess
         x -= longer * excess / (1.0 + piece.V * curvature)
-        if not low < x < high:
+        if crossed or not low < x < high:
             x = 0.5 * (low + high)
             if x in (low, high):
                 break
@@ -167,4 +169,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

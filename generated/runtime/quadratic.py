@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -196,4 +196,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, (slope, envelope, loss), slopes, spread, sums)
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

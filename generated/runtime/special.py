@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -82,4 +82,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

@@ -1,7 +1,7 @@
 """A step of Newton's method: its linear equations, and what the law of the output must be at the place it leads to.
 
 Written by hand, in codegen/runtime/steps.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -83,4 +83,4 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
             field[row, n] = max(field[row, n], least)
     return sound
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

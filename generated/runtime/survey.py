@@ -1,7 +1,7 @@
 """What coefficients at the nodes of panels in kappa say of the panels: are they narrow enough, and go far enough.
 
 Written by hand, in codegen/runtime/survey.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -61,4 +61,4 @@ def survey(edges, rows, ends, place, last, resolved, floor, bad):
                         bad[p] = True
     return far / peak
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

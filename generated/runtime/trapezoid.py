@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -138,4 +138,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

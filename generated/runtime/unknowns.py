@@ -8,7 +8,7 @@ of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` num
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature f1f908c07ed8b591, runtime c3fb8dab7f844285.
+Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
 Regenerate with: giantstep generate
 """
 
@@ -153,4 +153,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "f1f908c07ed8b591640e032162c92e0b679a47a68833cc29d81ad9f3eb6b7109"
+SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 9d8229c57b5e6596.
+Generated; do not edit. Signature d902153ab1b75bfc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9d8229c57b5e659681a16b97347e2a91f1d033ff27567df7ee415d874d09b22d"
+SIGNATURE = "d902153ab1b75bfc6c4009d5a0f5a9d1ce318902cd85f25ee0db00716988ca26"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

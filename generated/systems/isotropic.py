@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ffcd8f7829c7189c.
+in X). Generated; do not edit. Signature 54b37a037638336f.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ffcd8f7829c7189c4e058d8bb4ca386e8aff17149eab8eee001c4179ed0664de"
+SIGNATURE = "54b37a037638336fcfd5634bd9ca5b7a9a84833788e9281cf04273801c29d6c9"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 5f8f213caa8ada67.
+Generated; do not edit. Signature 8aee40683b245337.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5f8f213caa8ada6753be35ef1b239656f0d6451ce3c49126b7e2586c8c6829d3"
+SIGNATURE = "8aee40683b2453379c3ec149fb808d2255dfa6d7c05ed1bdf106e9c24152cb68"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 80037ce57b838f79.
+in X). Generated; do not edit. Signature 3caf83b6affcdc06.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "80037ce57b838f790fe7fbf2ccedf3fd1a0c11501c63377865331d160c1f4278"
+SIGNATURE = "3caf83b6affcdc06aad274adc6533568f302cc1f65ebb622d0eedade89ec99fb"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 64fd2df2370386b6.
+Generated; do not edit. Signature 18fda095c4ee29eb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "64fd2df2370386b67b14b04c4b18bd58892385872885259b0a20caad275db10f"
+SIGNATURE = "18fda095c4ee29eb65ee1530279497f9e15dafb4319be3d51d51b6f4f47f3409"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

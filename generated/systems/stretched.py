@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 33584b3931718212.
+Generated; do not edit. Signature 94382c1f130a1cac.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "33584b39317182126aa0e972755eb9609afd56089b5ef8952ff75383f15865ba"
+SIGNATURE = "94382c1f130a1cacb50a3bd6614101af474d29e634307ec74c9a7ce713fad3ec"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -28,11 +28,13 @@ from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, number
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.misclassification import wrong_sign
+from giantstep.system.pair_equations import Sharing, require_held
+from giantstep.system.resampled_fit import weighted_solution
 from giantstep.system.result import Result
+from giantstep.system.sample_weights import poisson
 from giantstep.system.solve import solve
 from giantstep.system.two_batches import BatchPair, batch_pair
-from giantstep.system.two_fits import Fit, Pair, Sharing, require_pairs
-from giantstep.system.weighted_system import poisson, weighted_solution
+from giantstep.system.two_fits import Fit, Pair, require_pairs
 
 Array = np.ndarray
 Sources = tuple[str, ...]
@@ -158,6 +160,7 @@ def decompose(
             raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
         model = at_dimension(model, dimension)
     require_pairs(model)
+    require_held(model, held)
     result, fit = _solved(model, resampling, dimension, tolerance)
     sets = [names for names in _closed_sets(present) if set(held) & set(present) <= set(names)]
     shared_by = _names("share", share) if share is not None else _usual(present, resampling)

@@ -32,6 +32,7 @@ from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
 from giantstep.system.misclassification import sign_averages, wrong_sign
 from giantstep.system.problem import Problem
+from giantstep.system.sample_weights import weighted
 from giantstep.system.sign_panels import Output, panels
 from giantstep.system.span import span_of
 from giantstep.system.state import State, kept_members, variance_rows
@@ -381,7 +382,9 @@ class CoupledSystem(LinearReadouts):
         """The kernel that averages over the output, with its arguments."""
         fields = Fields(self.view("V"), self.view("mean"), self.slopes, self.view("Delta"))
         kernel, labels = kernel_of(self.loss, self.labels, self.kappa)
-        return kernel, (self.rule, labels, fields, self.scratch, self.averages)
+        average = kernel, (self.rule, labels, fields, self.scratch, self.averages)
+        weights = self.problem.weights
+        return average if weights is None else weighted(average, self.kernel.AVERAGES, weights)
 
     def _arguments(self) -> tuple[Array, ...]:
         room = self.room

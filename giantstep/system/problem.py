@@ -20,6 +20,7 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Fit, Inputs, Model, Network, Spike, Step, Target
+from giantstep.system.sample_weights import Weights
 
 
 class Parameters(NamedTuple):
@@ -64,6 +65,7 @@ class Problem(NamedTuple):
 
     blur: what is added to V and to Delta at every kappa, of problems that lead to one without. floor: what they are
     raised to, as a share of their means and of the terms that they are differences of, which rounding leaves of them.
+    weights: of the samples, where they are random.
     """
 
     model: Model
@@ -71,6 +73,7 @@ class Problem(NamedTuple):
     parameters: Parameters
     blur: tuple[float, float] = (0.0, 0.0)
     floor: float = 1e-14
+    weights: Weights | None = None
 
     @property
     def spike(self) -> SpikeParameters:

@@ -21,9 +21,9 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
+from giantstep.system.pair_equations import Sharing
 from giantstep.system.state import pairs
-from giantstep.system.two_fits import RESIDUAL, ROUGH, Fit, Sharing
-from giantstep.system.weighted_system import WeightedSystem
+from giantstep.system.two_fits import RESIDUAL, ROUGH, Fit
 
 Array = np.ndarray
 _REACH, _PANEL = 9.0, 1.5  # of z; the longest panel
@@ -49,7 +49,7 @@ def require_derived(fit: Fit) -> None:
         "targets of several indices": model.target.indices > 1,
         "structured inputs": model.inputs is not None,
         "rows that are Gaussian at initialisation": model.network.initialisation == "gaussian",
-        "samples drawn with replacement": isinstance(fit.system, WeightedSystem),
+        "samples drawn with replacement": fit.system.problem.weights is not None,
         "readouts with a density": fit.result.nodes_of_readout is not None,
         "noise inside the link, or flips": model.target.probit > 0.0 or model.target.flips > 0.0,
         "labels that a channel draws": model.target.channel is not None,

@@ -11,24 +11,24 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from giantstep.law.kind import bulk_kind
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import pair_kernel
 from giantstep.system.merged_blocks import merged
+from giantstep.system.pair_equations import Sharing, kind_of_pairs, pair_equations
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.solved_again import solved_again
 from giantstep.system.state import pairs
+from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_outputs import Averages, slopes_of
-from giantstep.system.weighted_system import WeightedSystem
 
 Array = np.ndarray
 RESIDUAL = 1e-9  # of the equations of a pair, relative to their terms
@@ -36,16 +36,6 @@ _STEPS, _CLOSE = 12, 1e-3  # of Newton's method on one rule; change of the covar
 _RULES = (6, 9, 14, 21, 32, 48, 72)  # nodes of what two outputs share
 _SETTLED = 1e-7  # change of the covariance by the last of them, relative to the variance, that is worked for
 ROUGH = 1e-5  # that is allowed
-
-
-class Sharing(NamedTuple):
-    """What two fits have in common. data: the share of the samples of each; noise: whether the labels of these have the
-    same noise; layer: whether the first layer is the same, else its bulk is independent and the spike the same.
-    """
-
-    data: float
-    noise: bool
-    layer: bool
 
 
 @dataclass(frozen=True)
@@ -66,11 +56,6 @@ class Pair:
 def require_pairs(model: Model) -> None:
     """Raise BadInput for models of which two fits have not been derived."""
     reasons = {
-        "with a trained bulk": (
-            model.bulk == "trained",
-            'use step.bulk = "isotropic", which differs by little at small learning rates',
-        ),
-        "with a given bulk": (model.bulk == "matrix", "leave out step.matrix"),
         "with a penalty": (model.fit.penalty is not None, "leave out fit.penalty"),
         "with trained biases": (model.network.trains_bias, "give network.bias as a number"),
     }
@@ -87,7 +72,8 @@ class Fit:
         require_pairs(self.model)
         self.system = system or _system_of(result)
         problem = self.system.problem
-        self.kernel = pair_kernel(bulk_kind(self.model), self.model.target.indices, problem.rank)
+        self.kernel = pair_kernel(kind_of_pairs(self.model), self.model.target.indices, problem.rank)
+        self.equations = pair_equations(self.kernel, self.system)
         self.known = _known(self.system)
         self.pairs: dict[Sharing, Pair] = {}
         self.nodes: dict[Any, dict[str, Array]] = {}  # of two batches
@@ -119,7 +105,7 @@ class Fit:
             sharing = sharing._replace(noise=True)  # there is none
         if sharing not in self.pairs:
             search = _Search(self, sharing)
-            alike = sharing == Sharing(1.0, True, True) and not isinstance(self.system, WeightedSystem)
+            alike = sharing == Sharing(1.0, True, True) and self.system.problem.weights is None
             self.pairs[sharing] = search.same() if alike else search.run()
         return self.pairs[sharing]
 
@@ -149,8 +135,9 @@ def _known(system: CoupledSystem) -> dict[str, Any]:
     found |= {"alpha": alpha, "beta": beta, "inverse_dimension": inverse_dimension}
     found |= {"fraction": system.problem.fraction, "weight": system.table[:, 1]}
     plain = found
-    if isinstance(system, WeightedSystem):  # the risk of a label does not know the weights
-        without = CoupledSystem(system.problem, system.level)
+    if system.problem.weights is not None:  # the risk of a label does not know the weights
+        without = coupled_at(system.problem._replace(weights=None), system.level)
+        without.takes(system)
         without.residual(system.x)
         plain = without.known()
     if system.problem.model.fit.loss.key == "square":
@@ -228,9 +215,8 @@ class _Search:
     def _residual(self, x: Array, average: Array) -> Array:
         """What vanishes for T_12 and Q1_12 where E[g_1 g_2 | kappa] is given."""
         own = self._overlaps(x)
-        matrix, vector = self.kernel.conjugates(**self.known, avg_gg_12=average)
-        off, q1, _ = self.kernel.overlaps(**self.known, **own, Q1_hat_12=matrix, Q2_hat_12=vector)
-        return np.concatenate([off, [own["Q1_12"][b, c] - 0.5 * (q1[b, c] + q1[c, b]) for b, c in self.places]])
+        off, q1 = self.fit.equations.missed(self.known, own, average)
+        return np.concatenate([off, [q1[b, c] for b, c in self.places]])
 
     def _overlaps(self, x: Array) -> dict[str, Array]:
         matrix = np.empty((self.blocks, self.blocks))
@@ -272,16 +258,10 @@ class _Search:
         """With the certificate: all equations once more, from their text."""
         own, covariance = self._overlaps(x), self._covariance(x)
         average = np.asarray(self.slopes)
-        matrix, vector = self.kernel.conjugates(**self.known, avg_gg_12=average)
         state = {**self.known, **own, "Delta_12": covariance, "avg_gg_12": average}
-        state |= {"Q1_hat_12": matrix, "Q2_hat_12": vector}
-        closed = self.closed and not self.nothing
-        system, check = self.fit.system, self.kernel.check_square if closed else self.kernel.check
-        columns = system.node[: system.node.shape[0] - (4 if system.problem.norms_vary else 3) * self.blocks]
-        node = np.concatenate([columns, *(self.known[name] for name in ("mu0", "mu1", "mu2sq", "mu2sq_12"))])
-        parameters = system.parameters.copy()
+        parameters = self.fit.system.parameters.copy()
         parameters[0] = self.known["alpha"]
-        residual = float(check(node, system.problem.fraction, parameters, state))
+        residual = self.fit.equations.certificate(state, parameters, self.closed and not self.nothing)
         if not residual <= RESIDUAL:
             raise NotConverged(f"the equations of two fits are satisfied to {residual:.1e} only", "raise fit.ridge")
         half = float(self.kernel.half_mean_square(**self.known, Delta_12=covariance))

@@ -20,7 +20,7 @@ from giantstep.law.labels import Intervals, Labels, Points, law_of_link
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Target
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.weighted_system import ALWAYS, WeightedSystem
+from giantstep.system.sample_weights import ALWAYS
 
 Array = np.ndarray
 _LEAST = 1e-13  # of the variance: what the outputs do not share is at least that
@@ -31,7 +31,7 @@ class Averages:
 
     def __init__(self, system: CoupledSystem) -> None:
         self.system, self.names = system, system.kernel.AVERAGES
-        self.weights = system.weights if isinstance(system, WeightedSystem) else ALWAYS
+        self.weights = system.problem.weights or ALWAYS
         self.V, self.mean = system.view("V").copy(), system.view("mean").copy()
         self.slopes, self.variance = np.array(system.slopes), system.view("Delta").copy()
 

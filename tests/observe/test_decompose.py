@@ -31,6 +31,20 @@ INDICES = gs.Model(
     target=gs.Target("z1 + z1*z2", noise=0.1),
     fit=gs.Fit(2.0, 0.1, "huber"),
 )
+TRAINED = gs.Model(
+    network=gs.Network("relu", width=1.0, readout=gs.Readout([1.0, -0.5], [0.5, 0.5])),
+    step=gs.Step(3.0, 1.0, bulk="trained"),
+    target=gs.Target("z+He(2,z)/2", noise=0.1),
+    fit=gs.Fit(2.0, 0.1),
+)
+STEPS = gs.Model.from_dict(
+    {
+        "network": {"activation": "gelu", "width": 1.0},
+        "step": [{"samples": 4.0, "learning_rate": 1.0, "bulk": "trained"}] * 2,
+        "target": {"link": "z+He(2,z)/2", "noise": 0.1},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+)
 
 
 def test_bias_and_variances_sum_to_the_test_error() -> None:
@@ -87,6 +101,8 @@ CASES: dict[str, tuple[gs.Model, dict[str, Any]]] = {
     "logistic, subsample": (LOGISTIC, {"subsample": 0.6}),
     "hinge": (LOGISTIC.replace({"fit.loss": "hinge"}), {}),
     "two indices, huber": (INDICES, {}),
+    "trained bulk, bootstrap": (TRAINED, {"bootstrap": True, "given": "batch,initialisation"}),
+    "trained bulk of two steps": (STEPS, {"given": "batch,initialisation"}),
 }
 
 
@@ -95,6 +111,9 @@ def test_finite_systems() -> None:
     assert max(map(abs, found.values())) < 4.5, found  # of six seeds: heavier tails than a normal law's
     found = scores(LOGISTIC, 200, 6, given="data,noise")
     assert max(map(abs, found.values())) < 4.5, found
+    model, options = CASES["trained bulk, bootstrap"]
+    found = scores(model, 150, 8, **options)
+    assert len(found) == 6 and max(map(abs, found.values())) < 4.5, found
 
 
 @pytest.mark.slow

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 from loss_cases import model
-from scipy.special import wrightomega
+from scipy.special import expit, wrightomega
 
-from generated.losses import exponential
+from generated.losses import exponential, logistic
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
 from giantstep.law.labels import label_law
@@ -75,3 +75,27 @@ def test_proximal_map_where_newton_steps_are_far_too_short() -> None:
     weight = np.exp(-0.5 * (omega / spread) ** 2) * (omega[1] - omega[0]) / (spread * np.sqrt(2.0 * np.pi))
     g = np.exp(-omega - wrightomega(np.log(V) - omega))
     assert out[1, 0] == pytest.approx(float(weight @ g), rel=1e-10)
+
+
+@pytest.mark.parametrize("V", [3.0, 14.451664630821135, 60.0, 1e3])
+def test_proximal_map_where_newton_steps_go_back_and_forth(V: float) -> None:
+    """The logistic loss far on the wrong side: whole steps cross the root for ever, whatever the number of them.
+
+    l + V rho'(l) = omega by bisection; the trapezoid rule over 18 deviations is exact to rounding.
+    """
+    centres, spread = np.arange(-40.0, 10.0, 0.05), 0.47
+    count = len(centres)
+    rule = Rule(gauss_rule(44), 44, np.empty(0), 0.0)
+    labels = LabelNodes(np.ones((count, 1)), np.zeros((count, 1, 1)), np.ones((count, 1)), np.zeros((1, 1)))
+    fields = Fields(np.full(count, V), centres, np.zeros((1, count)), np.full(count, spread**2))
+    out = np.zeros((15, count))
+    logistic.points(rule, labels, fields, np.empty(logistic.SCRATCH_SHAPE), out)
+    z = np.linspace(-9.0, 9.0, 401)
+    omega = centres[:, None] + spread * z
+    low, high = omega.copy(), omega + V
+    for _ in range(80):
+        middle = 0.5 * (low + high)
+        right = middle - V * expit(-middle) > omega
+        low, high = np.where(right, low, middle), np.where(right, middle, high)
+    weight = np.exp(-0.5 * z**2) / np.exp(-0.5 * z**2).sum()
+    assert out[1] == pytest.approx(expit(-low) @ weight, rel=1e-11)

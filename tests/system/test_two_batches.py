@@ -10,8 +10,9 @@ import pytest
 import giantstep as gs
 from derive.check import check_derivation
 from derive.two_batches import two_batches
+from giantstep.system.pair_equations import Sharing
 from giantstep.system.two_batches import batch_pair
-from giantstep.system.two_fits import Fit, Sharing
+from giantstep.system.two_fits import Fit
 
 MODEL = gs.Model(
     network=gs.Network("tanh", width=0.8),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ from scipy import special
 import giantstep as gs
 from giantstep.law.labels import label_law
 from giantstep.simulate.pairs import SOURCES
-from giantstep.system.two_fits import Fit, Sharing
+from giantstep.system.pair_equations import Sharing
+from giantstep.system.resampled_fit import weighted_solution
+from giantstep.system.sample_weights import poisson
+from giantstep.system.two_fits import Fit
 from giantstep.system.two_outputs import slopes_of
-from giantstep.system.weighted_system import poisson, weighted_solution
 
 DATA, ALL, LAYER = Sharing(1.0, False, True), Sharing(1.0, True, True), Sharing(0.0, False, True)
 BULK, NOTHING = Sharing(1.0, True, False), Sharing(0.0, False, False)
@@ -131,12 +134,43 @@ def test_equal_eigenvalues_are_no_structure() -> None:
     # rows of one covariance have norms that vary on the sphere by nothing
     for sharing in (LAYER, DATA, BULK, NOTHING):
         assert half(Fit(gs.solve(whole)), sharing) == pytest.approx(half(Fit(gs.solve(plain)), sharing), rel=1e-9)
+    drawn = [gs.decompose(one, bootstrap=True).pairs["data"] for one in (whole, plain)]
+    assert drawn[0].half_mean_square == pytest.approx(drawn[1].half_mean_square, rel=1e-9)
+
+
+HELD = "batch", "initialisation"
+
+
+@pytest.mark.parametrize("loss", ["square", "logistic"])
+@pytest.mark.parametrize("options", [{}, {"bootstrap": True}, {"subsample": 0.5}])
+def test_a_trained_bulk_after_a_small_step_is_isotropic(loss: str, options: dict[str, Any]) -> None:
+    """Other equations, of a single fit; the rows differ by the square of the learning rate, 1e-10."""
+    link, noise = ("sign", 0.0) if loss == "logistic" else ("tanh", 0.1)
+    model = gs.model(
+        "tanh", link=link, noise=noise, step_samples=2.0, learning_rate=1e-5, samples=1.5, ridge=0.1, loss=loss
+    )
+    plain = gs.decompose(model, given=HELD, **options)
+    found = gs.decompose(model.replace({"step.bulk": "trained"}), given=HELD, **options)
+    assert found.pairs.keys() == plain.pairs.keys() and len(found.pairs) == 3
+    for key, pair in found.pairs.items():
+        assert pair.half_mean_square == pytest.approx(plain.pairs[key].half_mean_square, rel=2e-9, abs=1e-13), key
+        assert pair.residual < 1e-12
+
+
+def test_a_trained_fit_and_itself_have_one_output() -> None:
+    fit = Fit(gs.solve(SQUARE.replace({"step.bulk": "trained"})))
+    before = fit.system.residual(fit.system.x).copy()
+    pair = fit.pair(LAYER)
+    assert 0.0 < pair.half_mean_square and pair.residual < 1e-12
+    same = fit.pair(ALL)
+    assert abs(same.half_mean_square) < 1e-13 and same.residual < 1e-12
+    assert np.array_equal(fit.system.residual(fit.system.x), before)  # the fit is as it was
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"step.bulk": "trained"}, "trained bulk"),
+        ({"step.bulk": "trained"}, "first layers of their own .* trained bulk"),
         ({"network.bias": "trained"}, "trained biases"),
     ],
 )
