@@ -25,7 +25,7 @@ from giantstep.spec.model import Target
 
 Array = np.ndarray
 #: Overlaps between which fixed points of one index are looked for.
-_GRID = np.sort(
+GRID = np.sort(
     np.concatenate([10.0 ** np.arange(-7.0, -1.0), np.arange(0.05, 1.0, 0.05), 1.0 - 10.0 ** np.arange(-9.0, -1.0)])
 )
 _ROOT = 1e-13  # of a fixed point
@@ -112,12 +112,13 @@ def _ahead(known: Array, step: Array, before: Array) -> Array:
 def updated(target: Target, samples: float, known: Array, fineness: Fineness) -> Array:
     """The overlap after one step of state evolution."""
     lower = lower_of(known)
-    found: Array = kernel.overlap(lower, _information(target, known, fineness), samples)
+    found: Array = kernel.overlap(lower, known_information(target, known, fineness), samples)
     symmetric: Array = 0.5 * (found + found.T)
     return symmetric
 
 
-def _information(target: Target, known: Array, fineness: Fineness) -> Array:
+def known_information(target: Target, known: Array, fineness: Fineness) -> Array:
+    """E[E[t|y] E[t|y]^T] [m, m] at an overlap Q, remembered. Raises NotConverged."""
     return _remembered(target, rows_of(known), fineness)
 
 
@@ -135,15 +136,15 @@ def _roots(target: Target, samples: float, fineness: Fineness, before: Evolution
     """
 
     def surplus(q: float) -> float:
-        return float(kernel.surplus(q, _information(target, np.array([[q]]), fineness)[0, 0], samples))
+        return float(kernel.surplus(q, known_information(target, np.array([[q]]), fineness)[0, 0], samples))
 
     if before is not None:
         near = [_root_near(surplus, float(q[0, 0])) for q in _different(before) if q[0, 0] > 0.0]
         if near and all(q is not None for q in near):
             return [q for q in near if q is not None]
-    values = [surplus(q) for q in _GRID]
-    falls = [i for i in range(len(_GRID) - 1) if values[i] > 0.0 >= values[i + 1]]
-    roots = [_between(surplus, _GRID[i], _GRID[i + 1]) for i in falls]
+    values = [surplus(q) for q in GRID]
+    falls = [i for i in range(len(GRID) - 1) if values[i] > 0.0 >= values[i + 1]]
+    roots = [between(surplus, GRID[i], GRID[i + 1]) for i in falls]
     return roots + ([1.0] if values[-1] > 0.0 else [])
 
 
@@ -152,11 +153,12 @@ def _root_near(surplus: Callable[[float], float], q: float) -> float | None:
     for part in _BESIDE:
         away = part * min(q, 1.0 - q)
         if away > 0.0 and surplus(q - away) > 0.0 >= surplus(q + away):
-            return _between(surplus, q - away, q + away)
+            return between(surplus, q - away, q + away)
     return None
 
 
-def _between(surplus: Callable[[float], float], low: float, high: float) -> float:
+def between(surplus: Callable[[float], float], low: float, high: float) -> float:
+    """The zero of a function that changes its sign between two overlaps."""
     from scipy.optimize import brentq  # not needed to solve
 
     return float(brentq(surplus, low, high, xtol=_ROOT, rtol=1e-14))
@@ -170,6 +172,6 @@ def _gain(target: Target, samples: float, first: Array, second: Array, fineness:
     step, total = second - first, 0.0
     for x, weight in zip(0.5 * (1.0 + points), 0.5 * weights, strict=True):
         known = first + x * step
-        slope = kernel.entropy_slope(lower_of(known), known, _information(target, known, fineness), samples)
+        slope = kernel.entropy_slope(lower_of(known), known, known_information(target, known, fineness), samples)
         total += weight * float(np.trace(slope @ step))
     return total

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -19,6 +19,7 @@ from giantstep.observe.optimal.preimages import is_flat
 from giantstep.observe.optimal.smooth import on_grid
 from giantstep.observe.optimal.thresholds import Threshold, thresholds
 from giantstep.observe.optimal.told import NOT_FOLLOWED, fine, first_fineness, varies_without_noise
+from giantstep.observe.optimal.transitions import Transition, transitions
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
@@ -39,7 +40,8 @@ class Optimal(Shown):
 
     test_error: E (f_* - f)^2 of the best prediction of the clean target, for losses of the margin P(f_* f < 0).
     overlap: Q [m, m] of the directions of the target; algorithmic and algorithmic_error: the same of message passing,
-    the best fast algorithm that is known. thresholds: samples over d from which on directions are found.
+    the best fast algorithm that is known. thresholds: samples over d from which on directions are found. transitions:
+    of one index, where the overlap jumps, of the best estimator (information) and of message passing; None for several.
     error: how much overlap and test error changed on finer nodes. None, and a reason, where a label varies and has no
     noise. Source: THEORY section 15; Troiani et al., arXiv:2405.15480.
     """
@@ -55,6 +57,7 @@ class Optimal(Shown):
     reason: str = ""
     hint: str = ""
     simulated: Passing | None = None
+    transitions: tuple[Transition, ...] | None = None
 
     @property
     def mean_overlap(self) -> float | None:
@@ -86,6 +89,7 @@ class Optimal(Shown):
         fit, steps = self.model.fit.samples, self.samples - self.model.fit.samples
         parts = f"{fit:g} (fit) + {steps:g} (steps)" if steps else "those of the fit"
         rows.append(("weak recovery", f"from {found}; here {self.samples:g}: {parts}"))
+        rows += [("overlap jumps", _jump(jump)) for jump in self.transitions or ()]
         if self.ignores:
             rows.append(("not counted", self.ignores))
         if self.simulated is not None:
@@ -100,6 +104,7 @@ class Optimal(Shown):
             "overlap_matrix": None if self.overlap is None else self.overlap.tolist(),
             "thresholds": [t.samples if math.isfinite(t.samples) else None for t in self.thresholds],
             "directions": [t.directions.tolist() for t in self.thresholds],
+            "transitions": None if self.transitions is None else [asdict(jump) for jump in self.transitions],
             "samples": self.samples,
             "hard": self.hard,
             "algorithmic_test_error": self.algorithmic_error,
@@ -115,6 +120,15 @@ def _shown(overlap: Array) -> str:
     if len(overlap) == 1:
         return number(float(overlap[0, 0]))
     return "eigenvalues " + ", ".join(f"{size:.6g}" for size in np.linalg.eigvalsh(overlap)[::-1])
+
+
+def _jump(jump: Transition) -> str:
+    """Both thresholds in words."""
+    after = "1" if jump.after == 1.0 else number(jump.after)
+    return (
+        f"from {number(jump.before)} to {after} at n/d = {jump.information:.7g}; fast algorithms at "
+        f"{jump.algorithmic:.7g}"
+    )
 
 
 def _measured(found: Passing) -> dict[str, Any]:
@@ -177,7 +191,9 @@ def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
         raise NotConverged(
             f"the overlap of the best estimator changes by {change:.1e} on finer nodes", "add noise to the label"
         )
-    return Optimal(model, samples, best, found.optimal, fast, found.algorithmic, stages, change)
+    jumps = transitions(target, stages[0].samples)
+    reached = (best, found.optimal, fast, found.algorithmic)
+    return Optimal(model, samples, *reached, stages, change, transitions=jumps)
 
 
 def _settled_evolution(target: Target, samples: float, found: bool) -> tuple[Evolution, float]:

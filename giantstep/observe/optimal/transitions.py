@@ -1,0 +1,147 @@
+"""Where the overlap of the best estimator jumps as samples grow, and where that of message passing does.
+
+An overlap q of one index is a fixed point of state evolution at samples(q), from ``derive.best_estimator``. Where that
+is no increasing function, overlaps between are never reached: message passing follows the lower branch to its end, and
+the best estimator jumps where the free entropies of both branches are equal.
+Source: Barbier et al. 2019, PNAS 116, 5451 (thresholds of generalised linear models).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from generated import best_estimator as kernel
+from giantstep.observe.optimal.axes import lower_of
+from giantstep.observe.optimal.evolution import GRID, between, known_information
+from giantstep.observe.optimal.fineness import Fineness
+from giantstep.observe.optimal.preimages import places_of
+from giantstep.observe.optimal.told import fine, first_fineness
+from giantstep.quadrature.gauss import legendre
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_FOLD = 1e-4  # of the samples: the least fall of samples(q) that counts
+_LEAST = 1e-2  # overlap, below which what labels tell is rounding where they are at nodes
+_ORDER = 8  # nodes of a path for each factor e of 1 - q
+_NEWTON, _EQUAL = 40, 1e-10  # steps, and change of the samples, at which free entropies are equal
+_PLACE = 1e-9  # of an overlap with the most samples
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Samples over d where the best estimator's overlap jumps, and where that of message passing does.
+
+    before, after: overlaps of the best estimator on both sides; 1 where all is known.
+    """
+
+    information: float
+    algorithmic: float
+    before: float
+    after: float
+
+
+@lru_cache(maxsize=64)
+def transitions(target: Target, weak: float) -> tuple[Transition, ...] | None:
+    """Those of one index, the first one first; weak: its threshold of weak recovery. None for several indices."""
+    if target.indices > 1:
+        return None
+    if not any(_folds(_Branches(target, weak, first_fineness(target)).samples)):
+        return ()
+    branches = _Branches(target, weak, fine(target))
+    return tuple(branches.transition(*fold) for fold in _folds(branches.samples))
+
+
+def _folds(samples: Array) -> Iterator[tuple[int, int]]:
+    """Of samples on a grid of overlaps: a maximum, and the least one before they are as many again."""
+    top = 0
+    while top < len(samples) - 1:
+        beyond = np.flatnonzero(samples[top + 1 :] >= samples[top])
+        end = top + 1 + int(beyond[0]) if len(beyond) else len(samples)
+        if end > top + 1:
+            least = top + 1 + int(np.argmin(samples[top + 1 : end]))
+            if samples[least] < (1.0 - _FOLD) * samples[top]:
+                yield top, least
+        top = min(end, len(samples))
+
+
+class _Branches:
+    """Fixed points of one index as a curve: samples at overlaps 0 and those of a grid."""
+
+    def __init__(self, target: Target, weak: float, fineness: Fineness) -> None:
+        self.target, self.fineness, self.weak = target, fineness, weak
+        self.overlaps = np.concatenate([[0.0], GRID[GRID >= _LEAST]])
+        self.samples = np.array([weak, *(self.at(float(q)) for q in self.overlaps[1:])])
+
+    def at(self, q: float) -> float:
+        """The samples at which q is a fixed point: where what vanishes there does, a linear function of them."""
+        told = known_information(self.target, np.array([[q]]), self.fineness)[0, 0]
+        zero, one = (float(kernel.surplus(q, told, samples)) for samples in (0.0, 1.0))
+        return zero / (zero - one) if one != zero else math.inf
+
+    def transition(self, top: int, least: int) -> Transition:
+        """That of a fold, given the places of its maximum and its minimum on the grid."""
+        most, peak = self._maximum(top)
+        fewest = float(self.samples[least])
+        last = self._at_the_end() if self.samples[-1] < most else most
+        samples = 0.5 * (last + fewest)
+        for _ in range(_NEWTON):
+            if last < most and samples >= (1.0 - _FOLD) * last:  # all is known beyond, and the free entropy infinite
+                return Transition(last, most, self._below(peak, last), 1.0)
+            low, high = self._below(peak, samples), self._above(least, samples)
+            gain, slope = self._gain(low, high, samples)
+            before, samples = samples, float(np.clip(samples - gain / slope, fewest, last))
+            if abs(samples - before) <= _EQUAL * samples:
+                return Transition(samples, most, low, high)
+        raise NotConverged(f"free entropies of two overlaps are equal nowhere between {fewest:g} and {most:g} samples")
+
+    def _at_the_end(self) -> float:
+        """The samples at the overlap 1: labels without noise tell all there where they vary, and nothing elsewhere."""
+        places = places_of(self.target)
+        assert places is not None
+        return 1.0 / float(places.varying.weight.sum())
+
+    def _maximum(self, top: int) -> tuple[float, float]:
+        """The most samples near a node of the grid, and the overlap there."""
+        if top == 0:
+            return self.weak, 0.0
+        from scipy.optimize import minimize_scalar  # not needed to solve
+
+        around = (float(self.overlaps[top - 1]), float(self.overlaps[top + 1]))
+        found = minimize_scalar(lambda q: -self.at(q), bounds=around, method="bounded", options={"xatol": _PLACE})
+        return -float(found.fun), float(found.x)
+
+    def _below(self, peak: float, samples: float) -> float:
+        """The overlap at these samples on the branch that ends at a peak."""
+        if peak == 0.0 or samples <= self.weak:
+            return 0.0
+        nodes = self.overlaps[self.overlaps < peak]
+        low = nodes[self.samples[: len(nodes)] <= samples].max()
+        following = float(min(peak, *self.overlaps[self.overlaps > low]))
+        return between(lambda q: self.at(q) - samples, max(float(low), 1e-9), following)
+
+    def _above(self, least: int, samples: float) -> float:
+        """The overlap at these samples on the branch that begins at a minimum."""
+        place = least + int(np.flatnonzero(self.samples[least:] > samples)[0])
+        return between(lambda q: self.at(q) - samples, float(self.overlaps[place - 1]), float(self.overlaps[place]))
+
+    def _gain(self, low: float, high: float, samples: float) -> tuple[float, float]:
+        """What the free entropy gains from an overlap to a larger one, and its derivative in the samples."""
+        ends = [-math.log1p(-q) for q in (low, high)]
+        panels = max(1, math.ceil(ends[1] - ends[0]))
+        x, weight = legendre(_ORDER)
+        width = (ends[1] - ends[0]) / panels
+        gain = slope = 0.0
+        for panel in range(panels):
+            for place, share in zip(ends[0] + width * (panel + 0.5 * (1.0 + x)), 0.5 * width * weight, strict=True):
+                known = np.array([[-math.expm1(-place)]])
+                told = known_information(self.target, known, self.fineness)
+                none, one = (float(kernel.entropy_slope(lower_of(known), known, told, n)[0, 0]) for n in (0.0, 1.0))
+                gain += share * math.exp(-place) * (none + samples * (one - none))
+                slope += share * math.exp(-place) * (one - none)
+        return gain, slope
