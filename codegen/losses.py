@@ -13,6 +13,7 @@ import sympy as sp
 
 from codegen.hints import hints
 from codegen.manifest import signature, sources_of
+from codegen.origins import counted, joined
 from codegen.print.numba_scalar import NumbaPrinter, imported_helpers
 from codegen.print.scalar import operations
 from codegen.stable import stabilised
@@ -69,16 +70,17 @@ def emit_analysed(analysis: LossAnalysis) -> LossModule:
     if tuple(output_averages(1).monomials) != _ORDER:
         raise ValueError("the derived averages are not those of the runtime: change it with the derivation")
     loss = analysis.loss
-    pieces = [_derivatives(piece) for part in analysis.parts() for piece in part.pieces]
+    cut = counted(analysis)
+    analysis, pieces = cut.analysis, [_derivatives(piece) for piece in cut.pieces]
     everything = [e for piece in pieces for e in piece] + [b for part in analysis.parts() for b in part.breakpoints]
     everything += [label for label, _ in _label_cuts(analysis)]
     names = [parameter.name for parameter in loss.parameters]
     signed = signature([loss.name, loss.form, sp.srepr(sp.Tuple(*everything)), *names, *sources_of(__name__)])
     parts = [
         _header(analysis, signed, imported_helpers(everything)),
-        _pieces(pieces, names),
+        _pieces(pieces, names, cut.origins),
         *([_edges(analysis, names)] if len(pieces) > 1 else []),
-        _law(analysis, len(pieces) > 1),
+        _law(analysis, cut.origins),
     ]
     body = with_math("\n\n\n".join(part.strip("\n") for part in parts) + "\n")
     return LossModule(loss.name, f"{FOLDER}/{loss.name}.py", body, signed)
@@ -92,22 +94,14 @@ def emit_registered_losses(names: Iterable[str] = tuple(REGISTERED)) -> dict[str
 
 
 def _derivatives(piece: Any) -> tuple[Any, Any, Any]:
-    slope = _joined(sp.diff(piece, U))
-    curvature = _joined(sp.diff(slope, U))
+    slope = joined(sp.diff(piece, U))
+    curvature = joined(sp.diff(slope, U))
     return stabilised(_factored(piece)), stabilised(_factored(slope)), stabilised(_shortest(curvature))
 
 
 def _factored(value: Any) -> Any:
     """A polynomial as a product, which does not cancel near its roots: the loss of a fit that is almost perfect."""
     return sp.factor(value) if value.is_polynomial(U) else value
-
-
-def _joined(value: Any) -> Any:
-    """With powers of -u in one: SymPy leaves (-u)**(3/2)/u, which is not a number at the end of its piece."""
-    if not any(node.base == -U for node in value.atoms(sp.Pow)):
-        return value
-    below = sp.Symbol("w", positive=True)
-    return value.subs(U, -below).subs(below, -U)
 
 
 def _shortest(curvature: Any) -> Any:
@@ -146,11 +140,11 @@ COUNT = {len(smooth)}  # of the pieces
 STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, at the default parameters'''
 
 
-def _law(analysis: LossAnalysis, kinked: bool) -> str:
-    ends = "ends" if kinked else "None"
+def _law(analysis: LossAnalysis, origins: tuple[int, ...]) -> str:
+    ends = "ends" if len(origins) > 1 else "None"
     form = analysis.loss.form
     return f"""LOSS = Loss(
-    rho, {ends},
+    rho, {ends}, origins=np.array({list(origins)}),
     ranges=np.array({_ranges(analysis)}),  # upper end, whether it is part of it, first piece, pieces
     residual={form == "residual"}, margin={form == "margin"}, smooth=SMOOTH, steepness=STEEPNESS,
     rate={_rate(analysis)!r},  # of its exponential growth, which polynomials have not
@@ -261,9 +255,10 @@ def _edges(analysis: LossAnalysis, names: list[str]) -> str:
     return "\n".join(lines)
 
 
-def _pieces(pieces: list[tuple[Any, Any, Any]], names: list[str]) -> str:
+def _pieces(pieces: list[tuple[Any, Any, Any]], names: list[str], origins: tuple[int, ...]) -> str:
+    counted_from = "u" if max(origins) < 0 else "u beyond the origin of the piece"
     lines = ["@compiled(PIECES)", "def rho(k, y, q, n, places, value, slope, curvature):"]
-    lines += ['    """Value, slope and curvature of rho on piece k, at n places u."""']
+    lines += [f'    """Value, slope and curvature of rho on piece k, at n places {counted_from}."""']
     lines += _unpacked(names, [e for piece in pieces for e in piece])
     lines += ["    for i in range(n):"]
     if any(e.has(U) for piece in pieces for e in piece):

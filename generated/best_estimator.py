@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 5dc8888e74b67091, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 87d89e2aabc34320, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5dc8888e74b67091c39cc448d916fe115ad3034391cf41aac48588354af6df12"
+SIGNATURE = "87d89e2aabc34320277816c103eee030316c9ec98d0ffded6998d92b2e67dc7b"
 
 
 def overlap(lower, information, alpha):

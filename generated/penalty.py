@@ -4,14 +4,14 @@ V, Delta, mean: width of the proximal map, variance and mean of its argument; av
 of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field, pull:
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block.
 
-Generated; do not edit. Signature dda95083651e24ed, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 3b97d576186e6f5d, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "dda95083651e24edea14e525ef4d0b9d7160e7de094ab612debd0f7310fa11fd"
+SIGNATURE = "3b97d576186e6f5d40d859fefd37127a0e9416b1169fcbcd50123e1cb01b6462"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 0c2bd4fb1f8726b2, runtime 24a6c54addad6400.
+Generated; do not edit. Signature f35be04d68e13269, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "0c2bd4fb1f8726b217d8b1a808df76e6b79055da8f99fb81d8e4521fd6fa050e"
+SIGNATURE = "f35be04d68e132694a02ba08d0dca04e4336645fcf20e208974a67a5918eb056"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature e784ac174963f0a2, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 548e139210862135, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e784ac174963f0a239daa8f100e81ff43efee830e9579e7ddc63b8fa42c4f225"
+SIGNATURE = "548e139210862135c612b491e1d5f204f88c89c4a2ac0b759d5f4b518c5955e5"
 
 
 def directions(*, gamma, **_):

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from codegen.runtime.compiling import Compiled, edge_at, entry, piece_at
+from codegen.runtime.compiling import Compiled, edge_at, entry
 from codegen.runtime.gaussian import NORM
 from codegen.runtime.label_intervals import intervals
 from codegen.runtime.label_lines import lines
 from codegen.runtime.label_points import points
 from codegen.runtime.nodes import OMEGA, WEIGHT, fill_nodes, span_of
-from codegen.runtime.prox import Law, find_cell
+from codegen.runtime.prox import Law, at, find_cell, piece_of
 from codegen.runtime.vector import exp
 
 
@@ -23,6 +23,7 @@ class Loss:
 
     rho: Compiled  # PIECES
     ends: Compiled | None  # EDGE, where there is more than one piece
+    origins: Any
     ranges: Any
     residual: bool
     margin: bool
@@ -36,7 +37,7 @@ class Loss:
     def law(self) -> Law:
         """What the rules take; its addresses hold as long as this object lives."""
         ends = 0 if self.ends is None else self.ends.address
-        known = (self.ranges, self.residual, self.margin, self.smooth)
+        known = (self.origins, self.ranges, self.residual, self.margin, self.smooth)
         return Law(self.rho.address, ends, *known, self.steepness, self.rate, self.curvature, self.quadratic)
 
     def points(self, *given: Any) -> Any:
@@ -83,7 +84,8 @@ def nodes(law, rule, y, output, turns, scratch):
 @entry
 def piece(law, k, u, y, q):
     """Value, slope and curvature of rho on piece k."""
-    return piece_at(law.pieces, k, y, q, u)
+    found = piece_of(law, k, y, q, 0.0)
+    return at(found, u - found.origin)
 
 
 @entry

@@ -11,7 +11,7 @@ import numpy as np
 
 from codegen.runtime.compiling import inner
 from codegen.runtime.nodes import part_at
-from codegen.runtime.prox import Piece, at, find_cell, next_piece
+from codegen.runtime.prox import at, find_cell, piece_of
 from codegen.runtime.truncated import between, is_narrow, moments_nearby, tail_at
 
 
@@ -49,7 +49,7 @@ def find_knots(law, rule, y, V, knots):
         value, slope, curvature = at(piece, 0.0 if edge == math.inf else edge)
         knots.width[number] = math.inf
         if part.kink:
-            before, slope = slope, at(next_piece(piece), edge)[1]
+            before, slope = slope, at(piece_of(law, piece.number + 1, y, rule.parameters, V), edge)[1]
             knots.h[number], knots.kept[number] = 1.0 / V, 0.0
             knots.width[number] = V * (slope - before)
         else:
@@ -137,7 +137,7 @@ def _add_part(moments, anchor, here, slopes, spread, sums):
 def set_on_line(law, rule, y, output, sums):
     """The averages of a loss that is one quadratic, without knots."""
     V, spread = output.V, output.spread
-    piece = Piece(law.pieces, find_cell(law, y)[0], y, rule.parameters, V)
+    piece = piece_of(law, find_cell(law, y)[0], y, rule.parameters, V)
     slope, envelope, value, _ = _at_prox(piece, output.center)
     curvature = at(piece, output.center)[2]
     h = curvature / (1.0 + V * curvature)

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6d3e9d8f303f0e97, runtime 24a6c54addad6400.
+Generated; do not edit. Signature e438da267d7e23fb, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "6d3e9d8f303f0e97ab9d9a00629e049b53ebab5a4f24cb27f70661096f9ed681"
+SIGNATURE = "e438da267d7e23fbde4d1e727c788cfd225e59cec5b7cdcde48f3fbf7105f9e4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

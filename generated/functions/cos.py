@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 04921999166de0b8, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 53dedd3d661a0e14, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "04921999166de0b8d6f0be00f0846aaa4edf9933bdd2595027446e9fffe19c53"
+SIGNATURE = "53dedd3d661a0e14e8fbfc5fa8294069749fd96d940b988c58a4cf088c849858"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature eae4575f0d7c1b4b, runtime 24a6c54addad6400.
+Generated; do not edit. Signature c74d63f466eed421, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "eae4575f0d7c1b4b8963762cb33ecb6ce516ee566218930d9973a4eade3f5b45"
+SIGNATURE = "c74d63f466eed4218063228a305d5606b9235c10b531fdf05877886dcce79223"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

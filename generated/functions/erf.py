@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9ba7a32dc614ad29, runtime 24a6c54addad6400.
+Generated; do not edit. Signature ea396bd048dfd7c5, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "9ba7a32dc614ad2958e41cfe73720ad3b8a859cc72e144c95a550e4d2178c79b"
+SIGNATURE = "ea396bd048dfd7c54f22f5eb0c02d9ca183538ccc857943d2b00d07e54851123"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

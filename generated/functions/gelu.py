@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 569c1a4427ec2e25, runtime 24a6c54addad6400.
+Generated; do not edit. Signature f3e8f2c73ab869da, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "569c1a4427ec2e257b5044480edd1093d70879911a0b440f5aeab57f983f013d"
+SIGNATURE = "f3e8f2c73ab869dab9cb46196dfada8c4ed14c9b82a692dff8d5e3269e3a95a3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8df7aebef376a011, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 873dfdd9347aef0f, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "8df7aebef376a011d54e5f5fe63bea4b966a6cf6e3736aa20919d8bd70abff69"
+SIGNATURE = "873dfdd9347aef0f291def7d7cd05f81e378c8541f5708386fe87c0d4c49952e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

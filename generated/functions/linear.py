@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a018363ab99e261b, runtime 24a6c54addad6400.
+Generated; do not edit. Signature ad75dc74da6efa2e, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "a018363ab99e261b110d79bb197515ca526e66e3158c288905bd6bc835345e22"
+SIGNATURE = "ad75dc74da6efa2e563ffb720ace74b4c7cac6cee15f4b1f8590586fdc46a912"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

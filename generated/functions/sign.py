@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cf2ff5295cff764c, runtime 24a6c54addad6400.
+Generated; do not edit. Signature b316db21453502c3, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "cf2ff5295cff764c356ac100097cb292a07d5d3a9c77b697b248b4faf6a8c1b1"
+SIGNATURE = "b316db21453502c315fbfe0b5f75fe7945fd32ae8e6fff9ed8befb3854699ec3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2dbf24e2329d7012, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 8c71f17dcaafba67, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "2dbf24e2329d701220d0a6cc74703304a36cf844c68f6a06f26b224d7fb162ce"
+SIGNATURE = "8c71f17dcaafba67b5db640cf45c609d758219d4bc7fc1769ae14bf3c0154fca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

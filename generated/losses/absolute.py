@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 30e11d9ac830ed8e, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 983c969aa69bf396, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "30e11d9ac830ed8e7c4cfa888393d0cd6fa35b0780d8a8b9316e42abb0a621a7"
+SIGNATURE = "983c969aa69bf396eca95f155fdf7441144a36abbdccc626def5950c68923bbc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -49,7 +49,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends,
+    rho, ends, origins=np.array([-1, -1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

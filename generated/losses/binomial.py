@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 7dc1d736238beaca, runtime 24a6c54addad6400.
+Generated; do not edit. Signature b4544a5f4d0f7ad7, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "7dc1d736238beacaa3c036edd7e3c12c9fb2712524afbd8f1da5df7e3c2d66d5"
+SIGNATURE = "b4544a5f4d0f7ad7e5460cc34d593ea87980c52f2d62fe914b46a6536f3a222a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True
@@ -39,7 +39,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None,
+    rho, None, origins=np.array([-1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not

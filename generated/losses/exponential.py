@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 87a718e6f3eeb0d6, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 3bf08b93978d04e7, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "87a718e6f3eeb0d646976175cf064c010320d070ad2ed8844a3c064bb1076272"
+SIGNATURE = "3bf08b93978d04e7e7e7be5cd4c8f4794df5e2784586ed127b08588812776191"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -37,7 +37,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None,
+    rho, None, origins=np.array([-1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature a499deb9b84bcba6, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 3a12d2638d343ee3, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "a499deb9b84bcba6c7eb719fe462f38c2400db9d7ef2392044cdd4b838ce515a"
+SIGNATURE = "3a12d2638d343ee32161d15811ffd747d373083e95be69355db3ef3690f87e17"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -49,7 +49,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends,
+    rho, ends, origins=np.array([-1, -1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

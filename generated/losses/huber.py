@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 661b8fcf975dc6d4, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 37808da26aae70c9, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "661b8fcf975dc6d493464d36e8d8fbc0a27bcf9097a860b968954dc7a4010928"
+SIGNATURE = "37808da26aae70c93a233731c5ef9d31bb3993ba02335310e622020b76985219"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -58,7 +58,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends,
+    rho, ends, origins=np.array([-1, -1, -1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e95bd8f2ed0293f3, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 5f91fcfb91cd0d44, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "e95bd8f2ed0293f3bee82ea0989d4cd015cfcf754aa5bf736faa4dd544745ccb"
+SIGNATURE = "5f91fcfb91cd0d448ff504f74d4e625fb24318510f1d14133acabeecb2088797"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -37,7 +37,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None,
+    rho, None, origins=np.array([-1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=2.0,  # of its exponential growth, which polynomials have not

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature d41453d44be35561, runtime 24a6c54addad6400.
+Generated; do not edit. Signature f0da6d1522c4330a, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "d41453d44be355610d4d612328a60ec8749afae77d562a277f0912dd337fe28d"
+SIGNATURE = "f0da6d1522c4330ad645189af340e121f9214b74be7a3ed81486771fac13a334"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -39,7 +39,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None,
+    rho, None, origins=np.array([-1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not

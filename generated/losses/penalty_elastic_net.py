@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ac81f4a942945091, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 70f5ec92e901ae68, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "ac81f4a9429450912743f4feb57fd0af95ecd6c16d053f8988058fe590290623"
+SIGNATURE = "70f5ec92e901ae68597ea1969b647383a3efd0fae17d2923e6386579694a16fc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False
@@ -50,7 +50,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends,
+    rho, ends, origins=np.array([-1, -1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

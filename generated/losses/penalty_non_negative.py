@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 609b037340485fe3, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 153760ef5834fd31, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "609b037340485fe37766ae7b44e574de6ea7c9ba922fa6d6017e48d21ec8b90e"
+SIGNATURE = "153760ef5834fd31517bbd2b657fa6aac012441cdd88f5e963000aa6393c903c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False
@@ -50,7 +50,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends,
+    rho, ends, origins=np.array([-1, -1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

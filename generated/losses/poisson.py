@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 4811044ac4d130aa, runtime 24a6c54addad6400.
+Generated; do not edit. Signature efcd094aa2793801, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "4811044ac4d130aac39ba401c08226488fae8344d6ebccf2c3a22603c74380f9"
+SIGNATURE = "efcd094aa27938016555a9298586e354ede5b0072a5bd0d8d331f3eb1eec6b67"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -39,7 +39,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None,
+    rho, None, origins=np.array([-1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1e6f475404baffd4, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 1e2101363c359aff, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "1e6f475404baffd4038975a617ed2d2ac60b2f145c5c5cc843814e5b1199dfb1"
+SIGNATURE = "1e2101363c359aff764aa66734d6cc62b97b3055b763877700ec0c700ab230c0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -38,7 +38,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None,
+    rho, None, origins=np.array([-1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.15,  # of its exponential growth, which polynomials have not

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature c314b5ab9eced6ba, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 82cbb9e3a5a84b38, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "c314b5ab9eced6ba33a4469f891bf3692b650074ea933386e7941236d6e306f4"
+SIGNATURE = "82cbb9e3a5a84b38c3d81cc2677241e41e3da813155ef096220863959c1684e2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False
@@ -60,7 +60,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends,
+    rho, ends, origins=np.array([-1, -1, -1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 3.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

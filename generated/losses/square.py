@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d48ef77bb305fbe0, runtime 24a6c54addad6400.
+Generated; do not edit. Signature d908603eaa569a3e, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "d48ef77bb305fbe0e44c9979271ad69381347f2ff4b79cc5545106f75898f30f"
+SIGNATURE = "d908603eaa569a3ec1973d34c6f3091d10ea98748fccb01b3ce2589549d2c4d5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -36,7 +36,7 @@ def rho(k, y, q, n, places, value, slope, curvature):
 
 
 LOSS = Loss(
-    rho, None,
+    rho, None, origins=np.array([-1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

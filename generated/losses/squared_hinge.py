@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 96097a15f14e7d45, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 8bf49f44d0b853f1, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "96097a15f14e7d4521808ee25768220d64012be0ead0a40f408039325bf09aab"
+SIGNATURE = "8bf49f44d0b853f17b0446b8496e220f11f6593ee732f14c8b655e408b245b6d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -50,7 +50,7 @@ def ends(k, y, q):
 
 
 LOSS = Loss(
-    rho, ends,
+    rho, ends, origins=np.array([-1, -1]),
     ranges=np.array([[math.inf, 0.0, 0.0, 2.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not

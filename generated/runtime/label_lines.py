@@ -3,7 +3,7 @@
 Output and label are jointly Gaussian given a node: what is left of t there spreads their difference.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def lines(law, rule, labels, fields, scratch, out):
                     out[a, node] = math.nan
             first = last
 
-SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"
+SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"

@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -11,13 +11,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from generated.runtime.compiling import Compiled, edge_at, entry, piece_at
+from generated.runtime.compiling import Compiled, edge_at, entry
 from generated.runtime.gaussian import NORM
 from generated.runtime.label_intervals import intervals
 from generated.runtime.label_lines import lines
 from generated.runtime.label_points import points
 from generated.runtime.nodes import OMEGA, WEIGHT, fill_nodes, span_of
-from generated.runtime.prox import Law, find_cell
+from generated.runtime.prox import Law, at, find_cell, piece_of
 from generated.runtime.vector import exp
 
 
@@ -30,6 +30,7 @@ class Loss:
 
     rho: Compiled  # PIECES
     ends: Compiled | None  # EDGE, where there is more than one piece
+    origins: Any
     ranges: Any
     residual: bool
     margin: bool
@@ -43,7 +44,7 @@ class Loss:
     def law(self) -> Law:
         """What the rules take; its addresses hold as long as this object lives."""
         ends = 0 if self.ends is None else self.ends.address
-        known = (self.ranges, self.residual, self.margin, self.smooth)
+        known = (self.origins, self.ranges, self.residual, self.margin, self.smooth)
         return Law(self.rho.address, ends, *known, self.steepness, self.rate, self.curvature, self.quadratic)
 
     def points(self, *given: Any) -> Any:
@@ -90,7 +91,8 @@ def nodes(law, rule, y, output, turns, scratch):
 @entry
 def piece(law, k, u, y, q):
     """Value, slope and curvature of rho on piece k."""
-    return piece_at(law.pieces, k, y, q, u)
+    found = piece_of(law, k, y, q, 0.0)
+    return at(found, u - found.origin)
 
 
 @entry
@@ -104,4 +106,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"
+SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"

@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -19,11 +19,12 @@ from generated.runtime.prox import (
     Piece,
     at,
     bend,
+    end_of,
     find_cell,
     graded,
     length_of_panel,
-    next_piece,
     omega_at,
+    piece_of,
     prox,
 )
 
@@ -77,7 +78,7 @@ class Output(NamedTuple):
 class _Stretch(NamedTuple):
     """What of a part is integrated over, from first to last, and how."""
 
-    first: float  # of l; of omega for a kink
+    first: float  # of l, from the origin of its piece; of omega for a kink
     last: float
     steps: int  # of the trapezoid; 0 for panels of the Gauss rule
 
@@ -176,6 +177,7 @@ def _fill_omega(gauss, trapezoid, panel, V, low, scratch):
 @inner
 def _fill_values(rule, trapezoid, piece, panel, low, scratch):
     """From places l and weights on a panel of a smooth piece: omega beyond `low`, weight, g, h, envelope, loss."""
+    low -= piece.origin
     V, first, last = piece.V, panel.count, panel.count + panel.points
     pieces_at(piece.pieces, piece.number, piece.label, piece.parameters, scratch, first, panel.points)
     straight = False
@@ -272,12 +274,13 @@ def part_at(law, rule, y, V, cell, number):
     """Part `number` of the line of omega; cell: the first piece at the label y, and how many there are."""
     first, pieces = cell
     kink = number % 2 == 1
-    piece = Piece(law.pieces, first + number // 2, y, rule.parameters, V)
+    piece = piece_of(law, first + number // 2, y, rule.parameters, V)
     edge, value, end = math.inf, 0.0, math.inf
     if number // 2 < pieces - 1:
         edge = edge_at(law.edge, piece.number, y, rule.parameters)
-        value = at(piece, edge)[0]
-        end = omega_at(next_piece(piece), edge) if kink else omega_at(piece, edge)
+        value = at(piece, edge - piece.origin)[0]
+        beside = piece_of(law, piece.number + 1, y, rule.parameters, V) if kink else piece
+        end = omega_at(beside, end_of(law, beside, piece.number, edge))
     return Part(kink, piece, edge, value, end)
 
 
@@ -303,8 +306,9 @@ def fill_nodes(law, rule, y, span, turns, scratch):
             steps = 0
             if not part.kink:
                 tolerance = 1e-3 * span.spread
-                first = left if first == start else prox(piece, left, right, first, tolerance)
-                last = right if last == part.end else prox(piece, left, right, last, tolerance)
+                low, high = end_of(law, piece, piece.number - 1, left), end_of(law, piece, piece.number, right)
+                first = low if first == start else prox(piece, low, high, first, tolerance)
+                last = high if last == part.end else prox(piece, low, high, last, tolerance)
                 if law.smooth:
                     steps = _trapezoid_steps(law, piece, (first, last), rule.fewest, span, turns.width)
             count = _fill_part(rule, part, _Stretch(first, last, steps), span, turns, count, scratch)
@@ -316,4 +320,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"
+SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"

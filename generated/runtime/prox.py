@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -10,12 +10,12 @@ Regenerate with: giantstep generate
 import math
 from typing import Any, NamedTuple
 
-from generated.runtime.compiling import inner, piece_at
+from generated.runtime.compiling import edge_at, inner, piece_at
 
 PANEL = 6.0  # of a Gauss rule, in standard deviations
 _BENT = 0.05  # of the change of slope on a panel, what the quadratic through three curvatures may miss on a half
 _ROUNDING = 1e-15  # of a place and of a slope, relative
-_NOTHING = 1e-24  # of a spread: the last panel beside an infinite curvature
+_HELD = 1e-18  # of l beside an infinite curvature: the prox is there to that, and counts as held
 
 
 class Law(NamedTuple):
@@ -23,6 +23,7 @@ class Law(NamedTuple):
 
     pieces: int  # address of PIECES
     edge: int  # address of EDGE, where there is more than one piece
+    origins: Any  # [pieces]: the edge where the curvature of a piece is infinite, by its number, or -1
     ranges: Any  # [n, 4]: upper end of a range of labels, whether it belongs to it, first piece, number of pieces
     residual: bool  # u = f - y
     margin: bool  # u = y f
@@ -34,13 +35,19 @@ class Law(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """A smooth piece of a loss at a label, and the V of its proximal map."""
+    """A smooth piece of a loss at a label, and the V of its proximal map.
+
+    Places on it are counted from its origin: beside an infinite curvature, as that of max(0, |u| - 0.3)^1.5 at 0.3,
+    all digits of the distance count.
+    """
 
     pieces: int  # address of PIECES
     number: int
     label: float
     parameters: Any
     V: float
+    origin: float  # in u
+    blur: float  # size of what rounding of a place is relative to, beside the place itself
 
 
 class Turns(NamedTuple):
@@ -51,21 +58,34 @@ class Turns(NamedTuple):
 
 
 @inner
-def next_piece(piece):
-    """The piece behind."""
-    return Piece(piece.pieces, piece.number + 1, piece.label, piece.parameters, piece.V)
+def piece_of(law, number, y, parameters, V):
+    """Piece `number` of a loss."""
+    edge = law.origins[number]
+    if edge < 0:
+        return Piece(law.pieces, number, y, parameters, V, 0.0, 1.0)
+    return Piece(law.pieces, number, y, parameters, V, edge_at(law.edge, edge, y, parameters), 0.0)
 
 
 @inner
 def at(piece, x):
-    """(value, slope, curvature) of rho at x."""
+    """(value, slope, curvature) of rho at x from the origin."""
     return piece_at(piece.pieces, piece.number, piece.label, piece.parameters, x)
 
 
 @inner
 def omega_at(piece, x):
-    """The omega whose prox is x."""
-    return x + piece.V * at(piece, x)[1]
+    """The omega whose prox is x from the origin."""
+    return piece.origin + (x + piece.V * at(piece, x)[1])
+
+
+@inner
+def end_of(law, piece, edge, place):
+    """Where a piece ends, from its origin; edge: the number of that end, place: in u. Beside an infinite curvature the
+    prox moves so little that what is next to the edge belongs to it.
+    """
+    if 0 <= edge == law.origins[piece.number]:
+        return _HELD if edge < piece.number else -_HELD
+    return place - piece.origin
 
 
 @inner
@@ -81,12 +101,12 @@ def find_cell(law, y):
 
 @inner
 def prox(piece, left, right, w, tolerance):
-    """l in (left, right) with l + V rho'(l) = w: Newton within a bracket, to `tolerance` in w.
+    """l in (left, right) with l + V rho'(l) = w, all l from the origin: Newton's method, to `tolerance` in w.
 
     Where a loss is exponential Newton's steps are too short, and grow until they pass the root. Where its slope turns
     from one value to another they may go back and forth across the root: the bracket is halved then.
     """
-    low, high = left, right
+    low, high, w = left, right, w - piece.origin
     x = min(max(w, left), right)
     before, longer = 0.0, 1.0
     for _ in range(200):
@@ -115,24 +135,15 @@ def prox(piece, left, right, w, tolerance):
 @inner
 def length_of_panel(piece, x, last, spread):
     """Length of a panel of l from x, at most to `last`: no more than a few spreads of omega, and short enough that
-    the curvature of rho is nearly quadratic, which is judged on each half: the errors of the two may cancel. Beside an
-    end where it is infinite, as that of |u|^p for 1 < p < 2, panels shrink until what is left of it counts no more.
+    the curvature of rho is nearly quadratic, which is judged on each half: the errors of the two may cancel.
     """
     V = piece.V
     _, slope, curvature = at(piece, x)
-    if abs(curvature) == math.inf:
-        return min(_NOTHING * spread, last - x)
     width = min(PANEL * spread / (1.0 + V * curvature), last - x)
-    _, next_slope, next_curvature = at(piece, x + width)
+    _, next_slope, next_curvature = at(piece, min(x + width, last))  # their sum may round to what is beyond
     slack = 1e-9 / (1.0 + V / spread)
-    slack += _ROUNDING * (abs(slope) + abs(next_slope) + (abs(x) + 1.0) * max(curvature, next_curvature))
+    slack += _ROUNDING * (abs(slope) + abs(next_slope) + (abs(x) + piece.blur) * max(curvature, next_curvature))
     for _ in range(90):
-        if abs(next_curvature) == math.inf:  # of -0.0 it is -inf
-            if width <= _NOTHING * spread:
-                break
-            width *= 0.5
-            _, next_slope, next_curvature = at(piece, x + width)
-            continue
         _, half_slope, half_curvature = at(piece, x + 0.5 * width)
         change, first, part = next_slope - slope, half_slope - slope, width / 24.0
         left = first - part * (5.0 * curvature + 8.0 * half_curvature - next_curvature)
@@ -169,4 +180,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"
+SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"

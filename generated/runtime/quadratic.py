@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature f3a791f3b9b16628, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 
 from generated.runtime.compiling import inner
 from generated.runtime.nodes import part_at
-from generated.runtime.prox import Piece, at, find_cell, next_piece
+from generated.runtime.prox import at, find_cell, piece_of
 from generated.runtime.truncated import between, is_narrow, moments_nearby, tail_at
 
 
@@ -55,7 +55,7 @@ def find_knots(law, rule, y, V, knots):
         value, slope, curvature = at(piece, 0.0 if edge == math.inf else edge)
         knots.width[number] = math.inf
         if part.kink:
-            before, slope = slope, at(next_piece(piece), edge)[1]
+            before, slope = slope, at(piece_of(law, piece.number + 1, y, rule.parameters, V), edge)[1]
             knots.h[number], knots.kept[number] = 1.0 / V, 0.0
             knots.width[number] = V * (slope - before)
         else:
@@ -143,7 +143,7 @@ def _add_part(moments, anchor, here, slopes, spread, sums):
 def set_on_line(law, rule, y, output, sums):
     """The averages of a loss that is one quadratic, without knots."""
     V, spread = output.V, output.spread
-    piece = Piece(law.pieces, find_cell(law, y)[0], y, rule.parameters, V)
+    piece = piece_of(law, find_cell(law, y)[0], y, rule.parameters, V)
     slope, envelope, value, _ = _at_prox(piece, output.center)
     curvature = at(piece, output.center)[2]
     h = curvature / (1.0 + V * curvature)
@@ -196,4 +196,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, (slope, envelope, loss), slopes, spread, sums)
 
-SIGNATURE = "f3a791f3b9b16628233212329c73bd3881f1bc4c6b22a2667416da2901f0043a"
+SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature d902153ab1b75bfc.
+Generated; do not edit. Signature 746cd2efc1f0c129.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d902153ab1b75bfc6c4009d5a0f5a9d1ce318902cd85f25ee0db00716988ca26"
+SIGNATURE = "746cd2efc1f0c1296ea46ae3caca953be3685a76d526ab1cbe2348d1b1323de5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

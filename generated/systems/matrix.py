@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 36fa42fdbb56bc63.
+Generated; do not edit. Signature b852ead488b8354f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "36fa42fdbb56bc63d78fa4d0aa8a9adfa8f38afa8b5720cb73a78d67769337e8"
+SIGNATURE = "b852ead488b8354f59a82abb1589f4c168e3aaafbd969812ccb2bb7f35b5c3e7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 8aee40683b245337.
+Generated; do not edit. Signature 62fea40c6a0af781.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8aee40683b2453379c3ec149fb808d2255dfa6d7c05ed1bdf106e9c24152cb68"
+SIGNATURE = "62fea40c6a0af7814b0312217cf043ed5466cb8dd55f9494b596991e41b24eea"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

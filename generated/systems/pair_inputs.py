@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 77bdb760c2d6636c, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 6fc70c8c28941d7d, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "77bdb760c2d6636cafd6fbb9df44934d1332ac79d2407ae2bceb3ac53d85a99e"
+SIGNATURE = "6fc70c8c28941d7d8413e702e5fd76d529f21ea26174474f5683b8a8aaaea22c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

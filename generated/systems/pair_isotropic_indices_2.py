@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a3fe72bd2042bc4c, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 97d8c5918705fd82, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a3fe72bd2042bc4c3453f2e2277d160ff06fb23a4ac466911d8ce18b31001262"
+SIGNATURE = "97d8c5918705fd825cecaf658eb866045a545ad255971724b8940bc9185f89b3"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 97ea047c955342ba, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 147da91c27b6c1bc, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "97ea047c955342ba7943f2bc0b3251ffea7c5f1a6e69bdb281d81288b3b882a9"
+SIGNATURE = "147da91c27b6c1bcdb61a9cdfd34657b689d2ae3e1aa78bcad64ff1bdc1c6524"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

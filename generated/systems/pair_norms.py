@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2d8198bbbc6ee9a2, runtime 24a6c54addad6400.
+Generated; do not edit. Signature 6d46d7ed24c576a1, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "2d8198bbbc6ee9a2c8d7dd8ab9611539f977a12871e6852fe9dc7b9690c3c4f2"
+SIGNATURE = "6d46d7ed24c576a19520ba6b96d7396262506b04ae52c39b486215f8db2eca50"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 18fda095c4ee29eb.
+Generated; do not edit. Signature da41de2e19cc3af4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "18fda095c4ee29eb65ee1530279497f9e15dafb4319be3d51d51b6f4f47f3409"
+SIGNATURE = "da41de2e19cc3af4dad80efd23cb515d8fe7ee67bd557bbd3885666f5d22049a"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature abece0f6f930ab35.
+in X). Generated; do not edit. Signature a70cb79cb31cfac4.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "abece0f6f930ab3573036cc1c274a9943022c6d929a7b85081ac3ef12e4cd1e4"
+SIGNATURE = "a70cb79cb31cfac4a1cb8f11f27942a3fbd4259191342cbb4e5bd195dbebdd40"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 94382c1f130a1cac.
+Generated; do not edit. Signature 01deed1c95acfe35.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "94382c1f130a1cacb50a3bd6614101af474d29e634307ec74c9a7ce713fad3ec"
+SIGNATURE = "01deed1c95acfe35032be0510a0343ad771a31d94f70eed42248cefbf18115bf"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

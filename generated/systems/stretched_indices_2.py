@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 1843eb2b53070a0d.
+Generated; do not edit. Signature be199c61b7ac6a19.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1843eb2b53070a0d07675dc723e7b23a7fea9ddac0022d752f96b44b84777547"
+SIGNATURE = "be199c61b7ac6a19914a47b833703725412d6ff82f102b32ae779c9b96035540"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
