@@ -7,6 +7,7 @@ Source: THEORY section 10; Defilippis, Loureiro, Misiakiewicz 2024, arXiv:2405.1
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -183,16 +184,23 @@ def _checked(model: Model) -> Inputs:
     return inputs
 
 
+@lru_cache(maxsize=1)
+def _formulas() -> tuple[Callable[..., float], ...]:
+    """Resolution, bias and variance as functions of a, s, q and l, of the last two with the resolution behind them."""
+    law, arguments = power_law_rates(), (CAPACITY, SOURCE, WIDTH, RIDGE)
+    behind = (*arguments, RESOLUTION)
+    pairs = ((arguments, law.resolution), (behind, law.bias), (behind, law.variance))
+    return tuple(sympy.lambdify(given, formula, "math") for given, formula in pairs)
+
+
 @lru_cache(maxsize=4096)
 def exponents_at(laws: tuple[float, float], width: float, ridge: float) -> Exponents:
     """The derived exponents for a capacity and a source."""
-    law = power_law_rates()
-    values = dict(zip((CAPACITY, SOURCE, WIDTH, RIDGE), (*laws, width, ridge), strict=True))
-    bounds = [float(bound.subs(values)) for bound in (RIDGE, CAPACITY, CAPACITY * WIDTH)]
-    resolution = float(law.resolution.subs(values))
-    values[RESOLUTION] = resolution
+    resolution_at, bias_at, variance_at = _formulas()
+    resolution = resolution_at(*laws, width, ridge)
+    bounds = (ridge, laws[0], laws[0] * width)
     limit = next(name for name, bound in zip(_LIMITS, bounds, strict=True) if bound <= resolution + _SAME)
-    bias, variance = float(law.bias.subs(values)), float(law.variance.subs(values))
+    bias, variance = (float(at(*laws, width, ridge, resolution)) for at in (bias_at, variance_at))
     return Exponents(bias, variance, resolution / laws[0], limit)
 
 

@@ -105,7 +105,11 @@ def told(target: Target, known: Array, fineness: Fineness) -> Told:
 
 
 def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Array]:
-    """Nodes [N, m] and weights [N] of kappa: panels about the jumps of a label of one index, else a trapezoid."""
+    """Nodes [N, m] and weights [N] of kappa: panels about the jumps of a label of one index, else a trapezoid; one node
+    where nothing is known, so that nothing depends on kappa.
+    """
+    if not known.any():
+        return np.zeros((1, target.indices)), np.ones(1)
     if target.indices > 1:
         rule = _trapezoid(known, fineness)
         dear = len(rule[0]) ** target.indices > _AFFORDABLE
@@ -113,7 +117,7 @@ def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Arr
     q, breaks = float(known[0, 0]), _breaks(target)
     spread = math.sqrt(1.0 - q + target.probit)  # of z, and of what labels tell of it
     widest = _WIDTH * min(1.0, max(spread, _NARROWEST)) * KAPPA / fineness.kappa
-    if q == 0.0 or not breaks:
+    if not breaks:
         edges = evenly_cut(_REACH, widest, ())
     else:
         width = spread / math.sqrt(q)
