@@ -1,4 +1,4 @@
-"""The command tune: the parameters of a model with the least test error."""
+"""The command tune: the parameters of a model with the least test error, or the least metric."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def add(subparsers: Subparsers) -> None:
     tune = command(
         subparsers,
         "tune",
-        "the ridge, the learning rate, ... with the least test error",
+        "the ridge, the learning rate, ... with the least test error, or the least metric",
         "giantstep tune model.toml --over fit.ridge,step.learning_rate --range fit.ridge=1e-4:100",
         _tune,
     )
@@ -25,15 +25,19 @@ def add(subparsers: Subparsers) -> None:
     tune.add_argument(
         "--range", action="append", default=[], metavar="KEY=LOW:HIGH", help="where to look; may be repeated"
     )
+    tune.add_argument(
+        "--metric",
+        metavar="NAME",
+        help='made least in place of the test error: a name of [metrics], or an expression in y and f, as "y*f < 0"',
+    )
     tune.add_argument("--write", metavar="FILE", help="write the model at the optimum as a model file")
     add_accuracy(tune)
 
 
 def _tune(arguments: argparse.Namespace) -> int:
     model, ranges = model_of(arguments), dict(_range(text) for text in arguments.range)
-    found = gs.tune(
-        model, keys_of(arguments.over), ranges=ranges, dimension=arguments.dimension, tolerance=arguments.tolerance
-    )
+    accuracy = {"dimension": arguments.dimension, "tolerance": arguments.tolerance}
+    found = gs.tune(model, keys_of(arguments.over), metric=arguments.metric, ranges=ranges, **accuracy)
     if arguments.write:
         write_atomic(arguments.write, found.model.to_toml().encode("utf-8"))
     print(found.to_json() if arguments.json else aligned(_tuned(found)))
@@ -49,13 +53,15 @@ def _range(text: str) -> tuple[str, tuple[float, float]]:
 
 def _tuned(found: gs.Tuned) -> list[Line]:
     before = "" if found.before is None else f"{found.before:.6g} before"
-    lines = [("test error", f"{found.test_error:.12g}", before)]
+    lines = [(found.objective, f"{found.value:.12g}", before)]
+    if found.metric is not None:
+        lines.append(("test error", f"{found.test_error:.12g}", ""))
     for key, value in found.values.items():
         edge = ", at the edge of its range" if key in found.at_edge else ""
-        lines.append((key, f"{value:.9g}", f"d test error/d log = {found.gradient[key]:.1e}{edge}"))
+        lines.append((key, f"{value:.9g}", f"d {found.objective}/d log = {found.gradient[key]:.1e}{edge}"))
     return [
         *lines,
-        ("gradient norm", f"{found.gradient_norm:.1e}", "relative to the test error, edges left out"),
+        ("gradient norm", f"{found.gradient_norm:.1e}", f"relative to the {found.objective}, edges left out"),
         ("residual", f"{found.result.residual:.1e}", "worst relative residual of all equations at the optimum"),
         ("solutions", str(found.solves), ""),
     ]

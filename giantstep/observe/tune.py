@@ -1,7 +1,8 @@
-"""Optimal tuning: the parameters of a model at which the test error is least, with exact gradients.
+"""Optimal tuning: the parameters of a model at which the test error, or a metric, is least.
 
 A grid in the logarithms finds where to look; a quasi-Newton method within bounds, with the gradient of implicit
-differentiation (``giantstep.gradient``), refines its best local minima; the optimum is a certified solution.
+differentiation (``giantstep.gradient``) or, of a metric, of differences, refines its best local minima; the optimum is
+a certified solution.
 """
 
 from __future__ import annotations
@@ -16,8 +17,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize
 
-from giantstep.observe.gradient.gradient import Gradient, gradient
 from giantstep.observe.gradient.parameter_directions import check_key, keys_for
+from giantstep.observe.objective import Accuracy, MetricObjective, Objective, Point, objective_of
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -51,9 +52,10 @@ _STEPS = 60
 class Tuned(Pictured):
     """The optimum: values of the keys, the model and its certified solution.
 
-    gradient: d test error/d log key; at_edge: the keys at an end of their range beyond which it still falls;
-    gradient_norm: largest of the gradient over the keys that are not, relative to the test error; before: test error of
-    the model as given, None where it could not be solved; solves: number of solutions.
+    value: of the objective, the test error or the metric (name and expression). gradient: d value/d log key; at_edge:
+    the keys at an end of their range beyond which it still falls; gradient_norm: largest of the gradient over the keys
+    that are not, relative to the value; before: value of the model as given, None where it could not be solved; solves:
+    number of points that were tried.
     """
 
     values: Mapping[str, float]
@@ -64,11 +66,18 @@ class Tuned(Pictured):
     at_edge: tuple[str, ...]
     before: float | None
     solves: int
+    value: float
+    metric: tuple[str, str] | None = None
 
     @property
     def test_error(self) -> float:
-        """The least test error."""
+        """The test error at the optimum, the least one where no metric is tuned."""
         return self.result.test_error
+
+    @property
+    def objective(self) -> str:
+        """What is least, in words."""
+        return "test error" if self.metric is None else self.metric[0]
 
     def summary(self) -> list[Row]:
         """The optimum, what it was before, the model at it."""
@@ -76,7 +85,7 @@ class Tuned(Pictured):
         edge = [("at the edge", ", ".join(self.at_edge))] if self.at_edge else []
         return [
             ("best values", numbers(self.values)),
-            ("test error", f"{number(self.test_error)}{before}"),
+            (self.objective, f"{number(self.value)}{before}"),
             ("gradient norm", f"{self.gradient_norm:.1e}"),
             *edge,
             ("model", outline(self.model)),
@@ -87,6 +96,8 @@ class Tuned(Pictured):
         return {
             "values": dict(self.values),
             "test_error": self.test_error,
+            "metric": None if self.metric is None else dict([self.metric]),
+            "value": self.value,
             "gradient": dict(self.gradient),
             "gradient_norm": self.gradient_norm,
             "at_edge": list(self.at_edge),
@@ -101,12 +112,14 @@ def tune(
     model: Model,
     over: Sequence[str] | str = "fit.ridge",
     *,
+    metric: str | None = None,
     ranges: Mapping[str, tuple[float, float]] | None = None,
     dimension: int | None = None,
     tolerance: float = 1e-10,
 ) -> Tuned:
-    """The values of the keys ``over`` (one to three) with the least test error, within ranges.
+    """The values of the keys ``over`` (one to three) with the least test error, or the least metric, within ranges.
 
+    metric: the name of one of [metrics], or an expression in y and f that is averaged over fresh samples, as "y*f < 0".
     Keys: those of ``gradient``, "fit.ridge", "step.learning_rate" and others; ranges: key -> (low, high), by default
     those of ``RANGES``. Raises BadInput for a key that cannot be tuned or an empty range, NotConverged where nothing
     could be solved.
@@ -116,13 +129,14 @@ def tune(
         raise BadInput(f"{len(keys)} keys cannot be tuned together", f"give one to {MOST_KEYS} of {_names(model)}")
     for key in keys:
         check_key(model, key)
-    search = _Search(model, keys, _bounds(model, keys, ranges or {}), dimension, tolerance)
-    before = search.error_of(model)
+    objective = objective_of(model, metric)
+    search = _Search(model, keys, _bounds(model, keys, ranges or {}), Accuracy(dimension, tolerance), objective)
+    before = search.value_of(model)
     starts = search.starts()
-    best: Gradient | None = None
+    best: Point | None = None
     for start in starts:
         found = search.refined(start)
-        if found is not None and (best is None or found.result.test_error < best.result.test_error):
+        if found is not None and (best is None or found.value < best.value):
             best = found
     if best is None:
         raise NotConverged(
@@ -156,26 +170,26 @@ class _Search:
     model: Model
     keys: tuple[str, ...]
     bounds: Array
-    dimension: int | None
-    tolerance: float
+    accuracy: Accuracy
+    objective: Objective
     solves: int = 0
     last: Result | None = None
     refusal: BadInput | NotConverged | None = None  # the first one
-    seen: list[Gradient] = field(default_factory=list)
+    seen: list[Point] = field(default_factory=list)
 
     def at(self, logs: Array) -> Model:
         """The model at a point."""
         return self.model.replace({key: math.exp(x) for key, x in zip(self.keys, logs, strict=True)})
 
-    def error_of(self, model: Model) -> float | None:
-        """Its test error; None where it is not solved."""
+    def value_of(self, model: Model) -> float | None:
+        """Its objective; None where it is not solved."""
         self.solves += 1
         try:
-            self.last = solve(model, dimension=self.dimension, tolerance=_GRID_TOLERANCE, start=self.last)
+            self.last = solve(model, dimension=self.accuracy.dimension, tolerance=_GRID_TOLERANCE, start=self.last)
+            return self.objective.value(self.last)
         except (BadInput, NotConverged) as error:
             self.refusal = self.refusal or error
             return None
-        return self.last.test_error
 
     def starts(self) -> list[Array]:
         """The best local minima of the grid. Raises NotConverged where nothing is solved on it."""
@@ -184,7 +198,7 @@ class _Search:
         errors = np.full((points,) * len(axes), np.inf)
         for place in _snake(errors.shape):
             try:
-                value = self.error_of(self.at(np.array([axis[i] for axis, i in zip(axes, place, strict=True)])))
+                value = self.value_of(self.at(np.array([axis[i] for axis, i in zip(axes, place, strict=True)])))
             except BadInput as error:
                 self.refusal = self.refusal or error
                 continue
@@ -201,7 +215,7 @@ class _Search:
         told = f"nothing could be solved on a grid over {', '.join(self.keys)}: {self.refusal.message}"
         return type(self.refusal)(told, self.refusal.hint)
 
-    def refined(self, start: Array) -> Gradient | None:
+    def refined(self, start: Array) -> Point | None:
         """The best certified point of a quasi-Newton search from a start; None where there is none."""
         self.seen = []
         minimize(
@@ -212,53 +226,51 @@ class _Search:
             bounds=list(map(tuple, self.bounds)),
             options={"maxiter": _STEPS, "ftol": 1e-16, "gtol": 1e-12},
         )
-        return min(self.seen, key=lambda found: (found.result.test_error, self._norm(found)), default=None)
+        return min(self.seen, key=lambda found: (found.value, self._norm(found)), default=None)
 
     def _value(self, logs: Array) -> tuple[float, Array]:
-        """Test error and its gradient in the logarithms; where nothing is found, a wall that points back."""
+        """The objective and its gradient in the logarithms; where nothing is found, a wall that points back."""
         self.solves += 1
         try:
-            found = gradient(
-                self.at(logs), self.keys, dimension=self.dimension, tolerance=self.tolerance, start=self.last
-            )
+            found = self.objective.point(self.at(logs), self.keys, self.accuracy, self.last)
         except (BadInput, NotConverged):
-            worst = max((each.result.test_error for each in self.seen), default=1.0)
+            worst = max((abs(each.value) for each in self.seen), default=1.0)
             return 10.0 * worst + 1.0, np.zeros(len(self.keys))
         self.last = found.result
         self.seen.append(found)
-        return found.result.test_error, self._logarithmic(found)
+        return found.value, np.array([found.slopes[key] for key in self.keys])
 
-    def _logarithmic(self, found: Gradient) -> Array:
-        return np.array([found.result.model.number_at(key) * found.test_error[key] for key in self.keys])
-
-    def _edges(self, found: Gradient) -> tuple[str, ...]:
-        """Keys at an end of their range that the test error pushes against."""
+    def _edges(self, found: Point) -> tuple[str, ...]:
+        """Keys at an end of their range that the objective pushes against."""
         at = []
-        for key, slope, (low, high) in zip(self.keys, self._logarithmic(found), self.bounds, strict=True):
+        for key, (low, high) in zip(self.keys, self.bounds, strict=True):
+            slope = found.slopes[key]
             x, near = math.log(found.result.model.number_at(key)), _EDGE * (high - low)
             if x - low <= near and slope > 0.0 or high - x <= near and slope < 0.0:
                 at.append(key)
         return tuple(at)
 
-    def _norm(self, found: Gradient) -> float:
+    def _norm(self, found: Point) -> float:
         edges = self._edges(found)
-        free = [abs(x) for key, x in zip(self.keys, self._logarithmic(found), strict=True) if key not in edges]
-        return max(free, default=0.0) / max(found.result.test_error, 1e-300)
+        free = [abs(slope) for key, slope in found.slopes.items() if key not in edges]
+        return max(free, default=0.0) / max(abs(found.value), 1e-300)
 
-    def report(self, best: Gradient, before: float | None) -> Tuned:
+    def report(self, best: Point, before: float | None) -> Tuned:
         """What is returned of the best point."""
         model = best.result.model
         values = {key: model.number_at(key) for key in self.keys}
-        slopes = dict(zip(self.keys, self._logarithmic(best).tolist(), strict=True))
+        metric = self.objective.metrics.entries[0] if isinstance(self.objective, MetricObjective) else None
         return Tuned(
             values,
             model,
             best.result,
-            slopes,
+            dict(best.slopes),
             self._norm(best),
             self._edges(best),
             before,
             self.solves,
+            best.value,
+            metric,
         )
 
 
