@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 from typing import Any
 
 import mpmath
@@ -45,6 +46,7 @@ def _counts(column: Column, row: Row, least: dict[Row, Any]) -> bool:
     return row in column and abs(column[row]) > least[row]
 
 
+@lru_cache(maxsize=4096)
 def norm_of_powers(powers: tuple[int, ...]) -> float:
     """The root of E kappa^(2a)."""
     return math.sqrt(math.prod(float(mpmath.fac2(2 * p - 1)) for p in powers))

@@ -30,12 +30,12 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
 from giantstep.system.exact_averages import exact_averages
 from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers
+from giantstep.system.graded_series import NUMBER, series_at
 from giantstep.system.problem import Features
 
 Array = np.ndarray
 # mu0_b; mu1_b; mu0_b and kappa_i mu1_b; these and mu_c,b, what mu0 changes by with the norm of a row
 Kind = Literal["mean", "slope", "seen", "seen and norms"]
-_NUMBER = -1  # k of a power of kappa alone, whose average is a number and stands in the coefficient
 
 DIGITS = 300  # differences of 1e-13, a few times nested, in features of strength 1e-12, to a high power
 _RADIUS, _RADIUS_OF_SEVERAL = 0.5, 0.1  # of a cluster: the expansion converges like its powers
@@ -83,16 +83,7 @@ class Cluster:
     def at(self, kappa: Array) -> tuple[Array, Array]:
         """(functions [N, C], what their terms amount to [N, C]) at points [N, q]."""
         order = max((k for column in self.series for _, k in column), default=0)
-        averages = self._averages(kappa, max(0, order))
-        functions, sizes = np.zeros((2, len(kappa), len(self.series)))
-        for i, column in enumerate(self.series):
-            for (powers, k), coefficient in column.items():
-                part = float(coefficient) * np.prod(kappa ** np.array(powers), axis=1)
-                if k != _NUMBER:
-                    part = part * averages[k]
-                functions[:, i] += part
-                sizes[:, i] += np.abs(part)
-        return functions, sizes
+        return series_at(self.series, kappa, self._averages(kappa, max(0, order)))
 
     def _averages(self, kappa: Array, order: int) -> Array:
         """D_k of the centre at points [N, q]."""
@@ -297,7 +288,7 @@ def with_numbers(column: Column, centre: Block, order: int) -> Column:
     numbers = averages(centre, np.array([centre.term.offset]), order)[:, 0].tolist()
     summed: Column = {}
     for (powers, k), coefficient in column.items():
-        summed[powers, _NUMBER] = summed.get((powers, _NUMBER), 0) + coefficient * mpmath.mpf(numbers[k])
+        summed[powers, NUMBER] = summed.get((powers, NUMBER), 0) + coefficient * mpmath.mpf(numbers[k])
     return summed
 
 

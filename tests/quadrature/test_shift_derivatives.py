@@ -52,3 +52,15 @@ def test_slopes_of_kinked_activations(function: str, sign: float, variance: floa
     found = slope_averages(Term(function, 1.0, 0.0, variance), SHIFTS)[1:]
     for got, at in zip(found, wanted, strict=True):
         np.testing.assert_allclose(got, at, rtol=1e-13, atol=3e-14)
+
+
+@pytest.mark.parametrize("function", ["tanh", "relu", "sin(2*z)"])
+def test_many_shifts_are_those_of_few(function: str) -> None:
+    """Between Chebyshev points, against the rule itself; relative to what is averaged."""
+    shifts = np.random.default_rng(4).uniform(-9.0, 9.0, 12_000)
+    found = shift_derivatives(function, 0.8, shifts, 14, 1.0)[:, :300]
+    wanted = shift_derivatives(function, 0.8, shifts[:300], 14, 1.0)
+    size = np.array([math.sqrt(math.factorial(k)) * 0.8 ** (-0.5 * k) for k in range(15)])[:, None]
+    root_mean_square = 10.0 if function == "relu" else 1.0
+    assert np.all(np.abs(found - wanted) <= 1e-13 * size * root_mean_square)
+    assert not np.array_equal(found, wanted)
