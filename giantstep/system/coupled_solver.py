@@ -279,13 +279,12 @@ def _moved(system: CoupledSystem, near: CoupledSystem, x: Array) -> Array:
 
 
 def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcome:
-    """Newton's method on nodes of the label chosen anew every few steps, until the unknowns move less than ``moving``.
-
-    Fixed nodes miss the turns of an output that varies little about its mean, which moves with the unknowns.
+    """Newton's method on nodes of the label and panels in kappa chosen anew every few steps, until the unknowns
+    move less than ``moving``: fixed ones miss the turns of an output that varies little about its moving mean.
     """
     evaluations, before = 0, math.inf
     for _ in range(_ROUNDS):
-        system = system_at(problem, level, x, _ROUGHLY)
+        system = system_at(problem, replace(level, cuts=cuts_at(problem, x)), x, _ROUGHLY)
         outcome = newton(system, x, most=_FEW, settled=moving)
         evaluations += outcome.evaluations
         moved = float(np.max(np.abs(outcome.x - x) / system.scale(x)))

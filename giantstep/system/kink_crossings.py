@@ -37,6 +37,8 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
     if problem.loadings is not None:
         return ()
     base = resolved(problem, _BASE)
+    if not _labels(problem, base.labels):
+        return ()
 
     def at(kappa: Array) -> CoupledSystem:
         rows = rows_between(problem, kappa, np.ones_like(kappa))

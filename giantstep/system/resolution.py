@@ -44,12 +44,13 @@ def refined(level: Level, times: int) -> Level:
 
 def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
     """The systems that are compared; x: the best unknowns so far."""
+    cuts = cuts_at(problem, x) if times.kappa else ()
     if settles(problem):
         # labels at fixed nodes serve most losses; those that they do not, show it
         make = partial(system_at, x=x) if times.kappa else coupled_at
-        coarser, finer = (make(problem, level) for level in _levels(problem.rank == 1, max(times.kappa - 1, 0)))
+        levels = (replace(level, cuts=cuts) for level in _levels(problem.rank == 1, max(times.kappa - 1, 0)))
+        coarser, finer = (make(problem, level) for level in levels)
         return coarser, finer
-    cuts = cuts_at(problem, x) if times.kappa else ()
     kappa = times.kappa - bool(cuts)  # cuts come first
     levels = _levels(problem.rank == 1, kappa)
     if times.labels or cuts or kappa:

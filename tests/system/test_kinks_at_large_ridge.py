@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.optimize import brentq
-from scipy.special import ndtr
+from scipy.special import expit, ndtr
 
 import giantstep as gs
 from giantstep.system.coupled_solver import order_of
@@ -99,3 +100,38 @@ def test_absolute_loss_of_labels_that_vary_beside_a_huge_ridge() -> None:
     m, test = best_multiple(two)
     assert 2.0 * two.test_error - one.test_error == pytest.approx(test, rel=2e-7)
     assert 2.0 * float(two.order_parameters["m"][0]) - float(one.order_parameters["m"][0]) == pytest.approx(m, rel=1e-7)
+
+
+def test_drawn_signs_beside_a_large_ridge() -> None:
+    """The hinge loss on labels of a channel given a smooth link, once refused at ridges of 100 and 1e6.
+
+    What is left of the model beside an infinite ridge is the m that minimises E max(0, 1 - y m mu0(kappa)), by its
+    definition; m moves like 1/ridge, so that two ridges tell it to one over their product.
+    """
+    given = {"target": {"link": "2*z", "channel": "logit"}, "fit": {**CASE["fit"], "loss": "hinge"}}
+    model = gs.Model.from_dict(CASE | given)
+    first = gs.solve(model.replace({"fit.ridge": 1e3}))
+    found = first, gs.solve(model.replace({"fit.ridge": 1e5}), start=first)
+    low, high = (float(result.order_parameters["m"][0]) for result in found)
+    limit = (1e5 * high - 1e3 * low) / (1e5 - 1e3)
+    assert limit == pytest.approx(_multiple_of_drawn_signs(), rel=1e-8)
+    assert high == pytest.approx(low, rel=1e-3)  # that is, the correction is one
+
+
+def _multiple_of_drawn_signs() -> float:
+    places, weight = np.polynomial.hermite_e.hermegauss(80)
+    weight = weight / weight.sum()
+
+    def mean(kappa: float) -> float:
+        return float(weight @ np.tanh(1.5 * kappa + math.sqrt(1.2) * places))
+
+    def pull(kappa: float, sign: float) -> float:
+        """What labels of one sign pull m by."""
+        chance = float(weight @ expit(2.0 * sign * (0.8 * kappa + 0.6 * places)))
+        return mean(kappa) * math.exp(-0.5 * kappa * kappa) * chance
+
+    def slope(m: float) -> float:
+        passed = brentq(lambda kappa: m * mean(kappa) - 1.0, 0.0, 9.0)
+        return float(quad(pull, 0.0, passed, args=(1.0,))[0] - quad(pull, 0.0, 9.0, args=(-1.0,))[0])
+
+    return float(brentq(slope, 1.1, 5.0))
