@@ -48,8 +48,8 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
     if settles(problem):
         # labels at fixed nodes serve most losses; those that they do not, show it
         make = partial(system_at, x=x) if times.kappa else coupled_at
-        levels = (replace(level, cuts=cuts) for level in _levels(problem.rank == 1, max(times.kappa - 1, 0)))
-        coarser, finer = (make(problem, level) for level in levels)
+        chosen = _levels(problem.rank == 1, max(times.kappa - 1, 0))
+        coarser, finer = (make(problem, replace(level, cuts=cuts)) for level in chosen)
         return coarser, finer
     kappa = times.kappa - bool(cuts)  # cuts come first
     levels = _levels(problem.rank == 1, kappa)
