@@ -166,12 +166,13 @@ class Model(Table):
             f"step.bulk = {self.bulk!r} is known for neurons of one bias": self.bulk in ("trained", "matrix"),
             "a step on inputs with a covariance is known for neurons of one bias": structured,
         }
+        biases = list(self.network.readout.biases or ())
+        hint = 'give step.bulk = "isotropic", or leave network.readout.biases out'
+        if len({*biases}) == 1:
+            hint = f"give network.bias = {self.network.initial_bias + biases[0]!r} in place of network.readout.biases"
         for reason, holds in reasons.items():
             if holds:
-                raise BadInput(
-                    f"network.readout.biases = {shorten(list(self.network.readout.biases or ()))}: {reason}",
-                    'give step.bulk = "isotropic", or leave network.readout.biases out',
-                )
+                raise BadInput(f"network.readout.biases = {shorten(biases)}: {reason}", hint)
 
     def _check_penalty(self, penalty: FitPenalty) -> None:
         """Raises BadInput where readouts under a penalty have no law."""

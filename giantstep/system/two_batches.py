@@ -15,11 +15,11 @@ from scipy.special import roots_hermitenorm
 from generated import step as generated_step
 from generated import two_batches as kernel
 from giantstep.law.gradient_step import step_arguments
-from giantstep.quadrature.gauss import normal_nodes
+from giantstep.quadrature.gauss import evenly_cut, normal_nodes
 from giantstep.quadrature.interpolation import interpolated_mean
+from giantstep.quadrature.mesh import Term, meshes
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.expressions import numpy_function
-from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
 from giantstep.system.pair_equations import Sharing
 from giantstep.system.state import pairs
@@ -78,7 +78,7 @@ def batch_pair(fit: Fit, sharing: Sharing) -> BatchPair:
     if not error <= ROUGH:
         raise NotConverged(
             f"what two fits share changes by {error:.1e} (relative) between rules of quadrature",
-            "take a larger batch or a smaller learning rate",
+            "take a smoother link, a larger batch, or a smaller learning rate",
         )
     residual = search.certificate(overlaps)
     if not residual <= RESIDUAL:
@@ -155,9 +155,8 @@ class _Search:
         """z, kappa given z, and what the rows share, with all functions there."""
         model, gamma = self.fit.model, self._gamma
         width = math.sqrt(max(0.0, (1.0 - gamma) * (1.0 + gamma)))
-        breaks = [float(x) for x in function_kernel(model.target.link).BREAKPOINTS if abs(x) < _REACH]
-        edges = np.unique([*np.arange(-_REACH, _REACH + 0.5 * _PANEL, _PANEL), *breaks])
-        z, law_z = normal_nodes(edges, order)
+        turns = meshes((Term(model.target.link, 1.0, 0.0, 0.0),)).edges  # resolve the link
+        z, law_z = normal_nodes(evenly_cut(_REACH, _PANEL, turns.tolist()), order)
         x, given = _normal(count)
         kappa = gamma * z[:, None] + width * x
         there = self.fit.at(kappa.ravel())

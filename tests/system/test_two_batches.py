@@ -51,6 +51,19 @@ def test_a_small_step_leaves_random_features() -> None:
         assert batch_pair(fit, sharing).half_mean_square == pytest.approx(fit.pair(sharing).half_mean_square, rel=1e-4)
 
 
+def test_links_that_turn_within_little_go_to_a_sign() -> None:
+    """tanh(a z) differs from sign z by the order 1/a, within a width that panels of z have to find."""
+    nothing = Sharing(0.0, False, False)
+
+    def found(link: str) -> float:
+        pair = batch_pair(Fit(gs.solve(MODEL.replace({"target.link": link}))), nothing)
+        assert pair.error <= 1e-6
+        return pair.half_mean_square
+
+    away = [found("sign") - found(f"tanh({a}*z)") for a in (40, 160)]
+    assert away[0] / away[1] == pytest.approx(4.0, rel=0.05)
+
+
 def test_bias_and_variances_of_a_step() -> None:
     found = gs.decompose(TWO, dimension=500)
     assert found.bias_squared is not None and min(found.variance.values()) > 0.0
