@@ -75,20 +75,20 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
     reach = x - v * slope(x)
     left, right = np.minimum(np.minimum(x, reach), omega), np.maximum(np.maximum(x, reach), omega)
     left, right = np.maximum(left, low), np.minimum(right, high)
-    active, last = np.arange(len(x)), np.full(len(x), np.inf)
+    active, at, last = np.arange(len(x)), x, np.full(len(x), np.inf)
     for _ in range(_MOST_STEPS):
-        at, o, w = x[active], omega[active], v[active]
-        value = (at - o) / w + slope(at)
+        value = (at - omega) / v + slope(at)
         below = value <= 0.0
-        left[active], right[active] = np.where(below, at, left[active]), np.where(below, right[active], at)
-        newton = at - value / (1.0 / w + bend(at))
-        inside = (newton >= left[active]) & (newton <= right[active])
-        inside &= np.abs(newton - at) <= 0.5 * last[active]  # or it may go to and fro
-        x[active] = np.where(inside, newton, 0.5 * (left[active] + right[active]))
-        least = np.where(inside, _SQUARE_ROOT, _ROUNDING)
-        last[active] = np.abs(x[active] - at)
-        moving = last[active] > least * (np.abs(at) + np.abs(o))
-        active = active[moving]
+        left, right = np.where(below, at, left), np.where(below, right, at)
+        newton = at - value / (1.0 / v + bend(at))
+        inside = (newton >= left) & (newton <= right)
+        inside &= np.abs(newton - at) <= 0.5 * last  # or it may go to and fro
+        following = np.where(inside, newton, 0.5 * (left + right))
+        last = np.abs(following - at)
+        moving = last > np.where(inside, _SQUARE_ROOT, _ROUNDING) * (np.abs(at) + np.abs(omega))
+        x[active] = at = following
+        if not moving.all():
+            active, at, last, omega, v, left, right = (a[moving] for a in (active, at, last, omega, v, left, right))
         if not len(active):
             break
     return x

@@ -20,6 +20,7 @@ Array = np.ndarray
 TRAINED_LONG = ("trained bulk, logistic", "trained bulk, trained bias", "trained bulk, two indices")
 LONG = (
     "rank 3",
+    "rank 3, two indices",
     "two steps, two blocks",
     "rank 2, trained bias",
     "rank 2, two indices",
@@ -27,13 +28,11 @@ LONG = (
     *TRAINED_LONG,
 )
 ALSO_LONG = {
-    "solve": ("trained bias", "rank 3, two indices"),
-    "curve": ("trained bias", "rank 2, logistic", "rank 3, two indices"),
-    "bounds": ("rank 3, two indices",),
-    "learned": ("rank 3, two indices",),
-    "decompose": ("trained bias", "rank 3, two indices", "rank 2, two indices", "two indices"),
+    "solve": ("trained bias",),
+    "curve": ("trained bias", "rank 2, logistic"),
+    "decompose": ("trained bias", "two indices"),
     "compare": ("trained bias",),
-    "gradient": ("rank 3, two indices", "trained bias", "rank 2", "rank 2, logistic", "trained bulk"),
+    "gradient": ("trained bias", "rank 2", "rank 2, logistic", "trained bulk"),
     "tune": ("trained bias", "rank 2", "trained bulk"),
     "spectrum": (
         "trained bias",
@@ -43,14 +42,14 @@ ALSO_LONG = {
         "given bulk, two values",
         "structured inputs, step",
         "structured inputs, two indices",
-        "rank 3, two indices",
     ),
 }
+NOT_LONG = {"simulate": ("rank 2, two indices",), "compare": ("rank 2, two indices",)}
 
 
 def cells(verb: str, names: Sequence[str] = NAMES) -> list[Any]:
     """The models of a column; those that take long are long tests."""
-    long = (*LONG, *ALSO_LONG.get(verb, ()))
+    long = {*LONG, *ALSO_LONG.get(verb, ())} - {*NOT_LONG.get(verb, ())}
     return [pytest.param(name, marks=pytest.mark.slow) if name in long else name for name in names]
 
 
