@@ -142,9 +142,10 @@ def decompose(
     members: ensembles of 1, ..., members fits, which share ``share``: by default all but the initialisation, or all
     where samples are drawn again. given: sources that are held, as ("batch",). bootstrap: each fit takes n of the n
     samples with replacement; subsample: a fraction of them; model.fit.samples counts the pool. simulate: pairs of
-    finite systems too, at ``dimension``. scores: outputs of a margin loss at which to give the probability of the label
-    1, for one fit and for the mean of ``members``. Raises BadInput for what has not been derived, NotConverged where a
-    pair is not found to its accuracy. Source: docs/theory.md, section 14.
+    finite systems too, at ``dimension``. tolerance: of the single fit; a pair tells its own error,
+    1e-6 at most where fits have batches of their own and rules reach that. scores: outputs of a margin loss at which to
+    give the probability of the label 1, for one fit and for the mean of ``members``. Raises BadInput for what has not
+    been derived, NotConverged where a pair is not found to its accuracy. Source: docs/theory.md, section 14.
     """
     checked_count("members", members, 1)
     if model.fit.loss.predicts is not None:

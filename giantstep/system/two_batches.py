@@ -23,7 +23,7 @@ from giantstep.spec.expressions import numpy_function
 from giantstep.spec.link import link_values
 from giantstep.system.pair_equations import Sharing
 from giantstep.system.state import pairs
-from giantstep.system.two_fits import RESIDUAL, ROUGH, Fit
+from giantstep.system.two_fits import RESIDUAL, ROUGH, Fit, merged_problem
 
 Array = np.ndarray
 _REACH, _PANEL = 9.0, 1.5  # of z; the longest panel
@@ -183,10 +183,11 @@ class _Search:
         """Of a neuron's rows in both layers: a batch leaves what all of them make, and adds noise of its own."""
         if not self.sharing.layer:
             return np.zeros(self.blocks)
-        of, problem = step_arguments(self.fit.model), self.fit.system.problem
+        of, (problem, members) = step_arguments(self.fit.model), merged_problem(self.fit.result)
+        values = self.fit.result.vocabulary.network.readout.values
         found = []
-        for term in problem.blocks:
-            u = term.scale / problem.spike.strength
+        for block, term in enumerate(problem.blocks):
+            u = values[int(np.flatnonzero(members.block == block)[0])]
             common = generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, 0.0)
             found.append(common / term.variance)
         return np.array(found)

@@ -20,9 +20,9 @@ from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import pair_kernel
-from giantstep.system.merged_blocks import merged
+from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.pair_equations import Sharing, kind_of_pairs, pair_equations
-from giantstep.system.problem import problem_of
+from giantstep.system.problem import Problem, problem_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.solved_again import solved_again
@@ -110,11 +110,15 @@ class Fit:
         return self.pairs[sharing]
 
 
+def merged_problem(result: Result) -> tuple[Problem, Members]:
+    """The problem of a result with its distinct blocks, and where its own went."""
+    problem = problem_of(result.vocabulary, result.dimension, result.bias)
+    return merged(problem, opposite=not result.model.network.trains_bias)
+
+
 def _system_of(result: Result) -> CoupledSystem:
     """The system with the solution in its workspace."""
-    problem, members = merged(
-        problem_of(result.vocabulary, result.dimension, result.bias), opposite=not result.model.network.trains_bias
-    )
+    problem, members = merged_problem(result)
     system = solved_again(problem, members.gathered(order_of(problem, result)), FINE[-1])
     if system is None:
         raise NotConverged("the solution is not found again at the resolution of its pairs", "raise fit.ridge")

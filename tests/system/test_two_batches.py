@@ -64,6 +64,19 @@ def test_links_that_turn_within_little_go_to_a_sign() -> None:
     assert away[0] / away[1] == pytest.approx(4.0, rel=0.05)
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"step.learning_rate": 0.0}, {"network.activation": "abs(z)", "target.link": "abs(z)", "target.noise": 0.2}],
+)
+def test_steps_without_a_spike(changes: dict[str, object]) -> None:
+    """Of no rate, or of an activation that sees no linear part: batches matter by what they do to the rows at most."""
+    found = gs.decompose(MODEL.replace(changes)).pairs
+    same, apart = found["batch+data+noise+initialisation"], found["data+noise+initialisation"]
+    assert abs(same.half_mean_square) < 1e-12
+    moves = "network.activation" in changes
+    assert (apart.half_mean_square > 1e-3) if moves else abs(apart.half_mean_square) < 1e-6
+
+
 def test_bias_and_variances_of_a_step() -> None:
     found = gs.decompose(TWO, dimension=500)
     assert found.bias_squared is not None and min(found.variance.values()) > 0.0
