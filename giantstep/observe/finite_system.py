@@ -39,10 +39,15 @@ DEFAULT_KIND: SystemKind = "srf"
 
 def default_kind(model: Model) -> SystemKind:
     """What the theory of a model describes: spiked random features, also around given rows, or the network with its
-    trained bulk; the network too where a batch is taken again, of which there is no theory.
+    trained bulk; the network too where there is no theory: a batch that is taken again, a density after several steps.
     """
     again = any(step.batch == "same" for step in model.steps)
-    return "network" if model.bulk == "trained" or again else DEFAULT_KIND
+    return "network" if model.bulk == "trained" or again or _has_no_law(model) else DEFAULT_KIND
+
+
+def _has_no_law(model: Model) -> bool:
+    """Whether every neuron has moved along a direction of its own."""
+    return model.network.readout.continuous and bool(model.earlier_steps)
 
 
 def at_dimension(model: Model, dimension: int) -> Model:
@@ -77,6 +82,11 @@ def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
         if model.step is not None and may_jump(parse(lookup(model.network.activation).expression)):
             _spike(model)  # refuses an activation whose gradient would be a delta function
         return system
+    if _has_no_law(model):
+        raise BadInput(
+            f"what = {what!r}: after several steps the rows of a readout with a density have no common directions",
+            'simulate what = "network", or take readout values',
+        )
     spike, given = _spike(model), _directions(model)
     spiked: dict[str, Any] = {"spike": spike, "steps": (), "same_batch": ()}
     if model.network.readout.continuous:

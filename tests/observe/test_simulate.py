@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from giantstep.observe.baselines import random_features
-from giantstep.observe.finite_system import at_dimension, finite_system
+from giantstep.observe.finite_system import at_dimension, default_kind, finite_system
 from giantstep.observe.simulate import simulate, simulate_seed
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.errors import BadInput
@@ -24,6 +25,8 @@ MODEL = Model.from_dict(
         "fit": {"samples": 2.0, "ridge": 0.05},
     }
 )
+DENSITY = MODEL.replace({"network.readout": {"density": "gaussian"}})
+TWICE = replace(DENSITY, earlier_steps=(MODEL.step,))
 SPIKED = MODEL.replace({"step": None, "spike": {"strength": 1.0, "alignment": 0.8, "bulk_variance": 1.2}})
 
 
@@ -89,6 +92,11 @@ def test_simulation_summary_and_single_seed() -> None:
     assert single["train_error"]["standard_error"] is None
 
 
+def test_what_is_simulated_where_nothing_is_said() -> None:
+    """What the theory describes; the network where there is none."""
+    assert [default_kind(one) for one in (MODEL, DENSITY, TWICE)] == ["srf", "srf", "network"]
+
+
 @pytest.mark.parametrize(
     ("model", "options"),
     [
@@ -103,6 +111,8 @@ def test_simulation_summary_and_single_seed() -> None:
         (MODEL, {"seed": -1}),
         (MODEL, {"dimension": 10**7}),
         (MODEL.replace({"fit.samples": 1e-3}), {}),
+        (TWICE, {"what": "srf"}),
+        (TWICE, {"what": "gaussian"}),
     ],
 )
 def test_simulations_that_make_no_sense_are_bad_input(model: Model, options: dict[str, Any]) -> None:
