@@ -1,13 +1,14 @@
 """Places in kappa where the output passes a kink of the loss, for ends of panels where it varies little about its mean.
 
 Features that saturate leave the output no variance beside kappa. Averages over the output then turn in kappa as fast as
-the mean of the output passes a kink, on a scale that the coefficients do not know.
+the mean of the output passes a kink, on a scale that the coefficients do not know. A label that varies beside kappa
+smooths that, but where it is stationary: its least and largest values, beyond which there are no labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from functools import partial
+from functools import lru_cache, partial
 
 import numpy as np
 
@@ -27,7 +28,10 @@ Fields = Callable[[Array], CoupledSystem]
 _BASE = Level(8, 24)
 _FINER, _ROUNDS = 257, 5  # places in a bracket, which shrinks by as much in each round
 _AROUND = (-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0)  # ends of panels about a turn, in widths of it
+_GRADED = (0.0, *(side * 4.0**k for k in range(-1, 16) for side in (-1.0, 1.0)))  # about one whose approach is long
 _WIDEST = 0.5  # width of a turn that the panels of the coefficients resolve
+_FAR, _SAME = (40.0, 60.0), 9  # indices that hardly occur; decimals to which two values of a label are one
+_INDEX = np.linspace(-9.0, 9.0, 2001)  # where a link is searched for stationary values
 _FEW = 4  # values of a label that is constant between its jumps
 _NEAR, _DIGITS = 1e-6, 11  # step of a slope in kappa; decimals to which two turns are one
 
@@ -46,12 +50,13 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
         system.fields(x)
         return system
 
+    around = _GRADED if _sweeps(problem) else _AROUND
     grid = table(problem.blocks, problem.link, _BASE.order)[:, 0]
     system = at(grid)
     found = {
         round(place, _DIGITS)
         for label, kink in _passages(system, base.labels)
-        for place in _sharp(at, label, kink, grid)
+        for place in _sharp(at, label, kink, grid, around)
     }
     if system.loss.SYMMETRIC:  # where kappa is folded, panels must be so
         found = {side * abs(place) for place in found for side in (-1.0, 1.0)}
@@ -90,7 +95,7 @@ def _passages(system: CoupledSystem, law: LabelLaw) -> list[tuple[Callable[[Arra
 
 
 def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
-    """The values of a label given kappa; none where it varies continuously beside kappa, which smooths."""
+    """The values of a label given kappa; where it varies continuously beside kappa, those where it is stationary."""
     if isinstance(law, Intervals):
         return [partial(np.full_like, fill_value=value) for value in sorted(set(law.label.tolist()))]
     if isinstance(law, Lines):
@@ -101,14 +106,45 @@ def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
     channel = problem.model.target.channel
     if channel is not None and channel.values:
         return [partial(np.full_like, fill_value=value) for value in channel.values]
-    if settles(problem):
-        return []
+    if _sweeps(problem):
+        ends = () if channel is not None else stationary_values(problem.model.target.link)
+        return [partial(np.full_like, fill_value=value) for value in ends]
     gamma, link = problem.overlaps[0][0], link_values(problem.model.target.mean_link)
     return [lambda kappa: link((gamma * kappa)[None])]
 
 
-def _sharp(at: Fields, label: Callable[[Array], Array], kink: Kink | None, grid: Array) -> Iterator[float]:
-    """Places about the sharp passages of a kink at a label, from the signs on a grid of kappa."""
+def _sweeps(problem: Problem) -> bool:
+    """Whether the label takes a range of values at one kappa."""
+    channel = problem.model.target.channel
+    return settles(problem) and not (channel is not None and channel.values)
+
+
+@lru_cache(maxsize=128)
+def stationary_values(link: str) -> tuple[float, ...]:
+    """The values of a link of one index at its local extremes, where it is constant, and in its limits."""
+    from scipy.optimize import minimize_scalar  # loads slowly, and few models need it
+
+    values = link_values(link)
+    y = values(_INDEX[None])
+    (turns,) = np.nonzero(np.diff(np.sign(np.diff(y))) != 0.0)
+    far = np.round(values(np.outer([1.0, -1.0], _FAR).reshape(1, -1)).reshape(2, 2), _SAME)
+    found = set(far[far[:, 0] == far[:, 1], 0].tolist())
+    for k in turns.tolist():
+        sign = 1.0 if 2.0 * y[k + 1] <= y[k] + y[k + 2] else -1.0
+        least = minimize_scalar(
+            lambda z, sign=sign: sign * float(values(np.array([[z]]))[0]),
+            bounds=(_INDEX[k], _INDEX[k + 2]),
+            method="bounded",
+            options={"xatol": 1e-12},
+        )
+        found.add(sign * float(least.fun))
+    return tuple(sorted({round(value, _SAME) for value in found if np.isfinite(value)}))
+
+
+def _sharp(
+    at: Fields, label: Callable[[Array], Array], kink: Kink | None, grid: Array, around: tuple[float, ...]
+) -> Iterator[float]:
+    """Places about the sharp passages of a kink at a label, from the signs on a grid of kappa; around: in widths."""
 
     def distance(kappa: Array) -> Array:
         system = at(kappa)
@@ -129,7 +165,7 @@ def _sharp(at: Fields, label: Callable[[Array], Array], kink: Kink | None, grid:
         width = 2.0 * _NEAR * spread / np.abs(distance(low + _NEAR) - distance(low - _NEAR))
     width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends
     for centre, reach in zip(low[width < _WIDEST].tolist(), width[width < _WIDEST].tolist(), strict=True):
-        yield from (centre + reach * part for part in _AROUND)
+        yield from (centre + reach * part for part in around if reach * abs(part) < 8.0 * _WIDEST)
 
 
 def _brackets(values: Array, grid: Array) -> tuple[Array, Array]:
