@@ -18,6 +18,7 @@ from giantstep.spec.kernels import function_kernel
 Array = np.ndarray
 _ORDER, _LEVELS, _SETTLED = 20, 8, 1e-14
 _REACH = 9.0
+_WITHIN = 0.25  # of a deviation, where panels of two of them need not be halved
 _ROUNDING = 1e-13  # of what mu_c has beside other features: 4e-15 is left where it has nothing, by measurement
 _STEP, _STENCIL = 0.03, ((1, 0.8), (2, -0.2), (3, 4.0 / 105.0), (4, -1.0 / 280.0))  # of a first derivative
 _MOST_ROUNDED = 10.0  # of what is averaged, beside its size: fourth powers, and z^4
@@ -162,13 +163,25 @@ def _on_panels(
     """Averages and sizes on panels of a width in standard deviations, cut at breakpoints."""
     (function, of), deviation, centre = given, math.sqrt(variance), 0.5 * float(shifts.min() + shifts.max())
     reach = (float(shifts.max()) - centre) / deviation + _REACH + further
-    breaks = [(b - centre) / deviation for b in function_kernel(function).BREAKPOINTS]
+    breaks = [(b - centre) / deviation for b in (*function_kernel(function).BREAKPOINTS, *_turns(function, deviation))]
     edges = evenly_cut(reach, width, breaks)
     points, weights = legendre(_ORDER)
     half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[:-1] + edges[1:])[:, None]
     x, weight = (middle + half * points).ravel(), (half * weights).ravel() / math.sqrt(2.0 * math.pi)
     value, slope = numpy_function(function)(centre + deviation * x)
     return of(value, slope, x, weight, (shifts - centre) / deviation)
+
+
+@lru_cache(maxsize=256)
+def _turns(function: str, deviation: float) -> tuple[float, ...]:
+    """Places about where a function turns within a small part of the deviation, ever further apart."""
+    found: list[float] = []
+    for centre, width in function_kernel(function).FUNCTION.features:
+        away = width
+        while away < _WITHIN * deviation:
+            found += [centre - away, centre + away]
+            away *= 2.0
+    return tuple(found)
 
 
 def _normal_density(x: Array, places: Array) -> Array:

@@ -64,3 +64,15 @@ def test_many_shifts_are_those_of_few(function: str) -> None:
     root_mean_square = 10.0 if function == "relu" else 1.0
     assert np.all(np.abs(found - wanted) <= 1e-13 * size * root_mean_square)
     assert not np.array_equal(found, wanted)
+
+
+def test_a_turn_that_is_narrow_beside_the_deviation() -> None:
+    """tanh at a variance of 1e10 is a sign but within 1e-5 deviations: integrals of sech^2 are 2, of sech^4 4/3."""
+    variance = 1e10
+    shifts = math.sqrt(variance) * np.array([-2.0, -0.3, 0.0, 1.1])
+    density = np.exp(-0.5 * shifts**2 / variance) / math.sqrt(2.0 * math.pi * variance)
+    mean, slope, curvature, squares = slope_averages(Term("tanh", 1.0, 0.0, variance), shifts)
+    np.testing.assert_allclose(mean, [math.erf(s / math.sqrt(2.0 * variance)) for s in shifts], rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(slope, 2.0 * density, rtol=1e-8)
+    np.testing.assert_allclose(curvature, -2.0 * density * shifts / variance, rtol=1e-8, atol=1e-18)
+    np.testing.assert_allclose(squares, 4.0 / 3.0 * density, rtol=1e-8)
