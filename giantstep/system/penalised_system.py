@@ -198,8 +198,7 @@ class PenalisedSystem(CoupledSystem):
         if not off <= _ACCURATE:
             raise NotConverged(
                 f"the averages of fit.penalty = {self.problem.model.fit.penalty} are known to {off:.0e} only",
-                self.hint()
-                or "its slope turns too sharply, as that of abs(a)**1.2 at zero; take a kink, or a power above 1.5",
+                self.hint() or "its slope turns too sharply: take a kink in the place of such a turn",
             )
         return found
 

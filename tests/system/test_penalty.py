@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.stats import norm, t
 
 from giantstep.observe.finite_system import at_dimension
@@ -140,11 +141,24 @@ def test_the_best_strength() -> None:
     assert abs(found.gradient["fit.penalty.l1"]) < 1e-8 and min(around) > found.result.test_error
 
 
-@pytest.mark.parametrize("penalty", ["abs(a)**1.05", "max(0,abs(a)-0.3)**1.2"])
-def test_slopes_like_a_root_are_refused_and_not_wrong(penalty: str) -> None:
-    """Nodes of the rule miss where such a slope turns: mpmath gives Q2 of the first 2 % and more away."""
-    with pytest.raises(NotConverged, match="are known to .* only"):
-        solve(model(fit__penalty=penalty))
+@pytest.mark.parametrize("power, free", [(1.05, 0.0), (1.2, 0.3)])
+def test_slopes_like_a_root(power: float, free: float) -> None:
+    """max(0, |a| - free)^power, once refused: E a^2 by its definition, at the law of what the proximal map is given.
+
+    With a = free + s^(1/(power - 1)) its slope is power s, which no quadrature has to resolve.
+    """
+    found = solve(model(fit__penalty=f"max(0,abs(a)-{free})**{power}")).order_parameters
+    width, spread = float(found["prox_width"][0]), float(np.sqrt(found["prox_variance"][0]))
+
+    def beyond(s: float) -> float:
+        a = free + s ** (1.0 / (power - 1.0))
+        stretch = s ** (1.0 / (power - 1.0) - 1.0) / (power - 1.0) + width * power
+        return float(a * a * norm.pdf(a + width * power * s, scale=spread) * stretch)
+
+    reach = (9.0 * spread) ** (power - 1.0)
+    inside = quad(lambda a: a * a * norm.pdf(a, scale=spread), 0.0, free)[0]
+    square = 2.0 * (inside + quad(beyond, 0.0, reach, epsabs=1e-14, limit=200)[0])
+    assert found["Q2"][0] == pytest.approx(square, rel=1e-9)
 
 
 def test_readouts_with_a_mean_need_a_dimension() -> None:
