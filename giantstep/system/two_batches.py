@@ -78,7 +78,7 @@ def batch_pair(fit: Fit, sharing: Sharing) -> BatchPair:
     if not error <= ROUGH:
         raise NotConverged(
             f"what two fits share changes by {error:.1e} (relative) between rules of quadrature",
-            "take a smoother link, a larger batch, or a smaller learning rate",
+            "take a smoother link or activation, a larger batch, or another learning rate",
         )
     residual = search.certificate(overlaps)
     if not residual <= RESIDUAL:

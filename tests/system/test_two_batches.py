@@ -77,6 +77,13 @@ def test_steps_without_a_spike(changes: dict[str, object]) -> None:
     assert (apart.half_mean_square > 1e-3) if moves else abs(apart.half_mean_square) < 1e-6
 
 
+def test_rows_that_batches_leave_alike() -> None:
+    """A linear activation adds no noise to the rows: what they have of their own is rounding."""
+    found = gs.decompose(MODEL.replace({"network.activation": "linear"}))
+    assert found.bias_squared is not None and min(found.variance.values()) > -1e-12
+    assert found.bias_squared + sum(found.variance.values()) == pytest.approx(found.test_error, rel=1e-7)
+
+
 def test_bias_and_variances_of_a_step() -> None:
     found = gs.decompose(TWO, dimension=500)
     assert found.bias_squared is not None and min(found.variance.values()) > 0.0
