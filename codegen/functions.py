@@ -57,7 +57,7 @@ def emit_scalar(scalar: ScalarFunction, expression: str) -> FunctionModule:
     # the closed form of a polynomial hardly ever cancels: panels are enough behind it
     smooth = not scalar.breakpoints and not scalar.is_polynomial
     pieces = [stabilised(piece) for _, _, piece in scalar.pieces]
-    values = [scalar.at(b) for b in scalar.breakpoints]
+    values = scalar.at_breakpoints()
     rule = "piecewise" if linear else "closed" if closed else "smooth" if smooth else "panels"
     identity = closed.identity if closed else "piecewise" if linear else "quadrature"
     limits = _limits(scalar) if smooth else {}

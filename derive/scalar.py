@@ -40,6 +40,18 @@ class ScalarFunction:
         """The expression at another argument."""
         return self.expr.subs(self.z, argument)
 
+    def at_breakpoints(self) -> list[Any]:
+        """The values at the breakpoints. SymPy cannot compare an algebraic number that is zero, as a polynomial at its
+        root in max(0, .), with zero: what is continuous there has the value of the piece before.
+        """
+        found = []
+        for place, (_, _, before) in zip(self.breakpoints, self.pieces, strict=False):
+            try:
+                found.append(self.at(place))
+            except ValueError:
+                found.append(before.subs(self.z, place))
+        return found
+
     def shifted(self, bias: Any) -> ScalarFunction:
         """z -> f(z + bias), bias a number; breakpoints and parity derived again."""
         bias = sympy.sympify(bias)

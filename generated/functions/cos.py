@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 53dedd3d661a0e14, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 53068d0694292a49, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "53dedd3d661a0e14e8fbfc5fa8294069749fd96d940b988c58a4cf088c849858"
+SIGNATURE = "53068d0694292a49a5e8622c5ec1f2b49eb64b0f05887fca29042c4b840960f5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c74d63f466eed421, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 033b09e255dd2504, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c74d63f466eed4218063228a305d5606b9235c10b531fdf05877886dcce79223"
+SIGNATURE = "033b09e255dd2504c1ce43b30c8610870d51e28887424fe1fb93479a9685c164"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

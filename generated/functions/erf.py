@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ea396bd048dfd7c5, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 1abcebf24a1ddff7, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "ea396bd048dfd7c54f22f5eb0c02d9ca183538ccc857943d2b00d07e54851123"
+SIGNATURE = "1abcebf24a1ddff768e8c62c50fc92ab0c2ab82de97df3f517b687e63bb216c4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f3e8f2c73ab869da, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 78ca1614018b0d12, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "f3e8f2c73ab869dab9cb46196dfada8c4ed14c9b82a692dff8d5e3269e3a95a3"
+SIGNATURE = "78ca1614018b0d1255debe5144561855e9569cd26b1a8c0361e181e3318ee04e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

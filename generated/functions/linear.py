@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ad75dc74da6efa2e, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 751e4a49446aac9b, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "ad75dc74da6efa2e563ffb720ace74b4c7cac6cee15f4b1f8590586fdc46a912"
+SIGNATURE = "751e4a49446aac9ba6b9e3f494a955fb651fdf4332ef475f6cb73d63acc8e9d1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

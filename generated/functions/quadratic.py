@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 346e125387ffd2a8, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 29f969eceaa2fa4a, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "346e125387ffd2a81c497db0f737a537a21ba30ea44c2db3303ed7c439583acb"
+SIGNATURE = "29f969eceaa2fa4aaa31038f2ac23355aa86e1fd9643d1e612f19eb7b69232de"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7ae6c42111531695, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 5eb8ef03c09b1efe, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "7ae6c421115316950e955eba7b4ad10aff067b37c1803065d25cf5f06319c0fb"
+SIGNATURE = "5eb8ef03c09b1efe68910c55c7d3f42755143f5cdc9c894a8eeff7f65846fe09"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b316db21453502c3, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature ce900c74db93c55d, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b316db21453502c315fbfe0b5f75fe7945fd32ae8e6fff9ed8befb3854699ec3"
+SIGNATURE = "ce900c74db93c55d817b219fd537c060d8880a08be93eca8d4c4b1fec9b361f8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

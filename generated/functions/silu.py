@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6cdc96bc3cc4febe, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature dd782ce6f146c9aa, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "6cdc96bc3cc4febe381b4889d64ea873541171f3619ec888bd0e69491cc3f160"
+SIGNATURE = "dd782ce6f146c9aa3fc604666005e8d04c6e6af8f8c3f16f10ce8416f2f7d4c4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

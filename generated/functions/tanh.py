@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8c71f17dcaafba67, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 83ee9b7c13db22c5, runtime b0313e007b7ec8da.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "8c71f17dcaafba67b5db640cf45c609d758219d4bc7fc1769ae14bf3c0154fca"
+SIGNATURE = "83ee9b7c13db22c54e474e321dbb314fc3b183308d719f14fe90747a60de987a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature da41de2e19cc3af4.
+Generated; do not edit. Signature 08cd53080c49ff39.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "da41de2e19cc3af4dad80efd23cb515d8fe7ee67bd557bbd3885666f5d22049a"
+SIGNATURE = "08cd53080c49ff39bd587a1d4fd358f53611538ce6ee28cce11ac77d73a6f6ad"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,6 +1,7 @@
 """Breakpoints, pieces and parity, derived from expressions."""
 
 import mpmath
+import numpy as np
 import pytest
 import sympy
 
@@ -122,3 +123,13 @@ def test_shift_moves_breakpoints_and_breaks_parity() -> None:
     assert f.breakpoints == (-sympy.Rational(3, 2), sympy.S.Half)
     assert f.parity == "none"
     assert scalar_function("tanh").shifted(0) == scalar_function("tanh")
+
+
+def test_values_where_two_polynomials_cross_at_irrational_roots() -> None:
+    """SymPy cannot compare what vanishes there with zero; both sides of the kink have one value."""
+    f = scalar_function("max(z**3, 3*z - 1)")
+    roots = sorted(np.roots([1.0, 0.0, -3.0, 1.0]).real)
+    found = [(float(place), float(value)) for place, value in zip(f.breakpoints, f.at_breakpoints(), strict=True)]
+    np.testing.assert_allclose(found, [(root, root**3) for root in roots], rtol=1e-12)
+    above = scalar_function("relu(z**3 - 3*z + 1)")
+    assert max(abs(sympy.N(value, 30)) for value in above.at_breakpoints()) < 1e-28
