@@ -144,10 +144,15 @@ def keys_of(text: str) -> list[str]:
 
 
 def spread(arguments: Sequence[str]) -> list[str]:
-    """``--set a=1 b=2`` as ``--set a=1 --set b=2``: the option is repeated before each further key=value."""
+    """``--set a=1 b=2`` as ``--set a=1 --set b=2``: the option is repeated before each further key=value. A range from
+    a negative number, ``--scores -1:1``, as ``--scores=-1:1``: it looks like an option.
+    """
     found: list[str] = []
     current = ""
     for word in arguments:
+        if found and re.fullmatch(r"--[a-z-]+", found[-1]) and re.match(r"-[\d.][^:]*:", word):
+            found[-1] += f"={word}"
+            continue
         if current and found[-1] != current and re.match(r"[a-z_]+(\.\w+)+=", word):
             found.append(current)
         elif found and found[-1] != current:

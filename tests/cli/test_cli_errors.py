@@ -242,6 +242,7 @@ def test_options_take_several_pairs() -> None:
         "m.toml",
         "e.f=3",
     ]
+    assert spread(["--scores", "-1:1", "--ridge", "-1"]) == ["--scores=-1:1", "--ridge", "-1"]
     assert spread(["--sweep", "a.b=1", "--set", "c.d=2", "runs/a.b=1/m.toml"]) == [
         "--sweep",
         "a.b=1",
