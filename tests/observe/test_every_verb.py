@@ -44,7 +44,7 @@ ALSO_LONG = {
         "structured inputs, two indices",
     ),
 }
-NOT_LONG = {"simulate": ("rank 2, two indices",), "compare": ("rank 2, two indices",)}
+NOT_LONG = {"compare": ("rank 2, two indices",)}
 
 
 def cells(verb: str, names: Sequence[str] = NAMES) -> list[Any]:

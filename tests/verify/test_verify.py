@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -62,15 +61,12 @@ def test_sound_models_pass(model: Model) -> None:
     assert ("after the step" in "\n".join(lines)) == (model.step is not None)
 
 
-@lru_cache(maxsize=1)
-def checks_of_spiked() -> tuple[list[Check], tuple[int, int]]:
-    """All of them, and the precision of mpmath before and after."""
-    before = mpmath.mp.dps
-    return list(checks(SPIKED)), (before, mpmath.mp.dps)
-
-
 def test_every_check_is_there() -> None:
-    names = "\n".join(check.name for check in checks_of_spiked()[0])
+    before = mpmath.mp.dps
+    found = list(checks(SPIKED))
+    assert all(check.ok for check in found if "simulation" not in check.name)
+    assert mpmath.mp.dps == before  # its precision is left alone
+    names = "\n".join(check.name for check in found)
     for words in (
         "Conditional Gaussian equivalence of erf",
         "closed forms of erf",
@@ -155,12 +151,6 @@ def test_a_wrong_step_is_noticed() -> None:
     assert step_check(STEPPED, problem).ok
     wrong = problem.with_features(spike=replace(problem.spike, strength=problem.spike.strength * (1.0 + 1e-9)))
     assert not step_check(STEPPED, wrong).ok
-
-
-def test_precision_of_mpmath_is_left_alone() -> None:
-    rows, (before, after) = checks_of_spiked()
-    assert all(check.ok for check in rows if "simulation" not in check.name)
-    assert before == after
 
 
 @pytest.mark.slow
