@@ -16,18 +16,17 @@ import mpmath
 import sympy as sp
 from sympy.core.function import AppliedUndef
 
-from derive.blocks import KAPPA, UNIT, BlockSum, Definition, LogDet, MatrixInverse, family_name, member_indices, walk
+from derive.average_rules import Rules, apart, rules_of
+from derive.blocks import KAPPA, UNIT, BlockSum, Definition, LogDet, MatrixInverse, family_name, member_indices
 from derive.free_indices import depends_on, is_index
 from derive.gaussian.expectation import Expectation
 from derive.gaussian.numeric import mpmath_function
 from derive.gaussian.quadrature import QuadratureError
 from derive.high_precision import (
     DIGITS,
-    GAUSS,
     STEP,
     NotEvaluable,
     exponential_integral,
-    gauss_rule,
     minimum_of,
 )
 from derive.matrix_values import SIDE, matrix_value
@@ -35,24 +34,11 @@ from derive.symbols import SYMMETRIC
 
 Where = Mapping[sp.Symbol, Any]
 Key = tuple[str, tuple[Any, ...]]
-Rules = list[tuple[sp.Symbol, list[tuple[Any, Any]]]]  # variables with nodes and weights
 
 SIZE = 2  # values of an index
 _FAR, _AVERAGE = 90, 60
 _WIDE = 64  # minima are looked for in (-64, 64)
-_OF_KAPPA = 2  # nodes; what stands under an average over kappa is true of any measure
 _ARITHMETIC = (sp.Add, sp.Mul, sp.Pow)
-_STRUCTURE = (
-    AppliedUndef,
-    sp.Indexed,
-    sp.Derivative,
-    sp.Subs,
-    sp.Limit,
-    sp.Integral,
-    BlockSum,
-    LogDet,
-    sp.KroneckerDelta,
-)
 
 
 class RandomValues:
@@ -291,10 +277,10 @@ class RandomValues:
     # --- averages and integrals -------------------------------------------------------------------------------------
 
     def _average(self, expression: Expectation, where: Where) -> Any:
-        rules = _rules(expression)
+        rules = rules_of(expression)
         if rules is not None:
             return self._nested(expression.integrand, rules, where)
-        given, names = _apart(expression)
+        given, names = apart(expression)
         return self._adaptive(given, {**where, **{name: self.at(e, where) for e, name in names.items()}})
 
     def _nested(self, integrand: Any, rules: Rules, where: Where) -> Any:
@@ -343,50 +329,6 @@ class RandomValues:
 @lru_cache(maxsize=65536)
 def _millionths(seed: int, name: tuple[Any, ...]) -> int:
     return random.Random(f"{seed} {name}").randint(200000, 950000)
-
-
-@lru_cache(maxsize=4096)
-def _rules(expression: Expectation) -> Rules | None:
-    """Rules for the variables of an average; None of a given function that is no polynomial."""
-    integrand, polynomial = (
-        expression.integrand,
-        {v: expression.integrand.is_polynomial(v) for v in expression.variables},
-    )
-    if not all(polynomial.values()) and _is_plain(_apart(expression)[0]):
-        return None
-    found = []
-    for variable in expression.variables:
-        degree = _degree(integrand, variable) if polynomial[variable] else 2 * GAUSS - 1
-        count = _OF_KAPPA if str(variable).startswith(str(KAPPA)) else degree // 2 + 1
-        found.append((variable, gauss_rule(count)))
-    return found
-
-
-@lru_cache(maxsize=4096)
-def _apart(expression: Expectation) -> tuple[Any, Mapping[Any, sp.Symbol]]:
-    """The average with symbols in the place of members and functions that its variables are not in, and these."""
-    if expression.has(BlockSum):
-        return expression, {}
-    atoms = expression.integrand.atoms(sp.Indexed, AppliedUndef)
-    outside = [e for e in atoms if not depends_on(e) & frozenset(expression.variables)]
-    names = {e: sp.Dummy(real=True, positive=family_name(e) != "s") for e in sorted(outside, key=str)}
-    return (expression.xreplace(names) if names else expression), names
-
-
-def _is_plain(expression: Any) -> bool:
-    """Whether nothing in it is a member, a function without a formula, or computed in a way of its own."""
-    return not expression.has(*_STRUCTURE) and not any(hasattr(e, "numerical_value") for e in walk(expression))
-
-
-@lru_cache(maxsize=65536)
-def _degree(polynomial: Any, variable: sp.Symbol) -> int:
-    """No less than the degree of a polynomial, which is not expanded."""
-    if polynomial == variable or not polynomial.has(variable):
-        return int(polynomial == variable)
-    degrees = [_degree(arg, variable) for arg in polynomial.args]
-    if isinstance(polynomial, sp.Pow):
-        return int(polynomial.exp) * degrees[0]
-    return sum(degrees) if isinstance(polynomial, sp.Mul) else max(degrees)
 
 
 @lru_cache(maxsize=256)

@@ -148,12 +148,7 @@ def decompose(
     been derived, NotConverged where a pair is not found to its accuracy. Source: docs/theory.md, section 14.
     """
     checked_count("members", members, 1)
-    if model.fit.loss.predicts is not None:
-        raise BadInput(
-            f"fit.loss = {model.fit.loss} has an output that stands for the mean label {model.fit.loss.predicts.text}: "
-            "the error of that is no average over pairs of fits, into which bias and variance are split",
-            "take a loss whose output is the label itself, as square, or one of the margin",
-        )
+    _require_label(model)
     resampling = _resampling(bootstrap, subsample)
     held, present = _names("given", given), sources_of(model)
     if simulate:
@@ -188,6 +183,17 @@ def decompose(
         missing,
         {k: decomposed.calibration(chosen, k, at) for k in sorted({1, members}) if at.size},
     )
+
+
+def _require_label(model: Model) -> None:
+    """Raise BadInput for outputs that stand for something else."""
+    loss = model.fit.loss
+    if loss.predicts is not None:
+        raise BadInput(
+            f"fit.loss = {loss} has an output that stands for the mean label {loss.predicts.text}: the error of that "
+            "is no average over pairs of fits, into which bias and variance are split",
+            "take a loss whose output is the label itself, as square, or one of the margin",
+        )
 
 
 def sources_of(model: Model) -> Sources:
