@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from giantstep.law.kind import bulk_kind
-from giantstep.spec.errors import BadInput
+from giantstep.law.kind import BulkKind, bulk_kind
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
@@ -34,7 +34,10 @@ class Sharing(NamedTuple):
 
 
 class PairEquations(Protocol):
-    """Equations for T_12 = beta Q2_12 and Q1_12, where E g_1 g_2 is given at every node of kappa [N]."""
+    """Equations for T_12 = beta Q2_12 and Q1_12, where E g_1 g_2 is given at every node of kappa [N].
+
+    Raise NotConverged.
+    """
 
     def missed(self, known: Mapping[str, Any], own: Mapping[str, Array], average: Array) -> tuple[Array, Array]:
         """What vanishes for T_12 [K] and for Q1_12 [K, K], by what is known of a single fit."""
@@ -78,7 +81,8 @@ class PairOfLayer:
         numbers = system.numbers
         system.evaluated = False  # these are no longer those of the fit
         numbers["avg_gg"], numbers["Q1"], numbers["adjoint"] = share * average, own["Q1_12"], own["Q2_12"]
-        system.follow()
+        if not system.follow():
+            raise NotConverged("what the samples of the step add to the rows is not found again", "raise fit.ridge")
         return numbers["residual_adjoint"].copy(), numbers["residual_Q1"].copy()
 
     def certificate(self, state: Mapping[str, Any], parameters: Array, square: bool) -> float:
@@ -96,7 +100,7 @@ def pair_equations(kernel: ModuleType, system: CoupledSystem) -> PairEquations:
     return PairOfLayer(system)
 
 
-def kind_of_pairs(model: Model) -> Any:
+def kind_of_pairs(model: Model) -> BulkKind:
     """The law of rows whose generated module has the averages over two outputs."""
     kind = bulk_kind(model)
     return "norms" if kind in _LAYERS else kind
