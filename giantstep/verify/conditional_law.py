@@ -112,6 +112,13 @@ def _at_nodes(text: str, shift: Array, variance: float, width: float) -> tuple[A
     return g, weight, function(shift[:, None] + root * g)
 
 
+def kurtosis(text: str, shift: float, variance: float) -> float:
+    """E x^4/(E x^2)^2 of x = sigma(shift + sqrt(variance) g) about its mean, as far as g has weight."""
+    _, weight, values = _at_nodes(text, np.array([shift]), variance, _WIDTHS[1])
+    square = (values - (weight * values).sum()) ** 2
+    return float((weight * square**2).sum() / (weight * square).sum() ** 2)
+
+
 def norm_feature(text: str, shift: Array, variance: float) -> Array:
     """mu_c = c dmu0/dc = E[(g^2 - 1) sigma(shift + sqrt(c) g)]/2 of one block, [N]. Source: THEORY section 5."""
     return np.asarray(0.5 * variance * neuron_moments(text, shift, variance)[2])

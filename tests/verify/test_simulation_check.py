@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import erf, exp, sqrt
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from giantstep.observe.simulate import Simulation
 from giantstep.spec.model import Model
 from giantstep.verify import simulation
+from giantstep.verify.conditional_law import kurtosis
 from giantstep.verify.simulation import Difference, compared, extrapolated, simulation_checks
 
 MODEL = Model.from_dict(
@@ -20,6 +22,17 @@ MODEL = Model.from_dict(
         "fit": {"samples": 1.5, "ridge": 0.2},
     }
 )
+
+#: Features are 1 - 2 exp(-2 (z + 8)) but for a few: no network is near the limit.
+SATURATED = Model.from_dict(
+    {
+        "network": {"activation": "tanh", "width": 1.0, "bias": 8.0},
+        "target": {"link": "sign"},
+        "fit": {"samples": 2.0, "ridge": 4e-11},
+    }
+)
+
+MEAN = erf(0.5 / sqrt(2.0))  # of sign(0.5 + g)
 
 
 def planted(monkeypatch: pytest.MonkeyPatch, error: float, spread: float, kept: float = 0.0) -> None:
@@ -39,8 +52,8 @@ def planted(monkeypatch: pytest.MonkeyPatch, error: float, spread: float, kept: 
     monkeypatch.setattr(simulation, "simulate", simulated)
 
 
-def outcomes(seeds: int = 64) -> set[str]:
-    return {check.outcome for check in simulation_checks(MODEL, seeds=seeds)}
+def outcomes(seeds: int = 64, model: Model = MODEL) -> set[str]:
+    return {check.outcome for check in simulation_checks(model, seeds=seeds)}
 
 
 @pytest.mark.parametrize(
@@ -98,3 +111,28 @@ def test_errors_propagate() -> None:
 def test_a_real_simulation_agrees() -> None:
     found = list(simulation_checks(MODEL, dimension=60, seeds=30))
     assert len(found) == 2 and all(check.outcome != "FAILED" for check in found), [c.line() for c in found]
+
+
+def test_features_with_heavy_tails_leave_networks_undecided_and_are_checked_as_gaussians() -> None:
+    found = {check.name: check for check in simulation_checks(SATURATED, dimension=60, seeds=40)}
+    assert found["train error: simulation, d = 60"].undecided.startswith("features have a kurtosis of 2.1e+06")
+    assert found["train error of Gaussian features: simulation, d = 60"].outcome != "FAILED"
+
+
+def test_a_wrong_theory_of_features_with_heavy_tails_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted(monkeypatch, 0.04, 0.02)
+    assert outcomes(model=SATURATED) == {"undecided", "FAILED"}
+
+
+@pytest.mark.parametrize(
+    ("text", "shift", "variance", "expected"),
+    [
+        ("2*z+1", 0.3, 2.0, 3.0),
+        ("He(2,z)", 0.0, 1.0, 15.0),
+        ("He(3,z)", 0.0, 1.0, 93.0),
+        ("sign", 0.5, 1.0, (1.0 + 3.0 * MEAN**2) / (1.0 - MEAN**2)),
+        ("exp(z)", 0.4, 0.25, exp(1.0) + 2.0 * exp(0.75) + 3.0 * exp(0.5) - 3.0),  # of a log-normal variable
+    ],
+)
+def test_kurtosis(text: str, shift: float, variance: float, expected: float) -> None:
+    assert kurtosis(text, shift, variance) == pytest.approx(expected, rel=1e-12)
