@@ -11,6 +11,7 @@ from itertools import chain
 import numpy as np
 
 from giantstep.spec.errors import NotConverged
+from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.evidence import conditions
@@ -37,13 +38,12 @@ PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that 
 # of the answer is estimated from
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
 TO_THE_LAST = 1e-15
-_HELD = 1e-4  # relative moves below this that do not shrink are rounding
+_HELD, _SOON = 1e-4, 6  # relative moves below this that do not shrink are rounding; Newton steps from what is near
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an output, in units of it: first and last
 _PAIRS = 7  # of systems that are compared, at most
 _CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
-_SOON = 6  # Newton steps from what is near
 Pair = tuple[CoupledSystem, CoupledSystem]
 # system, unknowns, evaluations, change of the test error under refinement, observables
 Found = tuple[CoupledSystem, Array, int, float, Array]
@@ -119,6 +119,7 @@ def coupled_solution(
         times = next_times(times, finer, x, tests, tolerance)
     if found is None:
         raise NotConverged(_stalled(problem), last.hint() or _hint(problem))
+    require_decided(*found[:2])
     return found
 
 

@@ -140,3 +140,17 @@ def test_labels_too_rare_to_move_the_test_error() -> None:
     assert result.train_error == 0.0 and result.quadrature_error < 1e-10
     with pytest.raises(NotConverged, match="all but a share"):  # nothing else decides on the mean features
         solve(rare)
+
+
+@pytest.mark.parametrize(("activation", "link"), [("tanh", "abs"), ("cos", "linear"), ("tanh", "z**2-1")])
+def test_mirrored_samples_leave_no_mean(activation: str, link: str) -> None:
+    """Of rare labels none decides on features of the other parity; equations of labels that are not rare say so too."""
+    changes = {"network__activation": activation, "target__link": link}
+    width = (80.0, 15.0) if link == "z**2-1" else (8.6, 4.0)
+    rare, often = (model({"name": "epsilon_insensitive", "epsilon": e}, **changes) for e in width)
+    found = solve(rare)
+    assert found.order_parameters["V2"] == pytest.approx([10.0], rel=1e-15)
+    assert not any(found.order_parameters[name].any() for name in ("m", "zeta", "psi", "Q1", "Q2"))
+    felt = solve(often).order_parameters
+    assert felt["Q2"].max() > 1e-9
+    assert all(np.abs(felt[name]).max() < 1e-12 for name in ("m", "zeta", "psi"))
