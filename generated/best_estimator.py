@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 87d89e2aabc34320, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 173bd1a2ac746f3f, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "87d89e2aabc34320277816c103eee030316c9ec98d0ffded6998d92b2e67dc7b"
+SIGNATURE = "173bd1a2ac746f3f826dfeb33107ae97e5172e716eb84bca652744824c41d4d5"
 
 
 def overlap(lower, information, alpha):

@@ -4,14 +4,14 @@ V, Delta, mean: width of the proximal map, variance and mean of its argument; av
 of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field, pull:
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block.
 
-Generated; do not edit. Signature 3b97d576186e6f5d, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 1455ac6e014088fd, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3b97d576186e6f5d40d859fefd37127a0e9416b1169fcbcd50123e1cb01b6462"
+SIGNATURE = "1455ac6e014088fd80254d1e6e3915dd631b9fbf0ffb6f5f805940a183ca85ad"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

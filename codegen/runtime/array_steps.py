@@ -12,7 +12,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from codegen.runtime.compiling import kept
+from codegen.runtime.compiling import inner, kept
 from codegen.runtime.contractions import ALONG
 from codegen.runtime.products import LARGE, Product
 
@@ -22,6 +22,25 @@ AXES = 8  # of the loops of a step, at most
 # columns of a step: kind, its operands, the first and one after the last; of the result its place and size
 KIND, FIRST, LAST, PLACE, SIZE, LENGTH = 0, 1, 2, 3, 4, 5
 STRIDE = LENGTH + AXES  # lengths of the loops come first, then the strides of the result
+
+
+@inner
+def _place(row, first, strides, index):
+    """Where the numbers of the last loop begin, from columns of a row: the first place, and strides loop by loop."""
+    place = row[first]
+    for axis in range(AXES - 1):
+        place += index[axis] * row[strides + axis]
+    return place
+
+
+@inner
+def _advance(step, index):
+    """The next round of the loops but the last."""
+    for axis in range(AXES - 2, -1, -1):
+        index[axis] += 1
+        if index[axis] < step[LENGTH + axis]:
+            break
+        index[axis] = 0
 
 
 @kept(**{**ALONG, "no_cpython_wrapper": False})
@@ -46,17 +65,12 @@ def run_steps(steps, operands, factors, both, missed):
             outer *= step[LENGTH + axis]
             index[axis] = 0
         for _ in range(outer):
-            at = step[PLACE]
-            for axis in range(AXES - 1):
-                at += index[axis] * step[STRIDE + axis]
+            at = _place(step, PLACE, STRIDE, index)
             if kind == PRODUCT:
                 for n in range(length):
                     terms[n] = sizes[n] = 1.0
             for o in range(step[FIRST], step[LAST]):
-                operand = operands[o]
-                place, stride = operand[0], operand[AXES]
-                for axis in range(AXES - 1):
-                    place += index[axis] * operand[1 + axis]
+                place, stride = _place(operands[o], 0, 1, index), operands[o, AXES]
                 if kind == PRODUCT:
                     for n in range(length):
                         terms[n] *= value[place + n * stride]
@@ -83,11 +97,7 @@ def run_steps(steps, operands, factors, both, missed):
                 for n in range(length):
                     value[at + n * along] += terms[n]
                     bound[at + n * along] += sizes[n]
-            for axis in range(AXES - 2, -1, -1):
-                index[axis] += 1
-                if index[axis] < step[LENGTH + axis]:
-                    break
-                index[axis] = 0
+            _advance(step, index)
         if kind >= EQUAL:
             missed[equation, 0], missed[equation, 1] = largest, scale
             equation += 1

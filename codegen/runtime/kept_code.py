@@ -105,6 +105,16 @@ def keep(compiled: Any, function: Callable[..., Any]) -> None:
         _only_without_folder(error)
 
 
+def can_keep() -> bool:
+    """Whether a folder for machine code of these modules can be written."""
+    try:
+        _SealedCache(can_keep)
+    except RuntimeError as error:
+        _only_without_folder(error)
+        return False
+    return True
+
+
 def _only_without_folder(error: RuntimeError) -> None:
     """Raise an error again, but for that of numba where no folder can be written."""
     if "no locator available" not in str(error):

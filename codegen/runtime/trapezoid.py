@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from codegen.runtime.compiling import entry, kept, values_at
+from codegen.runtime.compiling import entry, inner, kept, values_at
 from codegen.runtime.contractions import INNER
 from codegen.runtime.gaussian import EPS, NORM, REACH, TINY
 
@@ -68,6 +68,21 @@ def _rest(nodes, mu0, mu1, offset, parity):
     return residual
 
 
+@inner
+def _claimed(change, size):
+    """The error that is claimed of the fine rule, by the difference of two."""
+    return abs(change) * math.sqrt(abs(change) / (size + TINY))
+
+
+@inner
+def _ends(shifts):
+    """The least and the largest; numba's own take longer to compile than all of the rule."""
+    least = most = shifts[0]
+    for s in shifts:
+        least, most = min(least, s), max(most, s)
+    return least, most
+
+
 @entry
 def trapezoid(f, shifts, q, raw, nodes):
     """Coefficients and errors; points where two steps do not confirm each other are marked.
@@ -82,9 +97,7 @@ def trapezoid(f, shifts, q, raw, nodes):
     count = nodes.shape[1]
     half = count // 2
     apart_by = 0.5 * q * nodes[0, half + 1]  # a difference of others would be rounded
-    least = most = shifts[0]
-    for s in shifts:  # numba's own take longer to compile than all of this
-        least, most = min(least, s), max(most, s)
+    least, most = _ends(shifts)
     low, high = least / apart_by - count, most / apart_by + count
     together = high - low < 0.25 * count * shifts.shape[0]
     first = math.floor(low) if together else 0.0
@@ -113,11 +126,10 @@ def trapezoid(f, shifts, q, raw, nodes):
         noise = EPS * math.sqrt(even_rough + odd_rough)
         even2, odd2 = _rest(nodes, mu0, mu1, offset, 0), _rest(nodes, mu0, mu1, offset, 1)
         residual, change2 = even2 + odd2, even2 - odd2
-        error0 = abs(change0) * math.sqrt(abs(change0) / (scale + TINY))
-        error1 = abs(change1) * math.sqrt(abs(change1) / (scale + TINY))
+        error0, error1 = _claimed(change0, scale), _claimed(change1, scale)
         error2 = 0.0
         if abs(change2) > noise * (2.0 * math.sqrt(residual) + noise):
-            error2 = abs(change2) * math.sqrt(abs(change2) / (residual + TINY))
+            error2 = _claimed(change2, residual)
         ends = nodes[3, 0] * nodes[2, 0] ** 2 + nodes[3, count - 1] * nodes[2, count - 1] ** 2
         bound = 1e-14 * scale
         fine = error0 <= bound and error1 <= bound and error2 <= 1e-13 * residual and ends <= 1e-30 * second

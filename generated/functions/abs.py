@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 07fbe0b9e8b31dcf, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9f11e9fa76662414, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "07fbe0b9e8b31dcf9c67c981e67a4ace3aef5e3700bee0affaf7e32da663b722"
+SIGNATURE = "9f11e9fa76662414fd3bdf8320f777df8334ce94aa99a485771cd2423139a479"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

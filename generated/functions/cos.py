@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 53068d0694292a49, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature eedd88c801aa5350, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "53068d0694292a49a5e8622c5ec1f2b49eb64b0f05887fca29042c4b840960f5"
+SIGNATURE = "eedd88c801aa535071ec120a40f0eb0fa900e4c53515a427d09ab73e512639c1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 033b09e255dd2504, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 1f3576d99827d65d, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "033b09e255dd2504c1ce43b30c8610870d51e28887424fe1fb93479a9685c164"
+SIGNATURE = "1f3576d99827d65da1981a06d0096f9333ba9b5231e9ae60beb07560858d3dac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

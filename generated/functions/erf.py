@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1abcebf24a1ddff7, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9642b717e8c4b0b9, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "1abcebf24a1ddff768e8c62c50fc92ab0c2ab82de97df3f517b687e63bb216c4"
+SIGNATURE = "9642b717e8c4b0b9a9fa53d2a1d1e61b9549dd988a5021188bc6b0717f0c1578"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 78ca1614018b0d12, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature ad79d4c00d0c9940, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "78ca1614018b0d1255debe5144561855e9569cd26b1a8c0361e181e3318ee04e"
+SIGNATURE = "ad79d4c00d0c9940b4781eea072175fdd6e9988d78832b702e1f1b3e000d3ffd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f36c8d0748f9a8d7, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 65c1326cd8f3a51d, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "f36c8d0748f9a8d7422af361edaeba88f77c6a35b4036572d60746fbe3cd2b38"
+SIGNATURE = "65c1326cd8f3a51def33c3da75989bc75cb6c83ef79988a1fed9ebc406b72f47"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

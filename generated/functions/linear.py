@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 751e4a49446aac9b, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 74a71969680002dc, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "751e4a49446aac9ba6b9e3f494a955fb651fdf4332ef475f6cb73d63acc8e9d1"
+SIGNATURE = "74a71969680002dc55a4c3b9683049a503300d769bb6ddd9a545f77c6ad1d4e6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

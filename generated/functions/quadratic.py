@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 29f969eceaa2fa4a, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature e5ed6d2ff06893cd, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "29f969eceaa2fa4aaa31038f2ac23355aa86e1fd9643d1e612f19eb7b69232de"
+SIGNATURE = "e5ed6d2ff06893cdcce39870e31991c5bf5afad660f4af1cd25f8cd6a0211066"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ce900c74db93c55d, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9456b6ffc76f078c, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "ce900c74db93c55d817b219fd537c060d8880a08be93eca8d4c4b1fec9b361f8"
+SIGNATURE = "9456b6ffc76f078ca83edb980543fb4bd886d27e5e3ba893e0eff8a45c0097cb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

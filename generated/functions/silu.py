@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dd782ce6f146c9aa, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 35d1925c09376301, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "dd782ce6f146c9aa3fc604666005e8d04c6e6af8f8c3f16f10ce8416f2f7d4c4"
+SIGNATURE = "35d1925c09376301aebaa3d7dcbe520b0bb45e8cc5d6718431206d76a907f7c9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4c3b95036ddc64b9, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature f3fc6fe683e1bd7e, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "4c3b95036ddc64b90162aec6385f47e2295a903515a69cf5ff4cdfbb2970b0c0"
+SIGNATURE = "f3fc6fe683e1bd7eca2761a0b6a7d3941100f3f83a9c196cbd341485f6998364"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

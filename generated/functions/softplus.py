@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 98ba9048cc14b831, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature a3163e30ce999f31, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "98ba9048cc14b8314d457a17b4273d901f036a8c808cbff34617b67e73b9756c"
+SIGNATURE = "a3163e30ce999f31547ece5532d05a46a1d90c79cbfe62d43e40160a9a046836"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 83ee9b7c13db22c5, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 1350be8809406343, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "83ee9b7c13db22c54e474e321dbb314fc3b183308d719f14fe90747a60de987a"
+SIGNATURE = "1350be8809406343d76e6116ebd7117f29f225160a8fe108fffe050670e5b326"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature b4544a5f4d0f7ad7, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature d3a0eedbc09e8bb9, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "b4544a5f4d0f7ad7e5460cc34d593ea87980c52f2d62fe914b46a6536f3a222a"
+SIGNATURE = "d3a0eedbc09e8bb9340c113de9b87bc2027fdfbe87dc681068c13b9b6d97e7be"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 2ed2000fcd72179c, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature e933f663edc0db2c, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "2ed2000fcd72179c11322c5e404c23f75c407e54dd302683d330b3168a5b0e64"
+SIGNATURE = "e933f663edc0db2c80a848a3318f01eb0edb0a5a10ee79d1286f53c6998e5032"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 3a12d2638d343ee3, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 7acc316be4255288, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "3a12d2638d343ee32161d15811ffd747d373083e95be69355db3ef3690f87e17"
+SIGNATURE = "7acc316be42552889b1a9fd0e2c2016fe616f24106e8cfd26a1331f56c0c561f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

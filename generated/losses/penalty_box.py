@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 4c5e7e170baef80c, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature fbc09302e1657f1d, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "4c5e7e170baef80c5822f6a6a931ad1d1197d8d748371bacdfd522f457351034"
+SIGNATURE = "fbc09302e1657f1dc441336acf8194a86b222ef73988e42b9db1fb49cef49735"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 70f5ec92e901ae68, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 10a4cb5a7ab602bd, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "70f5ec92e901ae68597ea1969b647383a3efd0fae17d2923e6386579694a16fc"
+SIGNATURE = "10a4cb5a7ab602bda856a67280a2901cbed9298ca45431d4d503df9431002d99"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 153760ef5834fd31, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 77863f4d4d3ab9f4, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "153760ef5834fd31517bbd2b657fa6aac012441cdd88f5e963000aa6393c903c"
+SIGNATURE = "77863f4d4d3ab9f44a7e19e3347deb5082dde425fcd167cf79c4c2eb29d0a5f1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature efcd094aa2793801, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature a76af77617ecde8d, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "efcd094aa27938016555a9298586e354ede5b0072a5bd0d8d331f3eb1eec6b67"
+SIGNATURE = "a76af77617ecde8d6ba314d5486eb3b00ef7ef711dad4a83d39e297b47b057a4"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

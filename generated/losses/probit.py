@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1e2101363c359aff, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 48957ff091e8c634, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "1e2101363c359aff764aa66734d6cc62b97b3055b763877700ec0c700ab230c0"
+SIGNATURE = "48957ff091e8c634157bcf298098a7f25a9c3bc4f112948f1c828c7b58462080"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

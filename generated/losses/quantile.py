@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 970744bca23d3764, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 3807b261ecf4b059, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "970744bca23d37643160f896c666c82dd033f4ab8bb12a99e275aa6a950a1bf2"
+SIGNATURE = "3807b261ecf4b05991671a30d7d1ff379d55a9f509417365a3a8fd97bd55b0ab"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d908603eaa569a3e, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature e521829a1dadbe5f, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "d908603eaa569a3ec1973d34c6f3091d10ea98748fccb01b3ce2589549d2c4d5"
+SIGNATURE = "e521829a1dadbe5fcb07155e7d7c3ec2c10e88ee4e23ca17276bba951ae7860d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

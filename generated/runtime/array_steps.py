@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from string import ascii_lowercase
 
 import numpy as np
 
-from generated.runtime.compiling import kept
+from generated.runtime.compiling import inner, kept
 from generated.runtime.contractions import ALONG
 from generated.runtime.products import LARGE, Product
 
@@ -28,6 +28,25 @@ AXES = 8  # of the loops of a step, at most
 # columns of a step: kind, its operands, the first and one after the last; of the result its place and size
 KIND, FIRST, LAST, PLACE, SIZE, LENGTH = 0, 1, 2, 3, 4, 5
 STRIDE = LENGTH + AXES  # lengths of the loops come first, then the strides of the result
+
+
+@inner
+def _place(row, first, strides, index):
+    """Where the numbers of the last loop begin, from columns of a row: the first place, and strides loop by loop."""
+    place = row[first]
+    for axis in range(AXES - 1):
+        place += index[axis] * row[strides + axis]
+    return place
+
+
+@inner
+def _advance(step, index):
+    """The next round of the loops but the last."""
+    for axis in range(AXES - 2, -1, -1):
+        index[axis] += 1
+        if index[axis] < step[LENGTH + axis]:
+            break
+        index[axis] = 0
 
 
 @kept(**{**ALONG, "no_cpython_wrapper": False})
@@ -52,17 +71,12 @@ def run_steps(steps, operands, factors, both, missed):
             outer *= step[LENGTH + axis]
             index[axis] = 0
         for _ in range(outer):
-            at = step[PLACE]
-            for axis in range(AXES - 1):
-                at += index[axis] * step[STRIDE + axis]
+            at = _place(step, PLACE, STRIDE, index)
             if kind == PRODUCT:
                 for n in range(length):
                     terms[n] = sizes[n] = 1.0
             for o in range(step[FIRST], step[LAST]):
-                operand = operands[o]
-                place, stride = operand[0], operand[AXES]
-                for axis in range(AXES - 1):
-                    place += index[axis] * operand[1 + axis]
+                place, stride = _place(operands[o], 0, 1, index), operands[o, AXES]
                 if kind == PRODUCT:
                     for n in range(length):
                         terms[n] *= value[place + n * stride]
@@ -89,11 +103,7 @@ def run_steps(steps, operands, factors, both, missed):
                 for n in range(length):
                     value[at + n * along] += terms[n]
                     bound[at + n * along] += sizes[n]
-            for axis in range(AXES - 2, -1, -1):
-                index[axis] += 1
-                if index[axis] < step[LENGTH + axis]:
-                    break
-                index[axis] = 0
+            _advance(step, index)
         if kind >= EQUAL:
             missed[equation, 0], missed[equation, 1] = largest, scale
             equation += 1
@@ -266,4 +276,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"
+SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"

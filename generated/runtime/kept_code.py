@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -112,6 +112,16 @@ def keep(compiled: Any, function: Callable[..., Any]) -> None:
         _only_without_folder(error)
 
 
+def can_keep() -> bool:
+    """Whether a folder for machine code of these modules can be written."""
+    try:
+        _SealedCache(can_keep)
+    except RuntimeError as error:
+        _only_without_folder(error)
+        return False
+    return True
+
+
 def _only_without_folder(error: RuntimeError) -> None:
     """Raise an error again, but for that of numba where no folder can be written."""
     if "no locator available" not in str(error):
@@ -137,4 +147,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"
+SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -395,4 +395,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"
+SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"

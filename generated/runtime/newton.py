@@ -5,7 +5,7 @@ to be evaluated next, the residuals there, the step and the size of each unknown
 it what its solution needs. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -210,4 +210,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"
+SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"

@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -211,4 +211,4 @@ def between(sums, growth, errors, first, width, x, shifts, raw):
         raw[5, i] = errors[panel, 2] * mu2
         raw[6, i] = 4.0 * EPS * scale
 
-SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"
+SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"

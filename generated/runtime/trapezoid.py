@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from generated.runtime.compiling import entry, kept, values_at
+from generated.runtime.compiling import entry, inner, kept, values_at
 from generated.runtime.contractions import INNER
 from generated.runtime.gaussian import EPS, NORM, REACH, TINY
 
@@ -75,6 +75,21 @@ def _rest(nodes, mu0, mu1, offset, parity):
     return residual
 
 
+@inner
+def _claimed(change, size):
+    """The error that is claimed of the fine rule, by the difference of two."""
+    return abs(change) * math.sqrt(abs(change) / (size + TINY))
+
+
+@inner
+def _ends(shifts):
+    """The least and the largest; numba's own take longer to compile than all of the rule."""
+    least = most = shifts[0]
+    for s in shifts:
+        least, most = min(least, s), max(most, s)
+    return least, most
+
+
 @entry
 def trapezoid(f, shifts, q, raw, nodes):
     """Coefficients and errors; points where two steps do not confirm each other are marked.
@@ -89,9 +104,7 @@ def trapezoid(f, shifts, q, raw, nodes):
     count = nodes.shape[1]
     half = count // 2
     apart_by = 0.5 * q * nodes[0, half + 1]  # a difference of others would be rounded
-    least = most = shifts[0]
-    for s in shifts:  # numba's own take longer to compile than all of this
-        least, most = min(least, s), max(most, s)
+    least, most = _ends(shifts)
     low, high = least / apart_by - count, most / apart_by + count
     together = high - low < 0.25 * count * shifts.shape[0]
     first = math.floor(low) if together else 0.0
@@ -120,11 +133,10 @@ def trapezoid(f, shifts, q, raw, nodes):
         noise = EPS * math.sqrt(even_rough + odd_rough)
         even2, odd2 = _rest(nodes, mu0, mu1, offset, 0), _rest(nodes, mu0, mu1, offset, 1)
         residual, change2 = even2 + odd2, even2 - odd2
-        error0 = abs(change0) * math.sqrt(abs(change0) / (scale + TINY))
-        error1 = abs(change1) * math.sqrt(abs(change1) / (scale + TINY))
+        error0, error1 = _claimed(change0, scale), _claimed(change1, scale)
         error2 = 0.0
         if abs(change2) > noise * (2.0 * math.sqrt(residual) + noise):
-            error2 = abs(change2) * math.sqrt(abs(change2) / (residual + TINY))
+            error2 = _claimed(change2, residual)
         ends = nodes[3, 0] * nodes[2, 0] ** 2 + nodes[3, count - 1] * nodes[2, count - 1] ** 2
         bound = 1e-14 * scale
         fine = error0 <= bound and error1 <= bound and error2 <= 1e-13 * residual and ends <= 1e-30 * second
@@ -138,4 +150,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"
+SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"

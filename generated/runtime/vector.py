@@ -4,7 +4,7 @@ Polynomials are Taylor's, or sums of Chebyshev polynomials written in powers; ea
 Four terms together, then two of these, do not wait for each other.
 
 Written by hand, in codegen/runtime/vector.py.
-Generated; do not edit. Signature 93190f3cf73326c5, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -76,4 +76,4 @@ def tail(x):
     weight = exp(-0.5 * x * x)
     return p * weight / (1.0 + 2.0 * z), NORM * weight
 
-SIGNATURE = "93190f3cf73326c59edd1e4d32f1d4e8bf8d89f68aa577c2f5c4fead13285414"
+SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"

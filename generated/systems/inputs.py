@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 746cd2efc1f0c129.
+Generated; do not edit. Signature eba136625c6c26ee.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "746cd2efc1f0c1296ea46ae3caca953be3685a76d526ab1cbe2348d1b1323de5"
+SIGNATURE = "eba136625c6c26ee66e2c13bb8e91ddc9b880308e5ce87c853699d93a41e8caa"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9a9b71df0dcbdff1.
+in X). Generated; do not edit. Signature 0b0a1f08d7bbb489.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9a9b71df0dcbdff145370c757c7160774806ce1b76b2122d920bad6f0db94f99"
+SIGNATURE = "0b0a1f08d7bbb489c9cb2f20dad1d1ec49d20fa838314956b4e28b7de54172a9"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature b852ead488b8354f.
+Generated; do not edit. Signature a057d20baa5427fa.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b852ead488b8354f59a82abb1589f4c168e3aaafbd969812ccb2bb7f35b5c3e7"
+SIGNATURE = "a057d20baa5427fa12201f27dd6505f493c9f16b950687c41df7705292cab27d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 97d8c5918705fd82, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature e04a949a93073e02, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "97d8c5918705fd825cecaf658eb866045a545ad255971724b8940bc9185f89b3"
+SIGNATURE = "e04a949a93073e0218a5e85b678523036365e0ca8fbde36c14edbed385480553"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

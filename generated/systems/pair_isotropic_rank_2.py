@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 147da91c27b6c1bc, runtime b0313e007b7ec8da.
+Generated; do not edit. Signature a41d12246f24b18e, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "147da91c27b6c1bcdb61a9cdfd34657b689d2ae3e1aa78bcad64ff1bdc1c6524"
+SIGNATURE = "a41d12246f24b18e0d551ad2afe0a02db9c9181af0c3e7f64f48684af8dc2fe6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

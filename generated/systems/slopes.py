@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 08cd53080c49ff39.
+Generated; do not edit. Signature b0b092ce03d7ea97.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "08cd53080c49ff39bd587a1d4fd358f53611538ce6ee28cce11ac77d73a6f6ad"
+SIGNATURE = "b0b092ce03d7ea970a26fad9bed8d75eb2b94c9e08680ded0e79862111998913"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b34b30653c8c32c6.
+in X). Generated; do not edit. Signature bc435ce2c850d8c0.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "b34b30653c8c32c6c48eb24d93b332d0fc41f8452502a41fa4610d412019774c"
+SIGNATURE = "bc435ce2c850d8c097334feb0f43d0fafa1b6abe494f508ed95decad0df70cbc"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

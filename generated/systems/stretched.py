@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 01deed1c95acfe35.
+Generated; do not edit. Signature 1d2c95442cb2564e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "01deed1c95acfe35032be0510a0343ad771a31d94f70eed42248cefbf18115bf"
+SIGNATURE = "1d2c95442cb2564e2d72ce2c0bf6131697a472fc9d6305c7314cb97582e7fd8d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature be199c61b7ac6a19.
+Generated; do not edit. Signature 3c96b7b9f8a66042.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "be199c61b7ac6a19914a47b833703725412d6ff82f102b32ae779c9b96035540"
+SIGNATURE = "3c96b7b9f8a660423a3abe6546eeaf001f9f4e9d747c7e212685c0c14db09cfa"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import threading
 import time
@@ -10,8 +11,11 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 QUIET = 2.0  # seconds
-COMPILING = "giantstep: compiling new functions or equations, once; it may take a minute"
-_COMPILERS = ("numba.core.", "giantstep.system.first_compilation", "giantstep.spec.emission")
+COMPILING = "giantstep: compiling new functions or equations, {}; it may take a minute"
+ONCE = "once"
+EACH_TIME = "again at each call, as there is no folder to keep them in: set {} to one that can be written"
+_EXPRESSIONS = "giantstep.spec.emission"
+_COMPILERS = ("numba.core.", "giantstep.system.first_compilation", _EXPRESSIONS)
 _ERASE = "\r\x1b[K"
 
 
@@ -122,11 +126,12 @@ def _told_once(stream: TextIO) -> Iterator[None]:
     def watch() -> None:
         began = time.monotonic()
         while not ended.wait(QUIET / 4.0):
-            if not is_compiling():
+            compiler = compiling()
+            if not compiler:
                 began = time.monotonic()
             elif time.monotonic() - began >= QUIET:
                 with suppress(OSError, ValueError):  # nobody listens
-                    print(COMPILING, file=stream, flush=True)
+                    print(COMPILING.format(_how_often(compiler)), file=stream, flush=True)
                 return
 
     threading.Thread(target=watch, daemon=True).start()
@@ -136,11 +141,24 @@ def _told_once(stream: TextIO) -> Iterator[None]:
         ended.set()
 
 
-def is_compiling() -> bool:
-    """Whether the main thread waits for a compiler, by the modules of its calls."""
+def compiling() -> str:
+    """The module of a compiler that the main thread waits for, by its calls; empty where it waits for none."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
     while frame is not None:
-        if str(frame.f_globals.get("__name__", "")).startswith(_COMPILERS):
-            return True
+        name = str(frame.f_globals.get("__name__", ""))
+        if name.startswith(_COMPILERS):
+            return name
         frame = frame.f_back
-    return False
+    return ""
+
+
+def _how_often(compiler: str) -> str:
+    """Whether what is compiled is kept; if not, the variable that names a folder for it."""
+    # what is needed here is loaded where something compiles
+    from generated.runtime.kept_code import can_keep
+    from giantstep.spec import user_cache
+
+    if user_cache.can_keep() if compiler == _EXPRESSIONS else can_keep():
+        return ONCE
+    given = compiler == _EXPRESSIONS and os.environ.get("GIANTSTEP_CACHE")
+    return EACH_TIME.format("GIANTSTEP_CACHE" if given else "XDG_CACHE_HOME")

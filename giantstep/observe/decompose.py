@@ -152,9 +152,7 @@ def decompose(
     resampling = _resampling(bootstrap, subsample)
     held, present = _names("given", given), sources_of(model)
     if simulate:
-        if dimension is None:
-            raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
-        model = at_dimension(model, dimension)
+        model = _at_dimension(model, dimension)
     require_pairs(model)
     require_held(model, held)
     result, fit = _solved(model, resampling, dimension, tolerance)
@@ -183,6 +181,13 @@ def decompose(
         missing,
         {k: decomposed.calibration(chosen, k, at) for k in sorted({1, members}) if at.size},
     )
+
+
+def _at_dimension(model: Model, dimension: int | None) -> Model:
+    """The model with the ratios of whole numbers that are simulated. Raises BadInput without a dimension."""
+    if dimension is None:
+        raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
+    return at_dimension(model, dimension)
 
 
 def _require_label(model: Model) -> None:

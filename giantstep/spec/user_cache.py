@@ -51,6 +51,15 @@ def clear_cache() -> int:
     return count
 
 
+def can_keep() -> bool:
+    """Whether kernels of expressions can be kept: their folder, or the nearest that is there, can be written."""
+    folder = cache_folder()
+    if folder is None:
+        return False
+    found = next(each for each in (folder, *folder.absolute().parents) if each.exists())
+    return found.is_dir() and os.access(found, os.W_OK) and (found != folder or _is_own(folder))
+
+
 def cached_path(name: str) -> Path | None:
     """File of a generated user function, where there is a cache; a changed generator gives another folder."""
     folder = cache_folder()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import giantstep
+from generated.runtime import kept_code
 from giantstep.cli import heartbeat
 from giantstep.cli.progress import Bars
 
@@ -97,4 +98,29 @@ def test_files_and_pipes_are_told_once_of_a_compilation(monkeypatch: pytest.Monk
         exec("told.wait(20.0)", waits)  # a call from a module of numba
         assert told.is_set()
         exec("import time; time.sleep(0.2)", waits)
-    assert err.getvalue() == f"{heartbeat.COMPILING}\n"
+    assert err.getvalue() == f"{heartbeat.COMPILING.format(heartbeat.ONCE)}\n"
+
+
+@pytest.mark.parametrize(
+    ("compiler", "given", "told"),
+    [
+        ("numba.core.compiler", "", "XDG_CACHE_HOME"),
+        ("giantstep.spec.emission", "", "XDG_CACHE_HOME"),
+        ("giantstep.spec.emission", "given", "GIANTSTEP_CACHE"),
+    ],
+)
+def test_what_cannot_be_kept_is_told_with_the_variable_that_helps(
+    compiler: str, given: str, told: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Below a regular file no folder can be made."""
+    nowhere = tmp_path / "file" / "folder"
+    nowhere.parent.write_text("")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(nowhere))
+    monkeypatch.setenv("GIANTSTEP_CACHE", given and str(nowhere))
+    monkeypatch.setattr(kept_code, "can_keep", lambda: True)  # beside the modules
+    assert heartbeat._how_often("numba.core.compiler") == heartbeat.ONCE
+    monkeypatch.setattr(kept_code, "can_keep", lambda: False)
+    assert f"set {told} " in heartbeat._how_often(compiler)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "not" / "there"))
+    monkeypatch.setenv("GIANTSTEP_CACHE", "")
+    assert heartbeat._how_often("giantstep.spec.emission") == heartbeat.ONCE
