@@ -62,6 +62,7 @@ COMMON = {
 }
 PAIRS: dict[LawName, tuple[tuple[int, int], ...]] = {
     "isotropic": ((1, 1), (1, 2), (2, 1)),
+    "penalised": ((1, 1),),
     "norms": ((1, 1),),
     "inputs": ((1, 1),),
 }

@@ -21,7 +21,7 @@ from derive.operations import computed
 from derive.replica.network import put
 from derive.replica.two_kinds import KIND
 from derive.saddle import Equation, SaddleSystem
-from derive.symbols import BETA, SYMMETRIC
+from derive.symbols import BETA, RANDOM_FIELD_12, SYMMETRIC
 from derive.tangent import Tangent, tangent_name
 from derive.trace import Claim, Recorder
 
@@ -48,7 +48,7 @@ def entropic_part_of_two(trace: Recorder, single: SaddleSystem) -> None:
         t + KIND * T_12[B],
         t + KIND * OVERLAP[B] * T_12[B],
         family("V1_hat")[B, C] - KIND * Q1_HAT_12[B, C],
-        family("V2_hat")[B] - KIND * Q2_HAT_12[B],
+        family("V2_hat")[B] - KIND * _coupling_of_two(trace, single),
     )
     trace.assume(
         "layers of two fits",
@@ -79,6 +79,21 @@ def entropic_part_of_two(trace: Recorder, single: SaddleSystem) -> None:
             test=Claim(lambda found, *of: _as_derivatives(found, *of), (*_moved(single, places), _steady())),
         ),
         _SOURCE,
+    )
+
+
+def _coupling_of_two(trace: Recorder, single: SaddleSystem) -> sp.Expr:
+    """The field that replicas of both kinds share at a readout, by its covariance."""
+    if not single.law.stand_in:
+        return Q2_HAT_12[B]
+    return trace.assume(
+        "stand-in for the penalty of two fits",
+        sp.Symbol("qhat^(2)_12,b"),
+        Q2_HAT_12[B] + RANDOM_FIELD_12[B],
+        "the random fields that stand for the penalty in two fits to have a covariance in block $b$: the one with "
+        "which the product of a neuron's readouts in both is that of the penalty",
+        source="THEORY section 16",
+        assumption="rows Gaussian given the law: a readout feels the others by a curvature and a Gaussian field",
     )
 
 
@@ -186,7 +201,7 @@ def _sources(form: sp.Expr, response: sp.Expr, pair: sp.Expr) -> tuple[sp.Expr, 
     """The sources on the inverse: along directions and norms, along the constant direction with its m_hat held."""
     (held,) = sp.solve(sp.diff(pair, M_HAT), M_HAT)
     steady = held.xreplace({family("T")[B]: _STEADY[B]})
-    sources = put(form, {"Q1_hat": lambda *_: sp.S.Zero, "Q2_hat": lambda *_: sp.S.Zero})
+    sources = put(form, dict.fromkeys(("Q1_hat", "Q2_hat", "random_field"), lambda *_: sp.S.Zero))
     return sources, BlockSum(response * steady**2, B)
 
 

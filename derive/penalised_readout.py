@@ -155,13 +155,18 @@ def _at(body: Any, of: tuple[Any, ...]) -> Any:
     return body.subs(dict(zip((WIDTH, VARIANCE, MEAN), of, strict=True)), simultaneous=True)
 
 
-def of_quadratic(body: Any) -> Any:
-    """The averages of an expression at those of a quadratic penalty."""
+def averages_of_quadratic() -> dict[str, Any]:
+    """Those of a penalty c a^2/2, by name."""
     gain = _WEIGHT / (1 + _WEIGHT * WIDTH)
     square = VARIANCE + MEAN**2
     values = {"avg_M": gain * square / 2, "avg_g": -gain * MEAN, "avg_h": gain, "avg_gg": gain**2 * square}
     values |= {"avg_gh": -(gain**2) * MEAN, "avg_ggh": gain**3 * square, "avg_ghx": -(gain**2)}
-    values |= dict.fromkeys(("avg_hx", "avg_hxx"), sp.S.Zero)
+    return values | dict.fromkeys(("avg_hx", "avg_hxx"), sp.S.Zero)
+
+
+def of_quadratic(body: Any) -> Any:
+    """The averages of an expression at those of a quadratic penalty."""
+    values = averages_of_quadratic()
     return body.xreplace({AVERAGES[name]: value for name, value in values.items()})
 
 

@@ -20,6 +20,7 @@ PSI, PSI_HAT = family("psi"), family("psi_hat")
 NORM, NORM_HAT = family("norm"), family("norm_hat")
 CHI = family("chi")
 EXCESS, RANDOM_FIELD, PULL = map(family, ("excess", "random_field", "pull"))  # of a stand-in for a penalty
+RANDOM_FIELD_12 = family("random_field_12")  # covariance of those of two fits
 Q1, Q2, Q1_HAT, Q2_HAT = family("Q1"), family("Q2"), family("Q1_hat"), family("Q2_hat")
 V1, V2, V1_HAT, V2_HAT = family("V1"), family("V2"), family("V1_hat"), family("V2_hat")
 T, M, P, S, ADJOINT = family("T"), family("M"), family("P"), family("S"), family("adjoint")

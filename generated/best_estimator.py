@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 173bd1a2ac746f3f, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 54a3f6ebd6505df6, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "173bd1a2ac746f3f826dfeb33107ae97e5172e716eb84bca652744824c41d4d5"
+SIGNATURE = "54a3f6ebd6505df66356f70f64bc292abee35758b98de5ef60d1e1cd86187fe0"
 
 
 def overlap(lower, information, alpha):

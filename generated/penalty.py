@@ -2,16 +2,17 @@
 
 V, Delta, mean: width of the proximal map, variance and mean of its argument; avg_*: averages of the Moreau envelope M
 of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(Delta); excess, random_field, pull:
-a ridge and fields that give the same response T, norm Q2 and overlap m of a block.
+a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
+covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 1455ac6e014088fd, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature c8ce7d56242c6ee6, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1455ac6e014088fd80254d1e6e3915dd631b9fbf0ffb6f5f805940a183ca85ad"
+SIGNATURE = "c8ce7d56242c6ee6fd6e1f8a9b563f37debc98d480bfbd47527525f1a19035d1"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):
@@ -130,6 +131,27 @@ def energy(beta, fraction, V, Delta, mean, avg_M, avg_g, avg_h, avg_gg):
         avg_h*mean*mean)/(V*avg_h - 1.0)
     )
     return energy
+
+
+def in_common(V, mean, avg_g, avg_h):
+    """A readout given what two fits have in common, and how much it moves with its argument."""
+    readout = V*avg_g + mean
+    move = -V*avg_h + 1.0
+    return readout, move
+
+
+def of_two(beta, fraction, V, T, readout, Delta_12, product, moves):
+    """T_12 and the covariance of the stand-ins' fields of two fits, and their derivatives in Delta_12."""
+    x0 = beta*fraction
+    x1 = 1.0/(V*V)
+    x2 = 1.0/(T*T)
+    x3 = beta*beta
+    x4 = fraction*fraction
+    T_12 = product*x0
+    random_field_12 = -Delta_12*x1 + product*x2*x3*x4 - readout*readout*x2*x3*x4
+    T_12_slope = moves*x0
+    field_slope = moves*x2*x3*x4 - x1
+    return T_12, random_field_12, T_12_slope, field_slope
 
 
 def penalty(V, avg_M, avg_gg):

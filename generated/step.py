@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature fd0ad0ca5b9d8fcd, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature ff57fd2e44342db0, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "fd0ad0ca5b9d8fcd11672fc432fd89ca42b4a5e6e59df69c097616625e46dd1e"
+SIGNATURE = "ff57fd2e44342db0666a2affdce6077bdbb44e02dfcbef9222ed593a21e3ce3d"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

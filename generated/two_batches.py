@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 1cedc5509fa5047d, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature eb50ed6ab9f1d7d6, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "1cedc5509fa5047db4e9828c496a598a38d3a4f93b7ab5dd3eb082a169996f7f"
+SIGNATURE = "eb50ed6ab9f1d7d6ec4335523b0208a5bc1ecfa586926d5d3d96ba36d97c8157"
 
 
 def directions(*, gamma, **_):

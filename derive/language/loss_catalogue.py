@@ -31,12 +31,16 @@ _OUTPUT, _SIGN = "f", "sign(f)"  # what outputs of regression and of margins pre
 
 @dataclass(frozen=True)
 class ParameterEntry:
-    """A parameter of a loss: its name in the expression, its default and the open interval it lies in."""
+    """A parameter of a loss: its name in the expression, its default and the open interval it lies in.
+
+    reaches_low: whether the lower end belongs to it.
+    """
 
     name: str
     default: float
     low: float
     high: float
+    reaches_low: bool = False
 
 
 @dataclass(frozen=True)

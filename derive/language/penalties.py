@@ -46,7 +46,7 @@ class PenaltyEntry:
     even: bool
 
 
-_L1 = ParameterEntry("l1", 0.1, 0.0, math.inf)
+_L1 = ParameterEntry("l1", 0.1, 0.0, math.inf, reaches_low=True)
 _BOUND = ParameterEntry("bound", 1.0, 0.0, math.inf)
 #: Slope beyond a bound: an exact penalty, whose minimiser is that of the bound, where no force on a readout reaches it.
 _STEEPNESS = ParameterEntry("steepness", 1e6, 0.0, math.inf)

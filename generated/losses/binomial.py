@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature d3a0eedbc09e8bb9, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature df53aca34d1c830b, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "d3a0eedbc09e8bb9340c113de9b87bc2027fdfbe87dc681068c13b9b6d97e7be"
+SIGNATURE = "df53aca34d1c830be2d8a4d90c3a4f9b468a2163090c725b174ba7e7fdf5ca0f"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 0765b7e9af924c06, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature b473d54c69bfc9af, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "0765b7e9af924c06c4bc75697abc4d14dfb859ae4ccd504e2e0d5442add85fee"
+SIGNATURE = "b473d54c69bfc9afe29d7b4344e6ba906c623be7b096c692484bcb1a9b578b9b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

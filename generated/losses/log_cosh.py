@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature eb427c15af60ecd3, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 5947ea603319da3d, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "eb427c15af60ecd3f238943d5536c1869112974569b6a87500b16b3a0d6d73b9"
+SIGNATURE = "5947ea603319da3db72831159ca36f007cc52a53c7a946f992e048aaa30f206e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 5d03f8cbe7fb6e16, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 376f44a418ef8e35, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "5d03f8cbe7fb6e163b1cb5f3918cb6708039b1a01263b7907445358db5259597"
+SIGNATURE = "376f44a418ef8e351f2e2669b62b9504e804a2e7cf40b2e67428f05408870e0e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature fbc09302e1657f1d, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 357f899f6768d116, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "fbc09302e1657f1dc441336acf8194a86b222ef73988e42b9db1fb49cef49735"
+SIGNATURE = "357f899f6768d116aae087a684084904b8401c84794f333ce8c9d0aacc5bad80"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

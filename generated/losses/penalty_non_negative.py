@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 77863f4d4d3ab9f4, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature d93eae8835c8f686, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "77863f4d4d3ab9f44a7e19e3347deb5082dde425fcd167cf79c4c2eb29d0a5f1"
+SIGNATURE = "d93eae8835c8f686ac9f9367deecaa5b0ab78ff7d29ed298d279a0ef711e96c1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature a76af77617ecde8d, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 16ec6fb5a462bea9, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "a76af77617ecde8d6ba314d5486eb3b00ef7ef711dad4a83d39e297b47b057a4"
+SIGNATURE = "16ec6fb5a462bea9d2136a2f500edc9ee8763b91ffd82897aa63fbe7bf194055"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

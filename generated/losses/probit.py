@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 48957ff091e8c634, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 4bc0e1b9bf022cae, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "48957ff091e8c634157bcf298098a7f25a9c3bc4f112948f1c828c7b58462080"
+SIGNATURE = "4bc0e1b9bf022caeff488a4fbb40daeb2e4e42ea432ae2a678a90031cd932d8b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 3807b261ecf4b059, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 3bd74a400fc649dd, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "3807b261ecf4b05991671a30d7d1ff379d55a9f509417365a3a8fd97bd55b0ab"
+SIGNATURE = "3bd74a400fc649ddc22433fd58b971e674dc8c9abb0443e05201a1a1c9686588"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e521829a1dadbe5f, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature b5cf7e8fa1bbdf83, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "e521829a1dadbe5fcb07155e7d7c3ec2c10e88ee4e23ca17276bba951ae7860d"
+SIGNATURE = "b5cf7e8fa1bbdf83111c5cace89da7bae9e69a491ea0b832ff79d5e89700af04"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

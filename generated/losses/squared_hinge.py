@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature ad1752235b72ff1e, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature de957ba7c435c8cb, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "ad1752235b72ff1e057b4e206888daa2896fcc3e5309728534ab8917ee9ce034"
+SIGNATURE = "de957ba7c435c8cbe46a6dcaef17f64c5686d9bbff00ba806e0877bac19471db"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature eba136625c6c26ee.
+Generated; do not edit. Signature d9f717790c57c59b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "eba136625c6c26ee66e2c13bb8e91ddc9b880308e5ce87c853699d93a41e8caa"
+SIGNATURE = "d9f717790c57c59be36ea3faf03bf2642663424e6c34221a9af692a33d92c147"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

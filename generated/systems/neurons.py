@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature fbff5a2c8ff5f2bf.
+Generated; do not edit. Signature ebd169834b52485d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fbff5a2c8ff5f2bf34a9d3f3ae28c90a406f8f9bb95cd96f54fcb4779380a72c"
+SIGNATURE = "ebd169834b52485d9382bd5b5989203d465caf8f090bb38317e8c03c6887f74c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 51d0f82ce9256ecc.
+in X). Generated; do not edit. Signature a94ba137143be207.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "51d0f82ce9256ecc1b49f9c92b3c404c15a7c8bc2612497221f985396878be95"
+SIGNATURE = "a94ba137143be207ffd43fed33aed4d595f9ba162f0f938f299b46c7cd26b182"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3e1234070d2607a9, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature e90a413279276669, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3e1234070d2607a9dbbf639a063870cb7232448f225ebce8b01b1761d02127c1"
+SIGNATURE = "e90a413279276669b6812cd2f42894a2442be9a0acaa708bb91dce3fe4172681"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a41d12246f24b18e, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 4b9bbbfbe14c6752, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a41d12246f24b18e0d551ad2afe0a02db9c9181af0c3e7f64f48684af8dc2fe6"
+SIGNATURE = "4b9bbbfbe14c6752d2c63c358ed49c0a7bebfbf08b4425662d88e179ccfe21b3"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e96278a39b3ab7d0, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature f78fac375bd3c536, runtime 18b3fb988a2a38e7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e96278a39b3ab7d04eda44c7f9f87f913a054cfb85be10b6aae52a3785b74211"
+SIGNATURE = "f78fac375bd3c536040fe95b074c59eb47ecf4c6e86dbe80892c94b2206409cd"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

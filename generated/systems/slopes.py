@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature b0b092ce03d7ea97.
+Generated; do not edit. Signature d97c9a302d96603a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b0b092ce03d7ea970a26fad9bed8d75eb2b94c9e08680ded0e79862111998913"
+SIGNATURE = "d97c9a302d96603a373a971cf4ab15a6b7ef7f4e5695fe88eace4eaed574fb55"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bc435ce2c850d8c0.
+in X). Generated; do not edit. Signature 64cde40f917d2b7b.
 Regenerate with: giantstep generate
 """
 
@@ -23,7 +23,7 @@ from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURN
     solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "bc435ce2c850d8c097334feb0f43d0fafa1b6abe494f508ed95decad0df70cbc"
+SIGNATURE = "64cde40f917d2b7bbfd65fd84953c7eea6a301c847c2a2da4d1d38a6ae11f804"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 1d2c95442cb2564e.
+Generated; do not edit. Signature f2971227e248ae8a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1d2c95442cb2564e2d72ce2c0bf6131697a472fc9d6305c7314cb97582e7fd8d"
+SIGNATURE = "f2971227e248ae8abc05478119415100abca869570908f2dc23fe4f239bd67c3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 3c96b7b9f8a66042.
+Generated; do not edit. Signature 1ab62b7f3e954703.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3c96b7b9f8a660423a3abe6546eeaf001f9f4e9d747c7e212685c0c14db09cfa"
+SIGNATURE = "1ab62b7f3e95470325028c12f42843b0ce68f7e95bae59878ae6be8482341bb4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

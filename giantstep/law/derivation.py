@@ -28,6 +28,7 @@ from derive.language.loss_catalogue import REGISTERED as LOSSES
 from derive.loss.loss import loss_of_entry
 from derive.loss.prox import moreau
 from derive.loss.quadratic import SQUARE
+from derive.penalised_pair import pair_law
 from derive.penalty import penalty_given, penalty_law
 from derive.polynomial_spikes import polynomial_spikes
 from derive.power_law_rates import power_law_rates
@@ -213,6 +214,8 @@ def _parts_of_two(model: Model) -> Iterator[Derivation]:
         raise BadInput(str(error), "choose another step.bulk") from None
     yield two_kinds_derivation()
     yield system.derivation
+    if model.fit.penalty is not None:
+        yield pair_law().derivation
     if system is pair_system():
         yield two_batches().derivation
 

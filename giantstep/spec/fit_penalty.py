@@ -51,6 +51,12 @@ class FitPenalty:
         """The numbers of the parameters, in the catalogue's order."""
         return tuple(value for _, value in self.parameters)
 
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """Names of the parameters that are inside their range, where the fit has derivatives in them."""
+        ends = {parameter.name: parameter.low for parameter in self.entry.parameters}
+        return tuple(name for name, value in self.parameters if value > ends[name])
+
     def to_dict(self) -> str | dict[str, Any]:
         """What a model file holds: the text, or a table where there are parameters."""
         return plain_table(self.name, self.parameters)

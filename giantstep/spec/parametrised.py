@@ -100,6 +100,8 @@ def _as_mapping(parameters: object, words: Words) -> Mapping[object, object]:
 
 
 def _range(item: ParameterEntry, words: Words) -> Number:
-    """The open interval of a parameter, within what any number of a model may be."""
+    """The interval of a parameter, within what any number of a model may be."""
     title = f"the parameter {item.name} of the {words.noun}"
+    if item.reaches_low:
+        return Number(title, item.low, min(item.high, LARGEST))
     return Number(title, max(item.low, -LARGEST), min(item.high, LARGEST), open=True)

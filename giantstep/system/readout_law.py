@@ -45,6 +45,7 @@ class Proximal:
     """Averages over the readouts of K blocks, by width, variance and mean [K]."""
 
     def __init__(self, penalty: FitPenalty, blocks: int) -> None:
+        self.penalty = penalty
         self.kernel, self.names = penalty_kernel(penalty), system_kernel("penalised").AVERAGES
         one = np.ones((blocks, 1))
         self.labels = LabelNodes(one, np.zeros((blocks, 1, 1)), np.zeros((blocks, 1)), np.zeros((1, 1)))

@@ -48,6 +48,7 @@ def require_derived(fit: Fit) -> None:
         "several giant steps": bool(model.earlier_steps),
         "targets of several indices": model.target.indices > 1,
         "structured inputs": model.inputs is not None,
+        "penalties on the readout": model.fit.penalty is not None,
         "rows that are Gaussian at initialisation": model.network.initialisation == "gaussian",
         "samples drawn with replacement": fit.system.problem.weights is not None,
         "readouts with a density": fit.result.nodes_of_readout is not None,

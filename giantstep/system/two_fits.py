@@ -3,6 +3,7 @@
 Everything of a single fit is taken from its solution. The overlaps T_12 and Q1_12 of the two readouts are the roots of
 the generated equations of a pair: linear ones for the square loss, and for any other as far as E[g_1 g_2 | kappa] is
 linear in the covariance of the outputs, for which Newton's method has its slope E[h_1 h_2 | kappa] (Price's theorem).
+Under a penalty T_12 is a function of the covariance of what the proximal maps are taken of (``two_readouts``).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from giantstep.system.solved_again import solved_again
 from giantstep.system.state import pairs
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_outputs import Averages, slopes_of
+from giantstep.system.two_readouts import Common, two_readouts
 
 Array = np.ndarray
 RESIDUAL = 1e-9  # of the equations of a pair, relative to their terms
@@ -55,13 +57,8 @@ class Pair:
 
 def require_pairs(model: Model) -> None:
     """Raise BadInput for models of which two fits have not been derived."""
-    reasons = {
-        "with a penalty": (model.fit.penalty is not None, "leave out fit.penalty"),
-        "with trained biases": (model.network.trains_bias, "give network.bias as a number"),
-    }
-    for words, (holds, hint) in reasons.items():
-        if holds:
-            raise BadInput(f"two fits {words} have not been derived", hint)
+    if model.network.trains_bias:
+        raise BadInput("two fits with trained biases have not been derived", "give network.bias as a number")
 
 
 class Fit:
@@ -75,6 +72,7 @@ class Fit:
         self.kernel = pair_kernel(kind_of_pairs(self.model), self.model.target.indices, problem.rank)
         self.equations = pair_equations(self.kernel, self.system)
         self.known = _known(self.system)
+        self.readouts = two_readouts(self.system)
         self.pairs: dict[Sharing, Pair] = {}
         self.nodes: dict[Any, dict[str, Array]] = {}  # of two batches
 
@@ -164,17 +162,17 @@ class _Search:
         self.places, self.blocks = pairs(blocks), blocks
         self.closed = fit.model.fit.loss.key == "square"
         self.nothing = sharing.data == 0.0
-        self.linear = self.closed or self.nothing
+        self.linear = (self.closed or self.nothing) and fit.readouts.linear
         if self.closed:
             self.known["apart"] = self._apart()
         self.slopes: Array = np.zeros_like(known["Delta"])
+        self.common, self.centre = fit.readouts.same(), np.zeros(blocks)  # of the readouts, and where
 
     def same(self) -> Pair:
         """The fit and itself."""
-        known, q1 = self.fit.known, self.fit.system.view("Q1")
-        self.slopes = known["avg_gg"]
-        own = self.known["beta"] * self.fit.system.view("Q2")
-        return self._pair(np.concatenate([own, [q1[b, c] for b, c in self.places]]), 0.0)
+        q1 = self.fit.system.view("Q1")
+        self.slopes = self.fit.known["avg_gg"]
+        return self._pair(np.concatenate([self.centre, [q1[b, c] for b, c in self.places]]), 0.0)
 
     def run(self) -> Pair:
         """The pair: a step of Newton's method on each of better and better rules for what both outputs share."""
@@ -182,6 +180,7 @@ class _Search:
         size, change = float(self.fit.weight @ self.known["Delta"]), math.inf
         for nodes in _RULES:
             for _ in range(_STEPS):
+                self._linearised(x, nodes)
                 before = self._covariance(x)
                 x = self._step(x, before, nodes)
                 change = float(self.fit.weight @ np.abs(self._covariance(x) - before)) / size
@@ -198,10 +197,16 @@ class _Search:
             )
         return self._pair(x, change)
 
+    def _linearised(self, x: Array, nodes: int) -> None:
+        """Take what the readouts have in common at x, and its slopes there."""
+        self.centre = x[: self.blocks].copy()
+        self.common = self.fit.readouts.at(self.centre, nodes)
+
     def _step(self, x: Array, covariance: Array, nodes: int) -> Array:
         """The next unknowns, and E[g_1 g_2 | kappa] there by its slope."""
         value, slope = self._averages(covariance, nodes)
         x = x - np.linalg.solve(*self._linear(x, covariance, value, slope))
+        x[: self.blocks] = self.fit.readouts.allowed(x[: self.blocks])
         self.slopes = value + slope * (self._covariance(x) - covariance)
         return x
 
@@ -219,6 +224,7 @@ class _Search:
     def _residual(self, x: Array, average: Array) -> Array:
         """What vanishes for T_12 and Q1_12 where E[g_1 g_2 | kappa] is given."""
         own = self._overlaps(x)
+        self.known["random_field_12"] = self._common(x).field
         off, q1 = self.fit.equations.missed(self.known, own, average)
         return np.concatenate([off, [q1[b, c] for b, c in self.places]])
 
@@ -226,7 +232,11 @@ class _Search:
         matrix = np.empty((self.blocks, self.blocks))
         for (b, c), value in zip(self.places, x[self.blocks :], strict=True):
             matrix[b, c] = matrix[c, b] = value
-        return {"T_12": x[: self.blocks], "Q1_12": matrix, "Q2_12": x[: self.blocks] / self.known["beta"]}
+        overlap = self._common(x).overlap
+        return {"T_12": overlap, "Q1_12": matrix, "Q2_12": overlap / self.known["beta"]}
+
+    def _common(self, x: Array) -> Common:
+        return self.common.after(x[: self.blocks] - self.centre)
 
     def _covariance(self, x: Array) -> Array:
         return np.asarray(self.kernel.covariance(**self.known, **self._overlaps(x)))
@@ -263,6 +273,7 @@ class _Search:
         own, covariance = self._overlaps(x), self._covariance(x)
         average = np.asarray(self.slopes)
         state = {**self.known, **own, "Delta_12": covariance, "avg_gg_12": average}
+        state["random_field_12"] = self._common(x).field
         parameters = self.fit.system.parameters.copy()
         parameters[0] = self.known["alpha"]
         residual = self.fit.equations.certificate(state, parameters, self.closed and not self.nothing)

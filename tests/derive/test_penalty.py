@@ -8,6 +8,7 @@ from scipy.special import ndtr
 
 from derive.check import check_derivation
 from derive.language.penalties import REGISTERED, lookup
+from derive.penalised_pair import pair_law
 from derive.penalty import penalty_law
 from generated import penalty as law
 
@@ -18,6 +19,12 @@ def test_every_step_is_compared_or_says_why_not() -> None:
     assert left == {"mean penalty"}
     compared = [check for check in found.values() if check.outcome == "compared"]
     assert len(compared) == 31 and max(check.error for check in compared) < 1e-50
+
+
+def test_every_step_of_two_fits_is_compared() -> None:
+    found = check_derivation(pair_law().derivation)
+    assert {check.outcome for check in found} == {"given", "compared"}
+    assert max(check.error for check in found if check.outcome == "compared") < 1e-50
 
 
 def soft_thresholding(l1: float, width: float, variance: float) -> dict[str, float]:

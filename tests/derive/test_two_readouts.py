@@ -15,7 +15,13 @@ COMPOSED = {"weights of two kinds", "conjugate pairs of two fits", "functional o
 
 
 @pytest.mark.parametrize(
-    "law", ["isotropic", pytest.param("norms", marks=pytest.mark.slow), pytest.param("inputs", marks=pytest.mark.slow)]
+    "law",
+    [
+        "isotropic",
+        pytest.param("penalised", marks=pytest.mark.slow),
+        pytest.param("norms", marks=pytest.mark.slow),
+        pytest.param("inputs", marks=pytest.mark.slow),
+    ],
 )
 def test_every_step_holds_at_a_random_point(law: str) -> None:
     system = pair_system(1, 1, law)  # type: ignore[arg-type]

@@ -20,6 +20,7 @@ FIXED = put("network.initialisation", "sphere", STEP)
     ("given", "kept"),
     [
         ({"name": "elastic_net", "l1": 0.3}, {"name": "elastic_net", "l1": 0.3}),
+        ({"name": "elastic_net", "l1": 0}, {"name": "elastic_net", "l1": 0.0}),
         ("lasso", {"name": "elastic_net", "l1": 0.1}),
         (" 0.1*abs( a ) ", "0.1*abs(a)"),
         ({"name": "box", "bound": 2}, {"name": "box", "bound": 2.0, "steepness": 1e6}),

@@ -59,6 +59,18 @@ def test_what_is_not_felt_changes_nothing() -> None:
     assert solve(model(fit__penalty=l1(1e-9))).test_error == pytest.approx(plain, rel=1e-8)
 
 
+@pytest.mark.parametrize("dimension", [None, 300])
+def test_no_l1_is_the_ridge(dimension: int | None) -> None:
+    """The lower end of its range: the same equations, to the tolerance of both; there is no slope on one side of it."""
+    nothing = model(fit__penalty=l1(0.0), network__activation="relu", network__readout=TWO)
+    found, plain = (solve(each, dimension=dimension) for each in (nothing, nothing.replace({"fit.penalty": None})))
+    for name in ("test_error", "train_error", "free_energy"):
+        assert getattr(found, name) == pytest.approx(getattr(plain, name), rel=1e-9)
+    assert found.penalty == 0.0
+    with pytest.raises(BadInput, match="fit.penalty.l1 is at the end of its range"):
+        gradient(nothing, "fit.penalty.l1")
+
+
 CASES: dict[str, dict[str, Any]] = {
     "lasso": {"fit__penalty": l1(0.3), "fit__ridge": 1e-3},
     "elastic net, logistic": {"fit__penalty": l1(0.1), "fit__loss": "logistic"},

@@ -107,8 +107,12 @@ def check_key(model: Model, key: str) -> None:
     if key not in _KEYS:
         raise BadInput(f"there is no derivative in {key!r}", f"choose among {', '.join(_KEYS)}")
     if key.startswith(_PENALTY) and key not in keys_for(model):
-        has = "has no penalty" if model.fit.penalty is None else f"has the penalty {model.fit.penalty}"
-        raise BadInput(f"{key} is no parameter of the model, which {has}", f"choose among {_others(model)}")
+        penalty, name = model.fit.penalty, key.removeprefix(_PENALTY)
+        has = "is no parameter of the model, which has no penalty"
+        if penalty is not None:
+            ends = name in dict(penalty.parameters)
+            has = "is at the end of its range" if ends else f"is no parameter of the model, which has {penalty}"
+        raise BadInput(f"{key} {has}", f"choose among {_others(model)}")
     table = key.partition(".")[0]
     if table in ("step", "spike") and getattr(model, table) is None:
         raise BadInput(f"the model has no [{table}], so nothing depends on {key}", f"choose among {_others(model)}")
@@ -135,7 +139,7 @@ def keys_for(model: Model) -> tuple[str, ...]:
     missing = _OF_ONE_STEP if by_blocks(model) else ("network.width",) if given else ()
     if model.spike is not None and isinstance(model.spike.bulk_variance, tuple):
         missing = ("spike.bulk_variance",)
-    own = () if model.fit.penalty is None else tuple(_PENALTY + name for name, _ in model.fit.penalty.parameters)
+    own = () if model.fit.penalty is None else tuple(_PENALTY + name for name in model.fit.penalty.moving)
     return tuple(key for key in present if key not in missing and (not key.startswith(_PENALTY) or key in own))
 
 
