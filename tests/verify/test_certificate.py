@@ -193,6 +193,24 @@ def test_what_is_out_of_reach_is_undecided() -> None:
     assert found.outcome == "undecided" and "more than two indices with kinks" in found.line()
 
 
+def test_slopes_that_cancel_tell_nothing_of_what_follows_from_them() -> None:
+    """A ridge of 1e-7 and a linear activation, at a dimension: zeta is 1e7 times an average that cancels to 1e-7 of its
+    terms. A readout that is a thousandth off is told all the same.
+    """
+    values = {"values": [1.4568, 0.7775], "fractions": [0.2066, 0.7934]}
+    model = STEPPED.replace({"network.activation": "linear", "network.readout": values, "network.width": 5.86})
+    model = model.replace({"target.link": "sin", "target.flips": 0.0, "target.noise": 0.014, "fit.loss": "square"})
+    model = model.replace({"step.bulk": "isotropic", "step.samples": 3.847, "step.learning_rate": 0.5793})
+    result = solve(model.replace({"fit.samples": 2.66, "fit.ridge": 1.7e-7}), dimension=1000)
+    found = certificate(result)
+    assert found.equations["zeta"] > 1e-7 and max(found.errors.values()) < 1e-8
+    assert "slopes of the loss cancel: averages good to 1e-09 leave the equation of" in found.unsettled
+    wrong = certificate(
+        replace(result, order_parameters={**result.order_parameters, "psi": 1.001 * result.order_parameters["psi"]})
+    )
+    assert not wrong.holds and not wrong.unsettled
+
+
 def test_moments_by_definition() -> None:
     """relu and the label sign by their closed forms. Source: THEORY section 3."""
     s, c = np.array([-3.0, 0.4, 6.0]), 1.7
