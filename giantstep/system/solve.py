@@ -63,7 +63,6 @@ def _solved(model: Model, dimension: int | None, tolerance: float, start: Result
     """The solution of a model whose readout takes finitely many values."""
     begun = time.perf_counter()
     problem = problem_of(model, dimension, intermediate=True)
-    _compiled(problem.features, model.fit.penalty)
     bias, found = _solution(problem, dimension, tolerance, start)
     result = Result(
         model,
@@ -105,6 +104,7 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
     problem, members = merged(whole, opposite=not network.trains_bias)
     bias = network.initial_bias
     require_affordable(problem)
+    _compiled(whole.features, whole.model.fit.penalty)
     if whole.closed:
         found = solve_direct(problem, tolerance)
     elif (zero := _zero_readout(problem, tolerance)) is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -31,9 +32,22 @@ def text() -> str:
     return emit(TEXT).text
 
 
+@pytest.fixture(scope="module")
+def compiled(text: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A cache with the module of the expression, written and compiled once for all of these tests."""
+    folder = tmp_path_factory.mktemp("compiled") / "cache"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("GIANTSTEP_CACHE", str(folder))
+        patch.setattr(kernels, "emitted", lambda kind, expression: text)
+        patch.delenv("NUMBA_CACHE_DIR", raising=False)
+        moments()
+    return folder
+
+
 @pytest.fixture
-def path(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """The file of the expression in a cache of its own, written and compiled."""
+def path(text: str, compiled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The file of the expression in a cache of its own: a copy of the one that was written and compiled."""
+    shutil.copytree(compiled, tmp_path / "cache")
     monkeypatch.setenv("GIANTSTEP_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(kernels, "emitted", lambda kind, expression: text)
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from giantstep.spec.errors import BadInput
@@ -76,6 +76,7 @@ def test_grids_refuse_repeated_keys_none_and_too_many_points() -> None:
         grid_of({"fit.ridge": [True]})
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(1, 4), min_size=1, max_size=3))
 def test_rows_columns_and_curves_agree(lengths: list[int]) -> None:
     keys = ("fit.samples", "fit.ridge", "target.noise")

@@ -40,11 +40,13 @@ def run(kernel: str, threads: int) -> dict[str, dict[str, list[float]]]:
     return found
 
 
+@pytest.mark.parametrize("every", [True, False], ids=["all", "first and last"])
 @pytest.mark.skipif(platform.machine().lower() not in ("x86_64", "amd64"), reason="these kernels are of x86 processors")
-def test_numbers_do_not_depend_on_the_linear_algebra() -> None:
+def test_numbers_do_not_depend_on_the_linear_algebra(every: bool) -> None:
     features = llvm.get_host_cpu_features()
-    first, *others = [run(kernel, threads) for kernel, needs, threads in KERNELS if features.get(needs)]
-    assert others, "one kernel only is nothing to compare"
+    usable = [(kernel, threads) for kernel, needs, threads in KERNELS if features.get(needs)]
+    assert len(usable) > 1, "one kernel only is nothing to compare"
+    first, *others = [run(*kernel) for kernel in (usable if every else (usable[0], usable[-1]))]
     for name, families in first.items():
         norm = np.sqrt(max(map(abs, families["Q2"])))  # of the readout: the size of overlaps that vanish by symmetry
         for family, values in families.items():
