@@ -24,6 +24,8 @@ from derive.loss.quadratic import SQUARE
 from derive.saddle import saddle_system
 from derive.symbols import RIDGE
 
+_ALGEBRA = ("solve_linear", "strengthen", "subtract", "begin", "descend", "finish")
+
 
 def emit_square(rank: int) -> str:
     """Text of the solver of the square loss, whose averages are explicit, for a rank of the spike."""
@@ -42,7 +44,7 @@ def emit_blockwise(plan: Plan) -> str:
     functions += [program.observables(), _ridge_slopes(program, plan)]
     pieces = re.findall(r"^def (_\w+)", "\n".join(functions), re.MULTILINE)
     known = [*program.places.constants(), f"BLOCKS = {_torn(plan)!r}  # unknowns of the stages of a solve"]
-    listed = f"PIECES = ({', '.join([*pieces, 'solve_linear', 'strengthen', 'subtract'])})"
+    listed = f"PIECES = ({', '.join([*pieces, *_ALGEBRA])})"
     return "\n\n\n".join(["\n".join(known), *functions, listed, *_entries(program, plan), emit_check(plan)]) + "\n"
 
 

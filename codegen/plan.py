@@ -8,7 +8,7 @@ affine the component is one linear solve.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from graphlib import CycleError, TopologicalSorter
 from itertools import combinations
 from typing import Literal
@@ -18,6 +18,7 @@ from sympy.utilities.iterables import strongly_connected_components
 
 from derive.blocks import (
     KAPPA,
+    BlockSum,
     Definition,
     block_field,
     fresh_indices,
@@ -26,7 +27,7 @@ from derive.blocks import (
 )
 from derive.calculus import Calculus
 from derive.saddle import ORDER_PARAMETERS, RANK, SaddleSystem, member
-from derive.symbols import SYMMETRIC
+from derive.symbols import INVERSE_DIMENSION, SYMMETRIC
 from derive.tangent import Tangent, tangent_name
 
 BlockKind = Literal["explicit", "linear", "nonlinear"]
@@ -133,8 +134,21 @@ def _block(system: SaddleSystem, names: list[str], nodes: Mapping[str, Node], ne
         return Block("explicit", (), chain_nodes, ())
     jacobian = _jacobian(system, torn_nodes, chain_nodes)
     if not any(names_in(entry.body) & set(names) for entry in jacobian):
-        return Block("linear", torn_nodes, chain_nodes, jacobian)
+        divided = tuple(_divided(node) for node in torn_nodes)
+        return Block("linear", divided, chain_nodes, _jacobian(system, divided, chain_nodes))
     return Block("nonlinear", torn_nodes, chain_nodes, jacobian, _tangents(system, torn_nodes, chain_nodes))
+
+
+def _divided(node: Node) -> Node:
+    """An implicit equation divided by what multiplies its unknown outside of all sums, where that cannot vanish: it is
+    of the size of the unknown then.
+    """
+    unknown = member(node.name, node.indices)
+    alone = [term for term in sp.Add.make_args(node.body) if term.has(unknown) and not term.has(BlockSum)]
+    factor = sp.Add(*alone).coeff(unknown)
+    if not node.implicit or factor == 0 or factor.has(INVERSE_DIMENSION):
+        return node
+    return replace(node, body=sp.Add(*(term / factor for term in sp.Add.make_args(node.body))))
 
 
 def smallest_tear(names: list[str], nodes: Mapping[str, Node], inside: Mapping[str, set[str]]) -> tuple[str, ...]:

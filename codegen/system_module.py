@@ -19,6 +19,7 @@ _USED = (
     "array_steps.py",
     "certificate.py",
     "compiling.py",
+    "conjugate_residuals.py",
     "contractions.py",
     "tangents.py",
     "unknowns.py",

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 54a3f6ebd6505df6, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 27cfd6aaf1ed30c7, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "54a3f6ebd6505df66356f70f64bc292abee35758b98de5ef60d1e1cd86187fe0"
+SIGNATURE = "27cfd6aaf1ed30c7fe1ed59252a873433f8825a05419ccb654aec1a95bba0dab"
 
 
 def overlap(lower, information, alpha):

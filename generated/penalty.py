@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature c8ce7d56242c6ee6, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 9c0ccfbbfbcfc034, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c8ce7d56242c6ee6fd6e1f8a9b563f37debc98d480bfbd47527525f1a19035d1"
+SIGNATURE = "9c0ccfbbfbcfc03422b89fff5fcd60bb1853a6c8c76c4f2f3b5702b4a8d21fd1"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

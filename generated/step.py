@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature ff57fd2e44342db0, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature bef8397764845dc0, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "ff57fd2e44342db0666a2affdce6077bdbb44e02dfcbef9222ed593a21e3ce3d"
+SIGNATURE = "bef8397764845dc0eefd7f1555d13b2d81e73c5f9d42c21fafac7e814b22035e"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

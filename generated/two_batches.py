@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature eb50ed6ab9f1d7d6, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 4f359d44c538c69c, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "eb50ed6ab9f1d7d6ec4335523b0208a5bc1ecfa586926d5d3d96ba36d97c8157"
+SIGNATURE = "4f359d44c538c69cbba49571f9419c4b414c0bee87f6e00d17a82caab9c72943"
 
 
 def directions(*, gamma, **_):

@@ -2,18 +2,21 @@
 
 ``room`` [3n + 11, n] holds the unknowns and what belongs to them, row by row: ``X`` as far as it is known, where it is
 to be evaluated next, the residuals there, the step and the size of each unknown; from ``JACOBIAN`` on a matrix, behind
-it what its solution needs. ``numbers`` are the options and what is remembered between two calls.
+it what its solution needs; or of a matrix that is known along directions only, so many of them, what
+``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 """
 
 import math
 
 from codegen.runtime.compiling import entry, inner
+from codegen.runtime.conjugate_residuals import solve_along
 from codegen.runtime.steps import solve_step
 
 X, CANDIDATE, RESIDUAL, TRIAL, STEP, SIZE, OTHER, JACOBIAN = range(8)
 (MOST, SETTLED, BLIND, SHORTEST, AGAIN, KNOWN) = range(6)  # options
-(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE) = range(6, 17)
-NUMBERS = 17
+DIRECTIONS = 6  # that the matrix is known along; 0: all of it is known
+(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE) = range(7, 18)
+NUMBERS = 18
 
 #: What is asked for: residuals at the candidate; size and matrix at x; the least of all steps, with its relative length
 #: and whether it solves the linear equations; nothing any more.
@@ -44,8 +47,8 @@ def advance(room, numbers):
             return DIFFERENTIATE
     if phase == _AT_X:
         if numbers[STEPS] >= numbers[MOST]:
-            return CONVERGED if _are_solved(room) else FAILED
-        left, change = _solve(room, RESIDUAL, STEP)
+            return CONVERGED if _are_solved(room, numbers) else FAILED
+        left, change = _solve(room, numbers, RESIDUAL, STEP)
         if math.isnan(left):
             return FAILED
         numbers[RELATIVE], numbers[SOLVES], numbers[PHASE] = change, 1.0, _STEPPED
@@ -90,12 +93,15 @@ def _judge(room, numbers):
     taken = norm < math.inf and (
         norm < (1.0 - _LESS * length) * numbers[NORM]
         or solves
-        and (length * relative < _ROUNDING or _distance(room) < (1.0 - _LESS_LEFT * length) * _relative(room, STEP))
+        and (
+            length * relative < _ROUNDING
+            or _distance(room, numbers) < (1.0 - _LESS_LEFT * length) * _relative(room, STEP)
+        )
     )
     if not taken:
         numbers[LENGTH] = length = 0.5 * length
         if length < numbers[SHORTEST]:  # no better, or as good as rounding allows: a direction may have no equation
-            return CONVERGED if _are_solved(room) else FAILED
+            return CONVERGED if _are_solved(room, numbers) else FAILED
         _go(room, length)
         return EVALUATE
     _take(room)
@@ -116,7 +122,7 @@ def _judge(room, numbers):
 @inner
 def _once_more(room, numbers):
     """A further step by the same matrix, where the last one left little to go."""
-    left, change = _solve(room, RESIDUAL, STEP)
+    left, change = _solve(room, numbers, RESIDUAL, STEP)
     rate = change / numbers[RELATIVE] if numbers[RELATIVE] > 0.0 else 0.0
     if not (left < SOLVED and rate < numbers[AGAIN] and numbers[STEPS] < numbers[MOST]):
         return DIFFERENTIATE
@@ -129,9 +135,11 @@ def _once_more(room, numbers):
 
 
 @inner
-def _solve(room, given, step):
+def _solve(room, numbers, given, step):
     """The step that the residuals in a row ask for: what it leaves of them, and its largest relative change."""
-    n = room.shape[1]
+    n, count = room.shape[1], int(numbers[DIRECTIONS])
+    if count > 0:
+        return solve_along(room[JACOBIAN:], count, room[given], room[step])
     return solve_step(room[JACOBIAN : JACOBIAN + n], room[given], room[SIZE], room[JACOBIAN + n :], room[step])
 
 
@@ -169,28 +177,28 @@ def _relative(room, row):
 
 
 @inner
-def _distance(room):
+def _distance(room, numbers):
     """Length of the step that the residuals at the candidate ask for; infinite where there is none."""
-    left, _ = _solve(room, TRIAL, OTHER)
+    left, _ = _solve(room, numbers, TRIAL, OTHER)
     return _relative(room, OTHER) if left < math.inf else math.inf
 
 
 @inner
-def _are_solved(room):
+def _are_solved(room, numbers):
     """Whether all residuals may be rounding."""
     solved = True
     for i in range(room.shape[1]):
-        solved = solved and not is_felt(room, i)
+        solved = solved and not is_felt(room, numbers, i)
     return solved
 
 
 @entry
-def is_felt(room, i):
+def is_felt(room, numbers, i):
     """Whether residual i is no rounding of the unknown that it goes with.
 
     An equation that no unknown moves holds or does not, however large its own has grown.
     """
-    moved = False
+    moved = numbers[DIRECTIONS] > 0.0
     for j in range(room.shape[1]):
         moved = moved or room[JACOBIAN + i, j] != 0.0
     size = room[SIZE, i] if moved else min(room[SIZE, i], 1.0)

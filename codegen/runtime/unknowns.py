@@ -2,7 +2,8 @@
 
 ``members[stage, role, i]`` is the place of unknown i of a stage in the flat array of all families, of its residual, of
 a direction of it, of what the residual does along that, and of the weight of its finite-size term. Of a symmetric pair
-of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` numbers the families.
+of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` numbers the families. ``ROW``
+and ``COLUMN``: the blocks that it is about, one of them for an entry of a vector.
 
 ``system`` [2n + 4, n] holds all that a solve for n unknowns needs: the columns of a matrix, then the right side
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
@@ -13,7 +14,7 @@ import numpy as np
 from codegen.runtime.compiling import kept
 from codegen.runtime.contractions import INNER, short
 
-UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY = range(7)
+UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY, ROW, COLUMN = range(9)
 
 
 @kept(**INNER)

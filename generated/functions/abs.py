@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9f11e9fa76662414, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 7fb62fb0e71f47c3, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "9f11e9fa76662414fd3bdf8320f777df8334ce94aa99a485771cd2423139a479"
+SIGNATURE = "7fb62fb0e71f47c307e7fc8aa32aaa00d895d559940ea8aba086853c22e044df"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature eedd88c801aa5350, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature e947e5ff50bcdb34, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "eedd88c801aa535071ec120a40f0eb0fa900e4c53515a427d09ab73e512639c1"
+SIGNATURE = "e947e5ff50bcdb3408ba8d664a88ad35328de92c789164af0c1abbed86d4f1dd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

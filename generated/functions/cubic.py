@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1f3576d99827d65d, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 16a8780e2c9bc639, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "1f3576d99827d65da1981a06d0096f9333ba9b5231e9ae60beb07560858d3dac"
+SIGNATURE = "16a8780e2c9bc639ffe12d6f6af1e202e3ba95cab2d6ce4ed469d48c75010ba3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9642b717e8c4b0b9, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 9a5d31bd41089521, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "9642b717e8c4b0b9a9fa53d2a1d1e61b9549dd988a5021188bc6b0717f0c1578"
+SIGNATURE = "9a5d31bd41089521898c8c3f49d6d8dacc66e40fbd2e3520b288d78f3f34b570"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

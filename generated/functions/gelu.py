@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ad79d4c00d0c9940, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature a12c3f9cc9b57592, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "ad79d4c00d0c9940b4781eea072175fdd6e9988d78832b702e1f1b3e000d3ffd"
+SIGNATURE = "a12c3f9cc9b57592316b2723fcb1dc2f0bbd5f0ec7f70ccbbdefa2426b674dbf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

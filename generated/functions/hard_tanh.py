@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8c9c725ba092534d, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 518b349475dc9d7e, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "8c9c725ba092534d5955a0defd1d2207d59fc39c410d583662277426f0210094"
+SIGNATURE = "518b349475dc9d7ea1d3859a7b90b495a0663073b2ed6574042051d65c6d327f"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

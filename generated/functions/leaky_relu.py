@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 65c1326cd8f3a51d, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature f390957bf5f8b2fa, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "65c1326cd8f3a51def33c3da75989bc75cb6c83ef79988a1fed9ebc406b72f47"
+SIGNATURE = "f390957bf5f8b2fa77a94259ebeefc9e9e6cc203a8682d37c0b0b79a38524116"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 74a71969680002dc, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 9640e4b84ffa0edf, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "74a71969680002dc55a4c3b9683049a503300d769bb6ddd9a545f77c6ad1d4e6"
+SIGNATURE = "9640e4b84ffa0edfa93c3ecfff1eae707c9d33782e46db72acffb5739490fc25"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e5ed6d2ff06893cd, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 9b30baa89f39e182, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "e5ed6d2ff06893cdcce39870e31991c5bf5afad660f4af1cd25f8cd6a0211066"
+SIGNATURE = "9b30baa89f39e18206914bc7ccb26e8604e1e85086b7b813da69722205a8037a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

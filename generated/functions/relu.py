@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a926d3f2f1373946, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature dee14b8f9590aaf0, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "a926d3f2f137394634ed78a3ddbd64a9b78a34a30b8b06e1f7df9cc36fa63b56"
+SIGNATURE = "dee14b8f9590aaf0e4e06ca5877790641a9e7af9b0d61471b00b17216b2791b5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

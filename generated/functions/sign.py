@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9456b6ffc76f078c, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature d2832b649fd14855, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "9456b6ffc76f078ca83edb980543fb4bd886d27e5e3ba893e0eff8a45c0097cb"
+SIGNATURE = "d2832b649fd1485595f513ee1956918b5f01c901f7dfe4cad28ba323b50d8108"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

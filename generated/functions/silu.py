@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 35d1925c09376301, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 82baa61cb36b9dec, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "35d1925c09376301aebaa3d7dcbe520b0bb45e8cc5d6718431206d76a907f7c9"
+SIGNATURE = "82baa61cb36b9deca9c3a6630e4133af04bc8a73294fe530af0b86b5ec9ca3b5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f3fc6fe683e1bd7e, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature d84af310feb8ca32, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "f3fc6fe683e1bd7eca2761a0b6a7d3941100f3f83a9c196cbd341485f6998364"
+SIGNATURE = "d84af310feb8ca3279ea0147ae6ce85e118d2ceeaf30731de722127401c0ae41"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a3163e30ce999f31, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature b9fb0ef4b304005e, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "a3163e30ce999f31547ece5532d05a46a1d90c79cbfe62d43e40160a9a046836"
+SIGNATURE = "b9fb0ef4b304005e6faaaedde96583b4b6c7d9d7727d0f82cdd090552a700fbb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4d998071d0a757ab, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 8c2572f9acc694ed, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "4d998071d0a757abe083ccf63e62b92c45791c7acecb61eb0f256e2eb100a590"
+SIGNATURE = "8c2572f9acc694eda90e225aaa12c288fb82a2e060d7cdff767749bd4f72c321"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

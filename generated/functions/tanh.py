@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1350be8809406343, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 780c51d11f2bfb02, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "1350be8809406343d76e6116ebd7117f29f225160a8fe108fffe050670e5b326"
+SIGNATURE = "780c51d11f2bfb025e271e41e696d4951e7aa1185dd6efebe2ce94bb752d312b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 4e6afb0a96ce45ea, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature f43ecc454293f62a, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "4e6afb0a96ce45ea61ce69bf78ce31748826b2bf57acfdf76e4178df9143a84c"
+SIGNATURE = "f43ecc454293f62a227d0257efe59dd05f393a53b8b6ebbdc6f24c530dc4814f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature df53aca34d1c830b, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 1efa6455ce16bcb5, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "df53aca34d1c830be2d8a4d90c3a4f9b468a2163090c725b174ba7e7fdf5ca0f"
+SIGNATURE = "1efa6455ce16bcb52a4788d07f2f380b702197847a6273912494636370bb96d2"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

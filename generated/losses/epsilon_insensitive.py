@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 63995ed57075c391, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature b5ab745425e7d1d9, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "63995ed57075c391e422b4f12202921e2f1a851854dd53bb29a42eb12bedf8f2"
+SIGNATURE = "b5ab745425e7d1d9b9fbe55d4aac204cb3b0c447c69309a775f2907933445c75"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

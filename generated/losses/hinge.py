@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature badef1c27c0d49e6, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature abb3984821299b1e, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "badef1c27c0d49e67aa542c4ee124b6fbed6740cac9e078bcac36d4bc3c4f22f"
+SIGNATURE = "abb3984821299b1ede6b89e12ff32fb32a8cebe8129e12f5a83fbf5605768e94"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

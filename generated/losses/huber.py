@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature b473d54c69bfc9af, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 974b05e605aeb9ea, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "b473d54c69bfc9afe29d7b4344e6ba906c623be7b096c692484bcb1a9b578b9b"
+SIGNATURE = "974b05e605aeb9ea50882a3e6b58e7a028b956832adb580d90cf701313734a31"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5947ea603319da3d, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 7cba1b7da26f8a18, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5947ea603319da3db72831159ca36f007cc52a53c7a946f992e048aaa30f206e"
+SIGNATURE = "7cba1b7da26f8a18b939578dcffa50d10c975dd9d9da3ab6146a65413c8bd7db"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

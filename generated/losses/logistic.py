@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 376f44a418ef8e35, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 9dfbfae844f1d24c, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "376f44a418ef8e351f2e2669b62b9504e804a2e7cf40b2e67428f05408870e0e"
+SIGNATURE = "9dfbfae844f1d24c1b9122fdb2fd1370bd190490c4146307a80536a0a71dc2ae"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 357f899f6768d116, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 146987c11ae3f645, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "357f899f6768d116aae087a684084904b8401c84794f333ce8c9d0aacc5bad80"
+SIGNATURE = "146987c11ae3f64548aa26b26c5a2a82a5cff805a2ab800895553d014192c7ed"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ec6a77eb6b76c6c4, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature d18ef166f9445198, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "ec6a77eb6b76c6c49afa36280b963cc5fa79e1f6aa94ee140dff8fc9b80c89e7"
+SIGNATURE = "d18ef166f944519895176b9b6939d978d4acda96aa31009200c9274a4d8cd669"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

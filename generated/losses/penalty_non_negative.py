@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d93eae8835c8f686, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature c709d5942d9a8ade, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "d93eae8835c8f686ac9f9367deecaa5b0ab78ff7d29ed298d279a0ef711e96c1"
+SIGNATURE = "c709d5942d9a8adeedb61ea3f4ab46c8c156bacfa4ff1e1b8e2bb2f0a42a865c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 16ec6fb5a462bea9, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 26692de5b6c7b376, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "16ec6fb5a462bea9d2136a2f500edc9ee8763b91ffd82897aa63fbe7bf194055"
+SIGNATURE = "26692de5b6c7b376b0d9051ec0aa95b7dbfb126d2c1e7702b7c2c3f9656a1f38"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

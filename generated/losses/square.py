@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b5cf7e8fa1bbdf83, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 4a17d53877c5d8d3, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "b5cf7e8fa1bbdf83111c5cace89da7bae9e69a491ea0b832ff79d5e89700af04"
+SIGNATURE = "4a17d53877c5d8d3136bc707d9db13cd88ce597ee6970abb816eeea8c0e5c4c3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

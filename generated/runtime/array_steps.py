@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -276,4 +276,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"
+SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"

@@ -3,7 +3,7 @@
 Output and label are jointly Gaussian given a node: what is left of t there spreads their difference.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def lines(law, rule, labels, fields, scratch, out):
                     out[a, node] = math.nan
             first = last
 
-SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"
+SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -395,4 +395,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"
+SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"

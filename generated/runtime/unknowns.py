@@ -2,13 +2,14 @@
 
 ``members[stage, role, i]`` is the place of unknown i of a stage in the flat array of all families, of its residual, of
 a direction of it, of what the residual does along that, and of the weight of its finite-size term. Of a symmetric pair
-of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` numbers the families.
+of a matrix one is an unknown; the other lies ``TURNED`` further. ``FAMILY`` numbers the families. ``ROW``
+and ``COLUMN``: the blocks that it is about, one of them for an entry of a vector.
 
 ``system`` [2n + 4, n] holds all that a solve for n unknowns needs: the columns of a matrix, then the right side
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 9e57acfd51197e10, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +20,7 @@ import numpy as np
 from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, short
 
-UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY = range(7)
+UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY, ROW, COLUMN = range(9)
 
 
 @kept(**INNER)
@@ -153,4 +154,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "9e57acfd51197e108b7783e860bec16a11a45362ac0bad8e6731adb6f4b8c1c5"
+SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"

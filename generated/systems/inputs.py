@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature d9f717790c57c59b.
+Generated; do not edit. Signature cd4cf899726e238f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d9f717790c57c59be36ea3faf03bf2642663424e6c34221a9af692a33d92c147"
+SIGNATURE = "cd4cf899726e238f837e503701aaad836b6db8e8ea561b7c5bea0d19bec235b1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

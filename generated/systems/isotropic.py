@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7d28d415207203b6.
+in X). Generated; do not edit. Signature fb91a5726f05a0c7.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "7d28d415207203b65356d654a21da265ad082314ad769cca7a4900fde0cfd51d"
+SIGNATURE = "fb91a5726f05a0c722ee23ac923f60bc32e5a75f554aba05166fc1963ddd82c3"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -380,13 +380,15 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
 
 
 @entry
-def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
-    """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
+def jacobian(node, fraction, numbers, vector, matrix, field, work, members, directions, result):
+    """What residual i does along directions[:, k] is result[i, k], a symmetric pair moving together; members: places in
+    work.
+    """
     short()
     for k in range(result.shape[1]):
         for i in range(members.shape[1]):
             place = members[DIRECTION, i]
-            value = 1.0 if i == first + k else 0.0
+            value = directions[i, k]
             work[place] = value
             work[place + members[TURNED, i]] = value
         _tangents(node, fraction, numbers, vector, matrix, field)

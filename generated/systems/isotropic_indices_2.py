@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_gg, avg_h, avg_t_1g, avg_t_2g, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat_1, psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e9ac9d2830a4d772.
+in X). Generated; do not edit. Signature 221be573dae29c17.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e9ac9d2830a4d77225e5c3f88bef6734068ed2150dd65d409fb06e940bc3fc3e"
+SIGNATURE = "221be573dae29c17d3cb6eb1a56a095daf718263f1bb60164ef39db1f5ec538d"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
@@ -443,13 +443,15 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
 
 
 @entry
-def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
-    """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
+def jacobian(node, fraction, numbers, vector, matrix, field, work, members, directions, result):
+    """What residual i does along directions[:, k] is result[i, k], a symmetric pair moving together; members: places in
+    work.
+    """
     short()
     for k in range(result.shape[1]):
         for i in range(members.shape[1]):
             place = members[DIRECTION, i]
-            value = 1.0 if i == first + k else 0.0
+            value = directions[i, k]
             work[place] = value
             work[place + members[TURNED, i]] = value
         _tangents(node, fraction, numbers, vector, matrix, field)

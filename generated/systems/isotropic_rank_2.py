@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        avg_h, avg_tg, zeta_hat_1, zeta_hat_2, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fb5f47db539b9acc.
+in X). Generated; do not edit. Signature 4c2693888378ede8.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "fb5f47db539b9acca9d7facfeeaad6de368e89403788849182ad45a2470b9505"
+SIGNATURE = "4c2693888378ede8a729c8ba7583dd06dca825b2cda7d3ca42d09c4f8119be53"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -400,13 +400,15 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
 
 
 @entry
-def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
-    """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
+def jacobian(node, fraction, numbers, vector, matrix, field, work, members, directions, result):
+    """What residual i does along directions[:, k] is result[i, k], a symmetric pair moving together; members: places in
+    work.
+    """
     short()
     for k in range(result.shape[1]):
         for i in range(members.shape[1]):
             place = members[DIRECTION, i]
-            value = 1.0 if i == first + k else 0.0
+            value = directions[i, k]
             work[place] = value
             work[place + members[TURNED, i]] = value
         _tangents(node, fraction, numbers, vector, matrix, field)

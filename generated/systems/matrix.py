@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature dba2a35bfd89f8b9.
+Generated; do not edit. Signature a60f4bfb484c3eaa.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "dba2a35bfd89f8b9c95edaed775105b162bd256b0a4937663c0b0d2fde9aa486"
+SIGNATURE = "a60f4bfb484c3eaa3c86356c84db34ecfcdeab313c8ad4892c328a34e71b64eb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 114779a6060283a8.
+in X). Generated; do not edit. Signature 9bd19ae61629cf13.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "114779a6060283a8e7dc4a3db363b4653554597e429032d104b529403c84e95b"
+SIGNATURE = "9bd19ae61629cf132cbe2d3e22425c1a347915c5fd5e99fdc226d15e52d3279c"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -394,13 +394,15 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
 
 
 @entry
-def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
-    """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
+def jacobian(node, fraction, numbers, vector, matrix, field, work, members, directions, result):
+    """What residual i does along directions[:, k] is result[i, k], a symmetric pair moving together; members: places in
+    work.
+    """
     short()
     for k in range(result.shape[1]):
         for i in range(members.shape[1]):
             place = members[DIRECTION, i]
-            value = 1.0 if i == first + k else 0.0
+            value = directions[i, k]
             work[place] = value
             work[place + members[TURNED, i]] = value
         _tangents(node, fraction, numbers, vector, matrix, field)

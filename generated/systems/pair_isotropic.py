@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b2644f1d2bb9d9ed, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 9faabba7b7ab4dd4, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b2644f1d2bb9d9ed3890e076035256b069fc1b8f23b7909692a9d3d4b5c26638"
+SIGNATURE = "9faabba7b7ab4dd4184fe3749e162aa1d5efbbe6f6bafef6edaf81298107585a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature fba1ccca07424790, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 51d56873b334c13d, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "fba1ccca07424790c8f32fa11d504384d9d7d4caeaaf9c45e48a1e2fb2066775"
+SIGNATURE = "51d56873b334c13d1c7545cb6374a9ad6e721bbf99cfa92f4a4fef462355210c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4b9bbbfbe14c6752, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature f3fe3209782264cd, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4b9bbbfbe14c6752d2c63c358ed49c0a7bebfbf08b4425662d88e179ccfe21b3"
+SIGNATURE = "f3fe3209782264cd2bbc6f040686446bf6ac3faafc1f227b82b7305cc105cfcc"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

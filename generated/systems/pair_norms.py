@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature f78fac375bd3c536, runtime 18b3fb988a2a38e7.
+Generated; do not edit. Signature 8858cd3390ff52c3, runtime 2262931fa5e69f70.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "f78fac375bd3c536040fe95b074c59eb47ecf4c6e86dbe80892c94b2206409cd"
+SIGNATURE = "8858cd3390ff52c31790984170233f3a2dcc4d68515ef30ae22cb67d825c62c4"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d4c24d783c75f22a.
+in X). Generated; do not edit. Signature 67594d43e6fac790.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "d4c24d783c75f22ae89840a58dd233118c2dd764ef1af8c8a8e862928d975fff"
+SIGNATURE = "67594d43e6fac79005415a3992e4222755448a064b92719ddb84cb3bac545749"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -385,13 +385,15 @@ def _tangents(node, fraction, numbers, vector, matrix, field):
 
 
 @entry
-def jacobian(node, fraction, numbers, vector, matrix, field, work, members, first, result):
-    """result[i, k] = d residual i/d unknown first + k, a symmetric pair moving together; members: places in work."""
+def jacobian(node, fraction, numbers, vector, matrix, field, work, members, directions, result):
+    """What residual i does along directions[:, k] is result[i, k], a symmetric pair moving together; members: places in
+    work.
+    """
     short()
     for k in range(result.shape[1]):
         for i in range(members.shape[1]):
             place = members[DIRECTION, i]
-            value = 1.0 if i == first + k else 0.0
+            value = directions[i, k]
             work[place] = value
             work[place + members[TURNED, i]] = value
         _tangents(node, fraction, numbers, vector, matrix, field)

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature d97c9a302d96603a.
+Generated; do not edit. Signature 19f0245711ad926e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d97c9a302d96603a373a971cf4ab15a6b7ef7f4e5695fe88eace4eaed574fb55"
+SIGNATURE = "19f0245711ad926e91a14faa6f5d4c6fc0e0b196a062a5affd6adec7e053ee5e"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0fa22d60012534aa.
+in X). Generated; do not edit. Signature 6bf1028cd0400314.
 Regenerate with: giantstep generate
 """
 
@@ -18,12 +18,13 @@ import numpy as np
 
 from generated.runtime.certificate import Certificate
 from generated.runtime.compiling import entry, kept
+from generated.runtime.conjugate_residuals import FURTHER, ROUNDING, begin, descend, finish
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
-from generated.runtime.unknowns import (DIRECTION, FAMILY, IMAGE, RESIDUAL, TURNED, UNKNOWN, WEIGHT, invert,
-    solve_linear, strengthen, subtract)
+from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDUAL, ROW, TURNED, UNKNOWN, WEIGHT,
+    invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "0fa22d60012534aa222bd7ca19daea950c2bfcfce8a1d93ec39933b3d41323ac"
+SIGNATURE = "6bf1028cd040031490900049b64371b9fc406399dd3dbecefb2d3de85fc288a6"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -243,13 +244,16 @@ def _equations_6(node, fraction, numbers, vector, matrix, field):
             sum4 = 0.0
             for c in range(K):
                 sum4 += matrix[P, b, c]*matrix[Q1_hat, a, c]
-            sum1 += (matrix[S, a, b]*matrix[S, a, b])*vector[adjoint, a]
-            sum2 += vector[psi_hat, a]*matrix[P, b, a]
+            sum1 += vector[psi_hat, a]*matrix[P, b, a]
+            sum2 += (matrix[S, a, b]*matrix[S, a, b])*vector[adjoint, a]
             sum3 += sum4*matrix[P, b, a]
-        vector[residual_adjoint, b] = (beta*vector[adjoint, b]*fraction[b]/(vector[T, b]*vector[T, b])
-            + one*(-inverse_dimension*(vector[m, b]*vector[m, b])/(vector[T, b]*vector[T, b]) - (sum2*sum2)
-            - (vector[zeta_hat_1, b]*vector[zeta_hat_1, b]) - (vector[zeta_hat_2, b]*vector[zeta_hat_2, b])) - sum1
-            - sum3/beta - vector[Q2_hat, b]/beta)
+        vector[residual_adjoint, b] = (one*(-inverse_dimension*(vector[m, b]*vector[m, b])/beta/fraction[b]
+            - (sum1*sum1)*(vector[T, b]*vector[T, b])/beta/fraction[b]
+            - (vector[T, b]*vector[T, b])*(vector[zeta_hat_1, b]*vector[zeta_hat_1, b])/beta/fraction[b]
+            - (vector[T, b]*vector[T, b])*(vector[zeta_hat_2, b]*vector[zeta_hat_2, b])/beta/fraction[b])
+            + vector[adjoint, b] - sum2*(vector[T, b]*vector[T, b])/beta/fraction[b]
+            - sum3*(vector[T, b]*vector[T, b])/(beta*beta)/fraction[b]
+            - (vector[T, b]*vector[T, b])*vector[Q2_hat, b]/(beta*beta)/fraction[b])
         for c in range(K):
             sum5 = 0.0
             for d in range(K):
@@ -334,7 +338,7 @@ def ridge_slopes(node, fraction, numbers, vector, matrix, field):
 
 
 PIECES = (_equations_1, _tangents_1, _equations_2, _equations_3, _equations_6, _observables, solve_linear, strengthen,
-    subtract)
+    subtract, begin, descend, finish)
 
 
 @entry
@@ -383,7 +387,7 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
     A nonlinear block: Newton from above; the map is monotone and concave, so from a point above the solution, here that
     without data (alpha = 0), it descends to it. A linear block: one solve and one refinement; where it is singular, the
     limit d -> infinity of its finite-size term, by proximal iterations from zero. Close to a solution a matrix serves
-    again.
+    again. Unknowns that are matrices, of many blocks, are solved for by conjugate residuals as long as these get there.
     """
     short()
     total = 0
@@ -391,21 +395,27 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
     for stage in range(3):
         if stage == 2:
             _equations_3(node, fraction, numbers, vector, matrix, field)
-        n, newton, system, known = sizes[stage], stage == 0, systems[stage], ready[stage]
-        cold = not (known or (newton and warm))
+        n, newton, system = sizes[stage], stage == 0, systems[stage]
+        direct = n <= 4*fraction.shape[0]  # vectors alone, or few blocks
+        cold, known = not (ready[stage] or (newton and warm)), ready[stage] and direct
         for i in range(n):
             start = 1.0 if newton else 0.0
             system[n + 1, i] = start if cold else work[members[stage, UNKNOWN, i]]
             work[members[stage, WEIGHT, i]] = 0.0
         iteration, last, columns = -2 if newton and cold else 0, 201 if newton else 1, 0 if known else n
-        previous, done = np.inf, False
+        previous, done, left, enough = np.inf, False, 0.0, 0.0
         while True:
-            # the residuals, and as long as they change the columns of the Jacobian
+            # the residuals, and as long as they change the columns of the Jacobian, or what it does along directions
             for column in range(-1, columns if iteration >= 0 else 0):
                 along = newton and column >= 0
                 put, get = (DIRECTION, IMAGE) if along else (UNKNOWN, RESIDUAL)
                 for i in range(n):
-                    value = system[n + 1, i] if column < 0 else 1.0 if i == column else 0.0
+                    if column < 0:
+                        value = system[n + 1, i]
+                    elif direct:
+                        value = 1.0 if i == column else 0.0
+                    else:
+                        value = system[n, i]*system[n + 3, i]
                     place = members[stage, put, i]
                     work[place] = value
                     work[place + members[stage, TURNED, i]] = value
@@ -421,11 +431,25 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
                     _equations_6(node, fraction, numbers, vector, matrix, field)
                 for i in range(n):
                     system[column if column >= 0 else n, i] = work[members[stage, get, i]]
+                if direct or done or iteration < 0:
+                    continue
+                if column < 0:
+                    left = begin(system, n, members[stage, ROW], members[stage, COLUMN])
+                    enough = max(FURTHER*left, ROUNDING)
+                else:
+                    left = descend(system, n, column)
+                if not (enough < left < np.inf):
+                    break
             if done:
                 break
+            if not direct and iteration >= 0:
+                if not left <= enough:
+                    direct, columns = True, n
+                    continue
+                finish(system, n)
             for i in range(n):
                 system[n + 2, i] = work[members[stage, WEIGHT, i]]
-            if iteration >= 0 and not solve_linear(system, n, 1e-13):
+            if direct and iteration >= 0 and not solve_linear(system, n, 1e-13):
                 if newton or last > 1 or not strengthen(system, n):
                     return -stage - 1
                 last, columns = 20, 0
@@ -446,7 +470,7 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
                 done = done or change < 1e-8
             if done and change < 4e-16 and (newton or columns == 0):  # rounding: all is known at these unknowns
                 break
-            columns = n if newton and not done and (iteration == 0 or change > 1e-7) else 0
+            columns = n if not done and (not direct or (newton and (iteration == 0 or change > 1e-7))) else 0
             previous = change
         ready[stage] = last != 20
         total += iteration if newton else 1

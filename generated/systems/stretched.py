@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature f2971227e248ae8a.
+Generated; do not edit. Signature 6da21819008eb8e6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f2971227e248ae8abc05478119415100abca869570908f2dc23fe4f239bd67c3"
+SIGNATURE = "6da21819008eb8e636766620421e95038f7ff340462d00ad48d262abcb53664e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 1ab62b7f3e954703.
+Generated; do not edit. Signature 29555d9f38cf8516.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1ab62b7f3e95470325028c12f42843b0ce68f7e95bae59878ae6be8482341bb4"
+SIGNATURE = "29555d9f38cf85160b0f6a61ad1ad99d23a57f9033ee0699c6fad0fad1cc3847"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -152,6 +152,10 @@ class BulkSystem(CoupledSystem):
             matrix[:, columns] = value[exchange.image[:, : len(columns)]]
         return matrix
 
+    def sizes_of_equations(self, size: Array) -> Array | None:
+        """See ``Equations``."""
+        return None
+
     def move(self) -> None:
         """Evaluate how the residuals move with the unknowns."""
         self.numbers.run(self.order.moved)

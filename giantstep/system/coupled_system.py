@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -15,16 +15,17 @@ import numpy as np
 from generated.runtime.newton import sizes
 from generated.runtime.nodes import Fields, Rule
 from generated.runtime.steps import raise_variances
-from generated.runtime.unknowns import RESIDUAL, TURNED, UNKNOWN
+from generated.runtime.unknowns import FAMILY, RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.kind import kind_of_averages
 from giantstep.law.label_lines import LabelLaw, Lines
 from giantstep.law.labels import Intervals, Points, nodes_of_link
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
-from giantstep.quadrature.gauss import legendre
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.quadrature.mesh import ORDERS, meshes, nodes
 from giantstep.quadrature.panels import terms_of
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
+from giantstep.system.directions import in_units
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
 from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.label_kernels import kernel_of
@@ -35,7 +36,7 @@ from giantstep.system.problem import Problem
 from giantstep.system.sample_weights import weighted
 from giantstep.system.sign_panels import Output, panels
 from giantstep.system.span import span_of
-from giantstep.system.state import State, kept_members, variance_rows
+from giantstep.system.state import State, members_and_norms, variance_rows
 from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_along_several
 
 Array = np.ndarray
@@ -90,7 +91,7 @@ class CoupledSystem(LinearReadouts):
         if problem.norms_vary:
             self.view("chi")[...] = norms_of_isotropic_rows(model.network)
         functions = self.blocks if self.span is None else self.span.rank
-        self.members, self.diagonal = kept_members(self.kernel, self.blocks, functions)
+        self.members, self.diagonal = members_and_norms(self.kernel, self.blocks, functions)
         self.first = self.members[UNKNOWN]
         self.second = self.first + self.members[TURNED]
         self.parameters = problem.parameters.array()
@@ -148,10 +149,22 @@ class CoupledSystem(LinearReadouts):
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
-        n = len(self.first)
-        matrix = np.empty((n, n))
-        self.kernel.jacobian(*self._arguments(), self.work, self.members, 0, matrix)
-        return matrix
+        return self.along(np.eye(len(self.first)))
+
+    def along(self, directions: Array) -> Array:
+        """What the residuals do along directions [n, k] at the last x, [n, k]."""
+        self.kernel.jacobian(
+            *self._arguments(), self.work, self.members, directions, found := np.empty_like(directions)
+        )
+        return found
+
+    def sizes_of_equations(self, size: Array) -> Array | None:
+        """See ``Equations``: those of Q2 and m are told otherwise than as what these equal."""
+        alpha, beta, _, _, inverse_dimension = self.parameters.tolist()
+        response, mu0 = self.view("T"), self.table[:, -3 * self.blocks :][:, : self.blocks]
+        mean = alpha * ((self.table[:, 1] * self.view("avg_h")) @ mu0**2) + beta * inverse_dimension / response
+        factors = {"adjoint": beta * self.problem.fraction / response**2, "m": mean}
+        return in_units(size, self.members[FAMILY], self.kernel.UNKNOWNS, factors)
 
     def scale(self, x: Array) -> Array:
         """Sizes of the unknowns: of an overlap that may vanish, the root of the norm of its block."""
@@ -164,9 +177,10 @@ class CoupledSystem(LinearReadouts):
 
         The coordinates in the span of mean features are taken where they are told: m that cancel lose them.
         """
+        m = order["m"] if self.span is None or "coordinates" in order else self.span.inward(order["m"])
         values = {
             "adjoint": order["Q2"],
-            "m": order["coordinates"] if "coordinates" in order else self._inward(order["m"]),
+            "m": order.get("coordinates", m),
             "Q1": order["Q1"],
             "V1": order["V1"],
             "T": self.problem.parameters.width * order["V2"],
@@ -189,9 +203,6 @@ class CoupledSystem(LinearReadouts):
             order["norm"] = self.view("norm").copy()
         overlaps = {name: [self.view(part) for part in self._named(name)] for name in ("zeta", "psi")}
         return order | {name: np.stack(parts, axis=-1) for name, parts in overlaps.items()}
-
-    def _inward(self, m: Array) -> Array:
-        return m if self.span is None else self.span.inward(m)
 
     def _named(self, overlap: str) -> list[str]:
         return [name for name in self.kernel.UNKNOWNS if name.startswith(overlap)]
@@ -374,7 +385,7 @@ class CoupledSystem(LinearReadouts):
             (kernel.fields, given),
             self.averaging,
             (kernel.residual, given),
-            (kernel.jacobian, (*given, self.work, self.members, 0, np.empty((n, n)))),
+            (kernel.jacobian, (*given, self.work, self.members, np.eye(n), np.empty((n, n)))),
             (kernel.observables, (*given, np.zeros(3))),
         ]
 
@@ -389,9 +400,3 @@ class CoupledSystem(LinearReadouts):
     def _arguments(self) -> tuple[Array, ...]:
         room = self.room
         return self.node, self.problem.fraction, self.parameters, room.vector, room.matrix, room.field
-
-
-@lru_cache(maxsize=64)
-def gauss_rule(steps: int) -> Array:
-    """The Gauss-Legendre rule [2, n] on (-1, 1) that goes with a trapezoid of that many steps."""
-    return np.array(legendre(8 * math.ceil(steps / 20.0)))  # whole vectors of a processor

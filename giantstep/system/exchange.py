@@ -11,7 +11,7 @@ import numpy as np
 
 from generated.runtime.evaluation import Layout, places_in
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED
-from giantstep.system.state import kept_members, slices_by_name
+from giantstep.system.state import members_and_norms, slices_by_name
 
 Array = np.ndarray
 
@@ -61,7 +61,7 @@ def exchange_of(room: Room, layout: Layout) -> Exchange:
         return _joined(np.arange(lie[f"{prefix}{name}"][0].start, lie[f"{prefix}{name}"][0].stop) for name in names)
 
     averages = np.array([places_in(layout, name) for name in kernel.AVERAGES])
-    places = kept_members(kernel, room.blocks, room.functions)[0]
+    places = members_and_norms(kernel, room.blocks, room.functions)[0]
     directions, results = outside("d_"), outside("d_residual_")
     passes = []
     for first in range(0, places.shape[1], room.ways):

@@ -206,7 +206,7 @@ def _of_solver(model: Model) -> list[Task]:
         "out": fraction,
         "system": node,
         "smallest": 0.0,
-        "family": np.zeros(1, np.int64),
+        **dict.fromkeys(("family", "row", "column"), np.zeros(1, np.int64)),
     }
 
     def task(kernel: Any) -> Task:
@@ -220,6 +220,7 @@ def _of_coupled(model: Model) -> list[Task]:
     """The coupled system and the averages over the output."""
     # the square loss starts sooner without
     from generated.runtime.between_nodes import crosses, is_sharp
+    from generated.runtime.conjugate_residuals import descend
     from generated.runtime.newton import advance, sizes
     from generated.runtime.steps import raise_variances
 
@@ -227,7 +228,7 @@ def _of_coupled(model: Model) -> list[Task]:
     node, fraction, parameters = _numbers(4 + model.target.indices, rank_of(model))
     state, places = State(kernel, 1, 1), np.zeros((1, 1), np.int64)
     given = (node, fraction, parameters, state.vector, state.matrix, state.field)
-    arguments = {"jacobian": (*given, state.work, places, 0, node), "observables": (*given, fraction)}
+    arguments = {"jacobian": (*given, state.work, places, node, node), "observables": (*given, fraction)}
     calls: list[tuple[Any, tuple[Any, ...]]] = [
         (getattr(kernel, name), arguments.get(name, given)) for name in _called(model)
     ]
@@ -235,6 +236,7 @@ def _of_coupled(model: Model) -> list[Task]:
     calls += [
         (raise_variances, (room, variance_rows(kernel), node, line, (0.0, 0.0), 0.0, line, node)),
         (advance, (node, line)),
+        (descend, (node, 0, 0)),
         (sizes, (line, line, places[0], line)),
         *([(crosses, (line, line, line))] if rank_of(model) == 1 else []),
         *([(is_sharp, (line, node, node))] if rank_of(model) == 1 and model.fit.loss.form == "margin" else []),

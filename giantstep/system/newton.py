@@ -5,34 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from generated.runtime import newton as machine
 from generated.runtime.steps import solve_step
+from giantstep.system.directions import known_along
+from giantstep.system.equations import Equations
 
 Array = np.ndarray
 _MOST = 60
 SHORTEST, SHORT = 1e-6, 1e-2  # a step this short makes no progress; none worth its cost on a path
 _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next one is about its square
-
-
-class Equations(Protocol):
-    """What Newton's method needs of a system at its present parameters."""
-
-    @property
-    def again(self) -> float:
-        """What steps by the same Jacobian may leave of what is left to go, before it is evaluated anew."""
-
-    def residual(self, x: Array) -> Array:
-        """Residuals at x, nan where x is not feasible."""
-
-    def jacobian(self) -> Array:
-        """Derivative of the residuals at the last x."""
-
-    def scale(self, x: Array) -> Array:
-        """Size of each unknown, that steps are relative to."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +62,10 @@ def newton(
             if known and numbers[machine.EVALUATIONS] == 0.0:
                 room[machine.SIZE] = system.scale(x)
         elif wanted == machine.DIFFERENTIATE:
-            room[machine.SIZE], matrix[...] = system.scale(x), system.jacobian()
+            room[machine.SIZE] = system.scale(x)
+            numbers[machine.DIRECTIONS] = known_along(system, room)
+            if numbers[machine.DIRECTIONS] == 0.0:
+                matrix[...] = system.jacobian()
         else:
             _shorten(room, numbers)
         wanted = machine.advance(room, numbers)
@@ -103,7 +90,7 @@ def _shorten(room: Array, numbers: Array) -> None:
     room[machine.STEP] = step / columns
     relative = np.max(np.abs(room[machine.STEP]) / room[machine.SIZE])
     numbers[machine.RELATIVE] = numbers[machine.RATE] = relative
-    numbers[machine.SOLVES] = not any(left[i] and machine.is_felt(room, i) for i in range(n))
+    numbers[machine.SOLVES] = not any(left[i] and machine.is_felt(room, numbers, i) for i in range(n))
 
 
 def distance(system: Equations, x: Array) -> float:

@@ -136,7 +136,7 @@ class PenalisedSystem(CoupledSystem):
         n, blocks = len(self.first), self.blocks
         members = np.concatenate([self.members, self._members_of_stand_in()], axis=1)
         whole = np.empty((n, n + 3 * blocks))
-        self.kernel.jacobian(*self._arguments(), self.work, members, 0, whole)
+        self.kernel.jacobian(*self._arguments(), self.work, members, np.eye(n + 3 * blocks), whole)
         stand_in = [np.arange(n + i * blocks, n + (i + 1) * blocks) for i in range(3)]
         moving = dict(zip((EXCESS, RANDOM_FIELD, PULL, T, NORM, READOUT), (*stand_in, *self.places), strict=False))
         slopes, matrix = self._slopes(), whole[:, :n].copy()
@@ -145,6 +145,10 @@ class PenalisedSystem(CoupledSystem):
         for field, places in enumerate(self.places):
             matrix[:, places] = sum(whole[:, which] * slopes[name, field] for name, which in moving.items())
         return matrix
+
+    def sizes_of_equations(self, size: Array) -> Array | None:
+        """See ``Equations``."""
+        return None
 
     def _members_of_stand_in(self) -> Array:
         """Places of the directions of excess, random_field and pull, as those of unknowns [7, 3 K]."""
@@ -302,6 +306,14 @@ class _WithStandIn:
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
         return CoupledSystem.jacobian(self.system)
+
+    def sizes_of_equations(self, size: Array) -> Array | None:
+        """None: few unknowns."""
+        return None
+
+    def along(self, directions: Array) -> Array:
+        """What the residuals do along directions."""
+        return CoupledSystem.along(self.system, directions)
 
     def scale(self, x: Array) -> Array:
         """Sizes of the unknowns."""

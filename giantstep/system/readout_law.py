@@ -9,8 +9,8 @@ import numpy as np
 
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.fit_penalty import FitPenalty
-from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.kernels import penalty_kernel, system_kernel
 
 Array = np.ndarray

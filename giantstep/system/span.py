@@ -301,34 +301,28 @@ def orthonormal(columns: Array, sizes: Array, resolution: float = ROUNDING) -> S
     """
     count = columns.shape[1]
     sizes = np.where(sizes > 0.0, sizes, 1.0)
-    rest, orthogonal = columns / sizes, np.zeros_like(columns)
+    rest, orthogonal = np.ascontiguousarray((columns / sizes).T), np.zeros((count, len(columns)))
     basis, coordinates = np.zeros((count, count)), np.zeros((count, count))
     waiting, rank, least, dropped = list(range(count)), 0, 1.0, 0.0
     while waiting:
-        norms = np.sqrt((rest[:, waiting] ** 2).sum(axis=0))
+        norms = np.sqrt((rest[waiting] ** 2).sum(axis=1))
         place = int(np.argmax(norms))
         if not norms[place] > resolution:
             dropped = float(norms[place])
             break
         chosen, least = waiting.pop(place), min(least, float(norms[place]))
-        vector, combination = rest[:, chosen], np.zeros(count)
+        vector, combination = rest[chosen], np.zeros(count)
         combination[chosen] = 1.0 / sizes[chosen]
         combination -= np.einsum("bi,i->b", basis, coordinates[:, chosen])
-        again = [_product(orthogonal[:, i], vector) for i in range(rank)]
-        for i, part in enumerate(again):
-            vector = vector - orthogonal[:, i] * part
-            combination -= basis[:, i] * part
-            coordinates[i, chosen] += part
-        norm = np.sqrt(_product(vector, vector))
-        orthogonal[:, rank], basis[:, rank], coordinates[rank, chosen] = (
-            vector / norm,
-            combination / norm,
-            norm,
-        )
-        for other in waiting:
-            part = _product(orthogonal[:, rank], rest[:, other])
-            rest[:, other] -= orthogonal[:, rank] * part
-            coordinates[rank, other] = part
+        again = (orthogonal[:rank] * vector).sum(axis=1)
+        vector = vector - (orthogonal[:rank] * again[:, None]).sum(axis=0)
+        combination -= (basis[:, :rank] * again).sum(axis=1)
+        coordinates[:rank, chosen] += again
+        norm = np.sqrt((vector * vector).sum())
+        orthogonal[rank], basis[:, rank], coordinates[rank, chosen] = vector / norm, combination / norm, norm
+        parts = (rest[waiting] * orthogonal[rank]).sum(axis=1)
+        rest[waiting] -= parts[:, None] * orthogonal[rank]
+        coordinates[rank, waiting] = parts
         rank += 1
     dependent = np.eye(count)[:, waiting] / sizes[waiting] - np.einsum("bi,iw->bw", basis, coordinates[:, waiting])
     return Span(basis, coordinates * sizes, dependent, rank, least, dropped)
@@ -356,10 +350,6 @@ def _sums(functions: Array, matrix: Array) -> Array:
 def _kappa(rows: Array, blocks: int, rank: int) -> Array:
     """kappa [N, q] at the nodes of a table of so many blocks, whatever the number of the target's indices."""
     return coordinates(rows, rows.shape[1] - 3 - rank - 3 * blocks, rank)
-
-
-def _product(first: Array, second: Array) -> float:
-    return float((first * second).sum())
 
 
 def _over_blocks(terms: Array) -> Array:

@@ -108,7 +108,7 @@ def direct_points(
     fraction, numbers = problem.fraction, parameters.array().reshape(-1, len(parameters))
     nodes, square = (rule.rough, rule.node), (rule.square, ROUNDING / tolerance)
     solve = None if kind is float else uncompiled(rule.kernel.solve)
-    found = run_points(rule.kernel, nodes, fraction, numbers, square, solve=solve, kind=kind)
+    found = run_points(rule.kernel, nodes, fraction, numbers, square, solve=solve, kind=kind, functions=rule.functions)
     return Points(rule, found, rule.certificate.check(fraction, numbers, found.work))
 
 
@@ -170,7 +170,8 @@ def square_solution(problem: Problem, node: np.ndarray) -> np.ndarray:
     Raises NotConverged.
     """
     nodes, parameters = (node[:, :0], node), problem.parameters.array()[None]
-    found = run_points(square_kernel(problem), nodes, problem.fraction, parameters)
+    functions = _functions(span_of(problem), len(problem.blocks))
+    found = run_points(square_kernel(problem), nodes, problem.fraction, parameters, functions=functions)
     _require_solved(problem, int(found.status[0]))
     families: np.ndarray = found.work[0]
     return families
@@ -190,6 +191,11 @@ class _Rule:
     square: float
     places: tuple[tuple[str, Any], ...]
 
+    @property
+    def functions(self) -> int:
+        """How many coordinates the mean of the output has."""
+        return _functions(self.span, (self.node.shape[0] - 5) // 3)
+
     def order_parameters(self, families: np.ndarray) -> dict[str, np.ndarray]:
         """Those of a point, or of many, whose families are the rows."""
         order = {name: families[place] for name, place in self.places}
@@ -199,6 +205,10 @@ class _Rule:
         if self.span is not None:
             order["m"] = self.span.outward(order["m"], order["V2"])
         return order
+
+
+def _functions(span: Span | None, blocks: int) -> int:
+    return blocks if span is None else span.rank
 
 
 @lru_cache(maxsize=32)
@@ -224,7 +234,8 @@ def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:
 
 
 def _run_on(kernel: ModuleType, problem: Problem, node: np.ndarray) -> _Run:
-    solved = run_solver(kernel, node, problem.fraction, problem.parameters.array())
+    functions = _functions(span_of(problem), len(problem.blocks))
+    solved = run_solver(kernel, node, problem.fraction, problem.parameters.array(), functions=functions)
     _require_solved(problem, solved.status)
     test, train, energy = solved.out.tolist()
     return _Run(solved.status, test, train, energy, solved.state, node)

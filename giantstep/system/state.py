@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 Array = np.ndarray
+_ROW = 7  # among the roles of an unknown
 
 
 class State:
@@ -59,31 +60,31 @@ def rows_by_name(kernel: ModuleType) -> dict[str, tuple[str, int]]:
 
 
 @lru_cache(maxsize=64)
-def members(kernel: ModuleType, blocks: int) -> tuple[Array, Array]:
-    """(places of the unknowns of each stage in ``State.work`` [stages, 7, n], how many there are [stages]).
+def members(kernel: ModuleType, blocks: int, functions: int) -> tuple[Array, Array]:
+    """(places of the unknowns of each stage in ``State.work`` [stages, 9, n], how many there are [stages]).
 
-    The seven roles are those of ``codegen/runtime/unknowns.py``: where the unknown lies, its residual, and so on. The
+    The nine roles are those of ``codegen/runtime/unknowns.py``: where the unknown lies, its residual, and so on. The
     generated solver fills and reads matrices of linear systems by these places, so that its text is the same for any
-    K: which numbers are unknowns, of vectors and of symmetric matrices, is known here alone.
+    K: which numbers are unknowns, of vectors and of symmetric matrices, is known here alone. functions: how many
+    coordinates the mean of the output has, of the places for m.
     """
-    found = [_stage(kernel, names, blocks) for names in kernel.BLOCKS]
+    found = [_stage(kernel, names, blocks, functions) for names in kernel.BLOCKS]
     sizes = np.array([stage.shape[1] for stage in found])
     most = int(sizes.max())
-    table = np.zeros((len(found), 7, most), np.int64)
+    table = np.zeros((len(found), 9, most), np.int64)
     for row, stage in zip(table, found, strict=True):
         row[:, : stage.shape[1]] = stage
     return table, sizes
 
 
-def _stage(kernel: ModuleType, names: tuple[str, ...], blocks: int) -> Array:
+def _stage(kernel: ModuleType, names: tuple[str, ...], blocks: int, functions: int) -> Array:
     columns: list[list[int]] = []
     for number, name in enumerate(names):
         starts = [_start(kernel, prefix, name, blocks) for prefix in ("", "residual_", "d_", "d_residual_", "weight_")]
-        if name in kernel.MATRICES:
-            inside = [(b * blocks + c, c * blocks + b) for b, c in pairs(blocks)]
-        else:
-            inside = [(b, b) for b in range(blocks)]
-        columns += [[*(start + first for start in starts), second - first, number] for first, second in inside]
+        matrix = name in kernel.MATRICES
+        for b, c in pairs(blocks) if matrix else [(b, b) for b in range(functions if name == "m" else blocks)]:
+            place, turned = (b * blocks + c, c * blocks + b) if matrix else (b, b)
+            columns.append([*(start + place for start in starts), turned - place, number, b, c])
     return np.array(columns).T
 
 
@@ -94,19 +95,12 @@ def _start(kernel: ModuleType, prefix: str, name: str, blocks: int) -> int:
 
 
 @lru_cache(maxsize=64)
-def kept_members(kernel: ModuleType, blocks: int, functions: int) -> tuple[Array, Array]:
-    """Places of the unknowns [7, n], and for each that of Q1[b, b], the norm of its block b, which it is compared with.
-
-    functions: how many coordinates the mean of the output has, of the places for m.
+def members_and_norms(kernel: ModuleType, blocks: int, functions: int) -> tuple[Array, Array]:
+    """Places of the unknowns of a system of one stage [9, n], and for each that of Q1[b, b], the norm of its block b,
+    which it is compared with.
     """
-    kept: list[bool] = []
-    norms: list[int] = []
-    for name in kernel.UNKNOWNS:
-        rows = [b for b, _ in pairs(blocks)] if name in kernel.MATRICES else range(blocks)
-        norms += [start_of(kernel, "Q1", blocks) + b * (blocks + 1) for b in rows]
-        kept += [name != "m" or b < functions for b in rows]
-    places = members(kernel, blocks)[0][0]
-    return np.ascontiguousarray(places[:, kept]), np.array(norms)[kept]
+    places = members(kernel, blocks, functions)[0][0]
+    return places, start_of(kernel, "Q1", blocks) + places[_ROW] * (blocks + 1)
 
 
 @lru_cache(maxsize=64)
@@ -174,12 +168,13 @@ def run_points(
     start: Array | None = None,
     solve: Callable[..., Any] | None = None,
     kind: type = float,
+    functions: int | None = None,
 ) -> SolvedPoints:
     """Solve a system that is solved block by block at ``parameters`` [P, 5].
 
     nodes: rough ones, and those of the answer [columns, N]; square: E y^2 of the clean label, and which share of E y^2
     is negligible; start: families [P, ...] of solutions on other nodes; solve: in the place of the kernel's, the same
-    in plain Python, which takes numbers of any kind.
+    in plain Python, which takes numbers of any kind; functions: coordinates of the mean, if there are not K.
     """
     count, blocks = len(parameters), len(fraction)
     work: Array = np.zeros((count, size_of(kernel, blocks)), kind) if start is None else start.astype(kind)
@@ -188,7 +183,7 @@ def run_points(
     given = [*nodes, fraction, parameters]
     if kind is not float:
         given = [array.astype(kind) for array in given]
-    room = work, field, *members(kernel, blocks)
+    room = work, field, *members(kernel, blocks, blocks if functions is None else functions)
     (solve or kernel.solve)(*given, *square, *room, start is not None, out, status)
     return SolvedPoints(status, out, work if kind is float else work.astype(float), field)
 
@@ -200,9 +195,12 @@ def run_solver(
     parameters: Array,
     start: State | None = None,
     solve: Callable[..., Any] | None = None,
+    functions: int | None = None,
 ) -> Solved:
     """The same at one point, on one table."""
     begin = None if start is None else start.work[None]
-    found = run_points(kernel, (node[:, :0], node), fraction, parameters[None], start=begin, solve=solve)
+    found = run_points(
+        kernel, (node[:, :0], node), fraction, parameters[None], start=begin, solve=solve, functions=functions
+    )
     state = State(kernel, len(fraction), node.shape[1], room=(found.work[0], found.field))
     return Solved(int(found.status[0]), found.out[0, :3], state)

@@ -22,9 +22,10 @@ from generated.runtime.nodes import Fields, Rule
 from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Points
 from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Model
-from giantstep.system.coupled_system import CoupledSystem, gauss_rule
+from giantstep.system.coupled_system import CoupledSystem
 from giantstep.verify.check import Check
 from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.interpreter import NotEvaluable

@@ -16,8 +16,8 @@ import pytest
 from derive.output import output_averages
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.fit_loss import FitLoss
-from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.kernels import loss_kernel
 
 _V, _DELTA, _CENTER = 0.7, 0.5, 0.2

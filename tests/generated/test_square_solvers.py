@@ -94,7 +94,7 @@ def test_jacobian_of_a_stage_is_that_of_its_residuals(ridge: complex) -> None:
     """Against central differences; at complex ridge it is the same text."""
     problem = problem_of(model(2))
     node = np.array(small_table(problem).T, order="C")
-    table, sizes = members(square, 2)
+    table, sizes = members(square, 2, 2)
     n = int(sizes[0])
     there, turned = table[0, UNKNOWN, :n], table[0, TURNED, :n]
     numbers = np.array([*problem.parameters.array(), 1.0], complex)
@@ -315,3 +315,22 @@ def test_a_point_that_fails_leaves_the_others_alone() -> None:
     wrong[0] = np.nan  # a start that leads nowhere: the solver's own instead
     again = run_points(square, nodes, problem.fraction, np.tile(problem.parameters.array(), (3, 1)), start=wrong)
     assert again.status[0] > 0 and np.array_equal(again.out[0], found.out[0], equal_nan=True)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"fit__ridge": 1e-6, "fit__samples": 1.2},  # at the interpolation peak, where equations are stiffest
+        {"network__readout": {"values": np.linspace(-1.0, 0.9, 9).tolist(), "fractions": [1e-7] * 8 + [1 - 8e-7]}},
+    ],
+)
+def test_many_blocks_satisfy_their_equations(changes: dict[str, Any]) -> None:
+    """By the certificate, which shares no code with the solver: here directions are taken in the place of matrices.
+
+    Equations are relative to their largest term; rounding of averages over 200 nodes is some 1e-14 of that, and the
+    inverse of P, whose condition is below 1e3 but at the peak, magnifies it.
+    """
+    readout = {"values": np.linspace(-1.0, 0.9, 9).tolist(), "fractions": [1 / 9] * 9}
+    many = model(1, **{"network__readout": readout, **changes})
+    assert solve(many, dimension=300).residual < 1e-12

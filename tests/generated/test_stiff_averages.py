@@ -15,7 +15,7 @@ from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
 from giantstep.law.labels import label_law
-from giantstep.system.coupled_system import gauss_rule
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.system.kernels import loss_kernel
 
 MEAN, DELTA = 0.2, 0.3

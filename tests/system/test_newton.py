@@ -24,6 +24,7 @@ class System:
     calls: int = 0
     again: float = 0.0
     derivatives: int = 0
+    smooth: bool = False
     last: Array = field(default_factory=lambda: np.empty(0))
 
     def residual(self, x: Array) -> Array:
@@ -37,6 +38,12 @@ class System:
 
     def scale(self, x: Array) -> Array:
         return np.maximum(np.abs(x), self.size)
+
+    def sizes_of_equations(self, size: Array) -> Array | None:
+        return size if self.smooth else None
+
+    def along(self, directions: Array) -> Array:
+        return np.asarray(self.jacobian() @ directions)
 
 
 def circle() -> System:
@@ -222,3 +229,34 @@ def test_steps_that_rounding_holds_up_end() -> None:
     outcome = newton(system, np.array([3.0, 5.0]))
     assert outcome.converged and outcome.evaluations < 40
     assert outcome.x == pytest.approx([math.sqrt(2.0), 1.0], rel=1e-5)
+
+
+def of_many(count: int, kernel: float) -> System:
+    """x + K x^3 = b with a smooth kernel K, whose root is 1 + sin(3 t)/2 at t in (0, 1)."""
+    at = np.linspace(0.0, 1.0, count)
+    matrix = kernel * np.exp(-((at[:, None] - at) ** 2)) / count
+    root = 1.0 + 0.5 * np.sin(3.0 * at)
+    return System(
+        lambda x: x - root + matrix @ (x**3 - root**3),
+        lambda x: np.eye(count) + 3.0 * matrix * x**2,
+        smooth=True,
+    )
+
+
+def test_many_unknowns_are_solved_along_a_few_directions() -> None:
+    """80 unknowns: fewer directions than a single matrix has columns, at the same root to rounding."""
+    system = of_many(80, 2.0)
+    found = newton(system, np.ones(80))
+    assert found.converged and found.x == pytest.approx(1.0 + 0.5 * np.sin(3.0 * np.linspace(0.0, 1.0, 80)), rel=1e-14)
+    assert system.derivatives < 80
+    by_matrix = newton(replace(system, smooth=False), np.ones(80))
+    assert found.x == pytest.approx(by_matrix.x, rel=1e-14)
+    assert found.evaluations == by_matrix.evaluations
+
+
+def test_where_directions_do_not_solve_the_equations_the_matrix_does() -> None:
+    """Half of the unknowns are turned into the other half: what is left does not shrink along it."""
+    turn = np.block([[np.zeros((40, 40)), np.eye(40)], [-np.eye(40), np.zeros((40, 40))]])
+    system = System(lambda x: turn @ x - np.arange(80.0), lambda x: turn, smooth=True)
+    found = newton(system, np.zeros(80))
+    assert found.converged and found.x == pytest.approx(np.linalg.solve(turn, np.arange(80.0)), abs=1e-13)

@@ -92,7 +92,7 @@ class Response:
         limit = self.problem.with_parameters(inverse_dimension=0.0).with_features(link=None)
         self.span = span_of(limit)
         self.blocks = len(self.problem.blocks)
-        self.members, sizes = members(self.kernel, self.blocks)
+        self.members, sizes = members(self.kernel, self.blocks, self.blocks)
         self.count, self.overlaps = (int(size) for size in sizes[:2])
         rows = np.array(pairs(self.blocks))
         self.first, self.second = rows.T  # the two indices of each V1_bc among the unknowns
