@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 27cfd6aaf1ed30c7, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature b815a034179467e2, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "27cfd6aaf1ed30c7fe1ed59252a873433f8825a05419ccb654aec1a95bba0dab"
+SIGNATURE = "b815a034179467e24eb0a592b189afe72d29d2fbf75716ffffd78898f2097430"
 
 
 def overlap(lower, information, alpha):

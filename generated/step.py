@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature bef8397764845dc0, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 09f4bb5e63afe3b2, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "bef8397764845dc0eefd7f1555d13b2d81e73c5f9d42c21fafac7e814b22035e"
+SIGNATURE = "09f4bb5e63afe3b2b672831c5cad57656d1fa060224f1048d6646d1c8b6b9ca5"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

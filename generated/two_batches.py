@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 4f359d44c538c69c, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature f629a6fce7222a46, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4f359d44c538c69cbba49571f9419c4b414c0bee87f6e00d17a82caab9c72943"
+SIGNATURE = "f629a6fce7222a462f89fae5d0cc250066418ab64c7e3513e854b6f7a4457e96"
 
 
 def directions(*, gamma, **_):

@@ -13,7 +13,7 @@ from string import ascii_lowercase
 import numpy as np
 
 from codegen.runtime.compiling import inner, kept
-from codegen.runtime.contractions import ALONG
+from codegen.runtime.contractions import ALONG, MAKING
 from codegen.runtime.products import LARGE, Product
 
 PART = "Z"  # the axis of values and bounds
@@ -43,7 +43,7 @@ def _advance(step, index):
         index[axis] = 0
 
 
-@kept(**{**ALONG, "no_cpython_wrapper": False})
+@kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
 def run_steps(steps, operands, factors, both, missed):
     """Carry out steps in order; missed[i]: of equation i the worst residual, and the largest bound.
 

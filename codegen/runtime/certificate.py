@@ -12,7 +12,7 @@ import numpy as np
 
 from codegen.runtime.compiling import kept
 from codegen.runtime.contraction_layout import layout_of
-from codegen.runtime.contractions import ALONG
+from codegen.runtime.contractions import ALONG, MAKING
 from codegen.runtime.equation_text import EQUAL, FEATURES, MINUS, PARAMETERS, RECIPROCAL, Contractions
 
 
@@ -78,7 +78,7 @@ def evaluate(rows, value, bound):
     return worst
 
 
-@kept(**{**ALONG, "no_cpython_wrapper": False})
+@kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
 def evaluate_points(rows, start, fraction, parameters, work, source, target, worst):
     """The same at many points on one table: worst[p], with families from work[p].
 

@@ -7,7 +7,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from codegen.runtime.compiling import Compiled, closed_at, entry, values_at
+from codegen.runtime.compiling import Compiled, closed_at, entry, making_entry, values_at
 from codegen.runtime.gaussian import EPS, FARTHEST, REACH
 from codegen.runtime.panels import panels
 from codegen.runtime.patches import (
@@ -249,7 +249,7 @@ def evaluate(address, z, out):
     values_at(address, z, out)
 
 
-@entry
+@making_entry
 def closed_form(address, residual, frequency, shifts, q, raw):
     """mu0, mu1 and mu2^2 from their sums, and from the sizes of the terms the errors; cancelled digits are marked."""
     sums, sizes = np.empty((3, shifts.shape[0])), np.empty((3, shifts.shape[0]))

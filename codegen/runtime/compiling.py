@@ -18,6 +18,9 @@ from codegen.runtime.machine_code import Code, Loaded, made
 
 _NUMBERS = types.CPointer(types.float64)
 _OPTIONS = {"error_model": "numpy", "nogil": True}
+# arrays are borrowed: to count who holds one costs as much as a short loop. What allocates one counts, and so does what
+# takes over arrays that another function returns
+_BORROWING = {**_OPTIONS, "_nrt": False}
 
 #: (number of places, places, values)
 VALUES = types.void(types.intp, _NUMBERS, _NUMBERS)
@@ -29,13 +32,19 @@ PIECES = types.void(types.intp, types.float64, _NUMBERS, types.intp, _NUMBERS, _
 EDGE = types.float64(types.intp, types.float64, _NUMBERS)
 
 # wrappers that nobody calls take a tenth of the time to compile
-inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)
+inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_BORROWING)
+making_inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)  # makes arrays
 # what loops are to become vector instructions with: a call would keep them from it
-within = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True, **_OPTIONS)
+within = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True, **_BORROWING)
 
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls; kept on disk where a folder can be written."""
+    return kept(no_cfunc_wrapper=True, **_BORROWING)(function)
+
+
+def making_entry(function: Callable[..., Any]) -> Any:
+    """The same of a function that makes arrays."""
     return kept(no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 

@@ -9,7 +9,14 @@ from numba.extending import intrinsic
 
 from codegen.runtime.compiling import kept
 
-INNER = {"error_model": "numpy", "nogil": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INNER = {
+    "error_model": "numpy",
+    "nogil": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+    "_nrt": False,  # arrays are borrowed, see ``compiling``
+}
+MAKING = {"_nrt": True}  # of a function that makes arrays
 ALONG = {**INNER, "fastmath": {"reassoc", "contract", "nsz"}}
 
 

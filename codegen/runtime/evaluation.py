@@ -13,13 +13,13 @@ from numpy.lib.stride_tricks import as_strided
 from codegen.runtime.compiling import kept
 from codegen.runtime.contraction_layout import Layout as Layout
 from codegen.runtime.contraction_layout import layout_of
-from codegen.runtime.contractions import ALONG
+from codegen.runtime.contractions import ALONG, MAKING
 from codegen.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
 from codegen.runtime.products import LARGE_MATRIX, Product, inverted
 from codegen.runtime.unknowns import invert
 
 
-@kept(**{**ALONG, "no_cpython_wrapper": False})
+@kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
 def run(rows, value):
     """Carry out contractions in order; values may be complex. Of the rows see ``Layout``."""
     for r in rows:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from codegen.runtime.compiling import entry, inner, within
+from codegen.runtime.compiling import inner, making_entry, within
 from codegen.runtime.gaussian import NORM
 from codegen.runtime.nodes import OMEGA, REACH, WEIGHT, Output, fill_nodes, span_of
 from codegen.runtime.output_sums import LAW, add_sums
@@ -146,10 +146,15 @@ def _fill_law(label, given, output, variances, scratch, count, law):
         law[5, i] = a * x0 - of_t * x1 - p0 / rest
 
 
-@entry
+@making_entry
 def intervals(law, rule, labels, fields, scratch, out):
     """Averages where the label is constant on intervals, as `points` otherwise: t and t' in closed form."""
-    rows = np.empty((LAW, scratch.shape[1]))
+    _fill_averages(law, rule, labels, fields, scratch, np.empty((LAW, scratch.shape[1])), out)
+
+
+@inner
+def _fill_averages(law, rule, labels, fields, scratch, rows, out):
+    """The same with room [LAW, n] for the law of a label at the nodes of the output."""
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0

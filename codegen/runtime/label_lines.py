@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from codegen.runtime.compiling import entry, inner
+from codegen.runtime.compiling import inner, making_entry
 from codegen.runtime.label_points import Moves, Room, add, set_part, sum_up, variance_of
 from codegen.runtime.nodes import REACH, Output, Rule, Span, fill_nodes
 from codegen.runtime.prox import Turns
@@ -85,7 +85,7 @@ def _share(residuals, order, first, count):
     return last, low - reach, high + reach
 
 
-@entry
+@making_entry
 def lines(law, rule, labels, fields, scratch, out):
     """Averages where the label is linear in one normal variable beside its nodes, as `points` otherwise."""
     number, directions = labels.weight.shape[1], labels.t.shape[2]

@@ -15,8 +15,9 @@ from codegen.runtime.steps import solve_step
 X, CANDIDATE, RESIDUAL, TRIAL, STEP, SIZE, OTHER, JACOBIAN = range(8)
 (MOST, SETTLED, BLIND, SHORTEST, AGAIN, KNOWN) = range(6)  # options
 DIRECTIONS = 6  # that the matrix is known along; 0: all of it is known
-(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE) = range(7, 18)
-NUMBERS = 18
+ENOUGH = 7  # a start with a shorter step is a solution
+(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE) = range(8, 19)
+NUMBERS = 19
 
 #: What is asked for: residuals at the candidate; size and matrix at x; the least of all steps, with its relative length
 #: and whether it solves the linear equations; nothing any more.
@@ -56,6 +57,8 @@ def advance(room, numbers):
         numbers[KNOWN] = 0.0
         if not left < SOLVED:
             return SHORTEN
+        if numbers[STEPS] == 0.0 and change < numbers[ENOUGH]:  # the start is a solution
+            return CONVERGED
         phase = _STEPPED
     if phase == _STEPPED:
         if numbers[BLIND] > 0.0 and numbers[SOLVES] > 0.0 and _settles(numbers):

@@ -31,6 +31,7 @@ _MOST_STEPS = 400
 _STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes are straightened; that of equal ones
 VECTOR = 8  # numbers of the longest vector of a processor
 _SHARP = 0.5  # of the steps per spread of omega, for each width on which the law of the label varies
+_ENDS = 0.05  # standard deviations that the ends of a span may be off by
 
 
 class Rule(NamedTuple):
@@ -298,7 +299,7 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         if first < last:
             steps = 0
             if not part.kink:
-                tolerance = 1e-3 * span.spread
+                tolerance = _ENDS * span.spread
                 low, high = end_of(law, piece, piece.number - 1, left), end_of(law, piece, piece.number, right)
                 first = low if first == start else prox(piece, low, high, first, tolerance)
                 last = high if last == part.end else prox(piece, low, high, last, tolerance)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codegen.runtime.compiling import entry
+from codegen.runtime.compiling import making_entry
 from codegen.runtime.gaussian import EPS
 
 _SHIFTS, _WIDTHS = 20, 16  # Chebyshev points of a panel in s, and of a patch in q
@@ -161,7 +161,7 @@ def _to_chebyshev(count: int) -> Array:
     return found
 
 
-@entry
+@making_entry
 def between(sums, growth, errors, first, width, x, shifts, raw):
     """mu0, mu1, mu2^2 and their errors at shifts of a patch, x the place of q in it; refused panels mark their points.
 

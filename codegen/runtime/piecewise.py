@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from codegen.runtime.compiling import entry, inner
+from codegen.runtime.compiling import inner, making_entry
 from codegen.runtime.gaussian import EPS
 from codegen.runtime.truncated import moments_beyond
 
@@ -46,7 +46,7 @@ def _add_side(segments, here, side, place, sums):
         j += side
 
 
-@entry
+@making_entry
 def piecewise(segments, shifts, q, raw):
     """Truncated moments of what f is beyond the breakpoints, seen from s; points where they cancel are marked.
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from codegen.runtime.compiling import inner
+from codegen.runtime.compiling import inner, making_inner
 from codegen.runtime.nodes import part_at
 from codegen.runtime.prox import at, find_cell, piece_of
 from codegen.runtime.truncated import between, is_narrow, moments_nearby, tail_at
@@ -27,7 +27,7 @@ class Knots(NamedTuple):
     width: Any  # of the parts, as the sum of what they are made of: a difference of places would be rounded
 
 
-@inner
+@making_inner
 def room_for_knots(law):
     """Knots of the label with the most pieces."""
     most = 0

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from codegen.runtime.compiling import entry
+from codegen.runtime.compiling import making_entry
 
 
-@entry
+@making_entry
 def survey(edges, rows, ends, place, last, resolved, floor, bad):
     """Mark the panels whose Legendre tail is above a tolerance, relative to the scale of each coefficient.
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from codegen.runtime.compiling import entry, inner, kept, values_at
+from codegen.runtime.compiling import inner, kept, making_entry, values_at
 from codegen.runtime.contractions import INNER
 from codegen.runtime.gaussian import EPS, NORM, REACH, TINY
 
@@ -83,7 +83,7 @@ def _ends(shifts):
     return least, most
 
 
-@entry
+@making_entry
 def trapezoid(f, shifts, q, raw, nodes):
     """Coefficients and errors; points where two steps do not confirm each other are marked.
 

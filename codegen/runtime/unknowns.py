@@ -12,7 +12,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 import numpy as np
 
 from codegen.runtime.compiling import kept
-from codegen.runtime.contractions import INNER, short
+from codegen.runtime.contractions import INNER, MAKING, short
 
 UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY, ROW, COLUMN = range(9)
 
@@ -108,7 +108,7 @@ def strengthen(system, n):
     return True
 
 
-@kept(**INNER)
+@kept(**{**INNER, **MAKING})
 def invert(matrix, row, K):
     """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
     short()

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7fb62fb0e71f47c3, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 70fcd02884f35ec6, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "7fb62fb0e71f47c307e7fc8aa32aaa00d895d559940ea8aba086853c22e044df"
+SIGNATURE = "70fcd02884f35ec64ba6c6ed66092d768af93f72ccebcdab34f3648514fd03bc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

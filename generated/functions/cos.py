@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e947e5ff50bcdb34, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 432b657966b2bcee, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "e947e5ff50bcdb3408ba8d664a88ad35328de92c789164af0c1abbed86d4f1dd"
+SIGNATURE = "432b657966b2bcee91097aa69226498145df2c03f180d95fc4aa2020345e1343"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 16a8780e2c9bc639, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature b07778a5121297ec, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "16a8780e2c9bc639ffe12d6f6af1e202e3ba95cab2d6ce4ed469d48c75010ba3"
+SIGNATURE = "b07778a5121297ec84b9cf2ab93d9eb3e03fd30692b166d3b7ae163c6d54db3d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

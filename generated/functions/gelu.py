@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a12c3f9cc9b57592, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 61c54e23ebd9eb85, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "a12c3f9cc9b57592316b2723fcb1dc2f0bbd5f0ec7f70ccbbdefa2426b674dbf"
+SIGNATURE = "61c54e23ebd9eb8540e922b2b99db90f5f37953ab5211542289690ff6e0b494e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9640e4b84ffa0edf, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 75bb75aed4332fce, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9640e4b84ffa0edfa93c3ecfff1eae707c9d33782e46db72acffb5739490fc25"
+SIGNATURE = "75bb75aed4332fcec0b304342c0a13dd12835d5b51cf5cd99b42497748b60ad9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

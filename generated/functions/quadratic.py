@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9b30baa89f39e182, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8b1c3266febee8a6, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "9b30baa89f39e18206914bc7ccb26e8604e1e85086b7b813da69722205a8037a"
+SIGNATURE = "8b1c3266febee8a6f37160e49895d91564142ffb9c44817b83ca37c3eda1bfb6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

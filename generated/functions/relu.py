@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature dee14b8f9590aaf0, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 68af8df505b41dc0, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "dee14b8f9590aaf0e4e06ca5877790641a9e7af9b0d61471b00b17216b2791b5"
+SIGNATURE = "68af8df505b41dc013f297a9eeec3a41b67337aed941f082260511b0008dc285"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d2832b649fd14855, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 30b9f6b9f29dfe2e, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d2832b649fd1485595f513ee1956918b5f01c901f7dfe4cad28ba323b50d8108"
+SIGNATURE = "30b9f6b9f29dfe2e49871f0167deded3869846cf9bab522f7eee66507c0db6cc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

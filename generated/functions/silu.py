@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 82baa61cb36b9dec, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 4ce1b2318b3222f4, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "82baa61cb36b9deca9c3a6630e4133af04bc8a73294fe530af0b86b5ec9ca3b5"
+SIGNATURE = "4ce1b2318b3222f46977c551cf7c826b1f140cfa45a78b2bb80537486e633075"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d84af310feb8ca32, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature fd93ac255cc10e28, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "d84af310feb8ca3279ea0147ae6ce85e118d2ceeaf30731de722127401c0ae41"
+SIGNATURE = "fd93ac255cc10e28a7cc1cdf0e4d137e948279ba4721d5c7444a229aa53b47e7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

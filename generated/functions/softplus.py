@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b9fb0ef4b304005e, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature b4f30ec7057dd3bf, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "b9fb0ef4b304005e6faaaedde96583b4b6c7d9d7727d0f82cdd090552a700fbb"
+SIGNATURE = "b4f30ec7057dd3bf3eed3d212b56bf640324dc7c4e5ebef14df194404ffbbf31"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

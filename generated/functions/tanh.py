@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 780c51d11f2bfb02, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature a3a7c99ac8034905, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "780c51d11f2bfb025e271e41e696d4951e7aa1185dd6efebe2ce94bb752d312b"
+SIGNATURE = "a3a7c99ac8034905a16921d2950cbb73b4aa7ad1ef61dd83442dbd3d1349aca7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature f43ecc454293f62a, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 1e5caf3708f37a93, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "f43ecc454293f62a227d0257efe59dd05f393a53b8b6ebbdc6f24c530dc4814f"
+SIGNATURE = "1e5caf3708f37a93f912523b8d550a4500e195e07897353e2cc5b9b587693df5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

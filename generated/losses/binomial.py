@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 1efa6455ce16bcb5, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 10296ef5c487c919, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "1efa6455ce16bcb52a4788d07f2f380b702197847a6273912494636370bb96d2"
+SIGNATURE = "10296ef5c487c919d741f70b58f779520e1ebe945d55099b405da383fb8ea28a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b5ab745425e7d1d9, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8bac078490e1ea5d, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "b5ab745425e7d1d9b9fbe55d4aac204cb3b0c447c69309a775f2907933445c75"
+SIGNATURE = "8bac078490e1ea5d6c6000bdb8673a997d5406a675e73ac247a275027b821530"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

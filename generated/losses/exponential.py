@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f7c5870a90b9f9f6, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 9192c1b665a691f8, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "f7c5870a90b9f9f6eff90104b547424c54fcb5c6f27de569f1f96a226e65f2f3"
+SIGNATURE = "9192c1b665a691f876b4b4fba60ad30c918310b32374e2aca7faafa85a117a60"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature abb3984821299b1e, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 0589f48be26dc3d1, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "abb3984821299b1ede6b89e12ff32fb32a8cebe8129e12f5a83fbf5605768e94"
+SIGNATURE = "0589f48be26dc3d1601b1ab66d9cb3ac00db25b6f45dcbbc605354efec2d9147"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

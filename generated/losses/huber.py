@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 974b05e605aeb9ea, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 1207347f2522b6c2, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "974b05e605aeb9ea50882a3e6b58e7a028b956832adb580d90cf701313734a31"
+SIGNATURE = "1207347f2522b6c2a8b69003514bd228b9da5c6802257d563cada93f1da4a3fb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7cba1b7da26f8a18, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 5ccf721f6881828b, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "7cba1b7da26f8a18b939578dcffa50d10c975dd9d9da3ab6146a65413c8bd7db"
+SIGNATURE = "5ccf721f6881828b290ea566a4d854fb65bcd8143eea89682590b71652ee49c7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

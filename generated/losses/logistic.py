@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 9dfbfae844f1d24c, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature eca318eafce04658, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "9dfbfae844f1d24c1b9122fdb2fd1370bd190490c4146307a80536a0a71dc2ae"
+SIGNATURE = "eca318eafce04658eb5086a24b7d9d996ccedc8763aa11b5648079f99aa24704"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

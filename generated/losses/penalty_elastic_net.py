@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d18ef166f9445198, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 3331c6649730f287, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "d18ef166f944519895176b9b6939d978d4acda96aa31009200c9274a4d8cd669"
+SIGNATURE = "3331c6649730f287a13a487b911b78a9801dd7f3bc8d056c2ac81dd65f45b75d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

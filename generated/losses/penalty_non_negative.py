@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c709d5942d9a8ade, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature f2a90a9c74da57e2, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "c709d5942d9a8adeedb61ea3f4ab46c8c156bacfa4ff1e1b8e2bb2f0a42a865c"
+SIGNATURE = "f2a90a9c74da57e28d2a675bf6ea375032ab1a7f76f18f917756a8ed9fbcace2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

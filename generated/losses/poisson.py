@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 26692de5b6c7b376, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 6eefc56596c8b04e, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "26692de5b6c7b376b0d9051ec0aa95b7dbfb126d2c1e7702b7c2c3f9656a1f38"
+SIGNATURE = "6eefc56596c8b04e698ab978b47cd4d4c23249fd74c9dc2bd48adecaeb85ccff"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

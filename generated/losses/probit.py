@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b908b6add78e5e15, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 06f9e80addf998f2, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b908b6add78e5e15e2e65c7d4bd02fd897b04bde7f0e8bc7239576eb9a93759f"
+SIGNATURE = "06f9e80addf998f209360dabf087fd0ac02a740f063ffa5dbb8de24fa5461302"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4a17d53877c5d8d3, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 94f6ffdfde4a7369, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "4a17d53877c5d8d3136bc707d9db13cd88ce597ee6970abb816eeea8c0e5c4c3"
+SIGNATURE = "94f6ffdfde4a73690a67504026ee4b5891daabdc09b0be64649e0ed6107fe0fe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

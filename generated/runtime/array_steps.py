@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -19,7 +19,7 @@ from string import ascii_lowercase
 import numpy as np
 
 from generated.runtime.compiling import inner, kept
-from generated.runtime.contractions import ALONG
+from generated.runtime.contractions import ALONG, MAKING
 from generated.runtime.products import LARGE, Product
 
 PART = "Z"  # the axis of values and bounds
@@ -49,7 +49,7 @@ def _advance(step, index):
         index[axis] = 0
 
 
-@kept(**{**ALONG, "no_cpython_wrapper": False})
+@kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
 def run_steps(steps, operands, factors, both, missed):
     """Carry out steps in order; missed[i]: of equation i the worst residual, and the largest bound.
 
@@ -276,4 +276,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

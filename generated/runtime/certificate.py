@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ import numpy as np
 
 from generated.runtime.compiling import kept
 from generated.runtime.contraction_layout import layout_of
-from generated.runtime.contractions import ALONG
+from generated.runtime.contractions import ALONG, MAKING
 from generated.runtime.equation_text import EQUAL, FEATURES, MINUS, PARAMETERS, RECIPROCAL, Contractions
 
 
@@ -84,7 +84,7 @@ def evaluate(rows, value, bound):
     return worst
 
 
-@kept(**{**ALONG, "no_cpython_wrapper": False})
+@kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
 def evaluate_points(rows, start, fraction, parameters, work, source, target, worst):
     """The same at many points on one table: worst[p], with families from work[p].
 
@@ -175,4 +175,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

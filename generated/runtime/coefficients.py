@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from generated.runtime.compiling import Compiled, closed_at, entry, values_at
+from generated.runtime.compiling import Compiled, closed_at, entry, making_entry, values_at
 from generated.runtime.gaussian import EPS, FARTHEST, REACH
 from generated.runtime.panels import panels
 from generated.runtime.patches import (
@@ -256,7 +256,7 @@ def evaluate(address, z, out):
     values_at(address, z, out)
 
 
-@entry
+@making_entry
 def closed_form(address, residual, frequency, shifts, q, raw):
     """mu0, mu1 and mu2^2 from their sums, and from the sizes of the terms the errors; cancelled digits are marked."""
     sums, sizes = np.empty((3, shifts.shape[0])), np.empty((3, shifts.shape[0]))
@@ -284,4 +284,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -24,6 +24,9 @@ from generated.runtime.machine_code import Code, Loaded, made
 
 _NUMBERS = types.CPointer(types.float64)
 _OPTIONS = {"error_model": "numpy", "nogil": True}
+# arrays are borrowed: to count who holds one costs as much as a short loop. What allocates one counts, and so does what
+# takes over arrays that another function returns
+_BORROWING = {**_OPTIONS, "_nrt": False}
 
 #: (number of places, places, values)
 VALUES = types.void(types.intp, _NUMBERS, _NUMBERS)
@@ -35,13 +38,19 @@ PIECES = types.void(types.intp, types.float64, _NUMBERS, types.intp, _NUMBERS, _
 EDGE = types.float64(types.intp, types.float64, _NUMBERS)
 
 # wrappers that nobody calls take a tenth of the time to compile
-inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)
+inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_BORROWING)
+making_inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)  # makes arrays
 # what loops are to become vector instructions with: a call would keep them from it
-within = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True, **_OPTIONS)
+within = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True, **_BORROWING)
 
 
 def entry(function: Callable[..., Any]) -> Any:
     """Compile a function that Python calls; kept on disk where a folder can be written."""
+    return kept(no_cfunc_wrapper=True, **_BORROWING)(function)
+
+
+def making_entry(function: Callable[..., Any]) -> Any:
+    """The same of a function that makes arrays."""
     return kept(no_cfunc_wrapper=True, **_OPTIONS)(function)
 
 
@@ -304,4 +313,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -19,13 +19,13 @@ from numpy.lib.stride_tricks import as_strided
 from generated.runtime.compiling import kept
 from generated.runtime.contraction_layout import Layout as Layout
 from generated.runtime.contraction_layout import layout_of
-from generated.runtime.contractions import ALONG
+from generated.runtime.contractions import ALONG, MAKING
 from generated.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
 from generated.runtime.products import LARGE_MATRIX, Product, inverted
 from generated.runtime.unknowns import invert
 
 
-@kept(**{**ALONG, "no_cpython_wrapper": False})
+@kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
 def run(rows, value):
     """Carry out contractions in order; values may be complex. Of the rows see ``Layout``."""
     for r in rows:
@@ -244,4 +244,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

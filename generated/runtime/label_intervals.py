@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from generated.runtime.compiling import entry, inner, within
+from generated.runtime.compiling import inner, making_entry, within
 from generated.runtime.gaussian import NORM
 from generated.runtime.nodes import OMEGA, REACH, WEIGHT, Output, fill_nodes, span_of
 from generated.runtime.output_sums import LAW, add_sums
@@ -153,10 +153,15 @@ def _fill_law(label, given, output, variances, scratch, count, law):
         law[5, i] = a * x0 - of_t * x1 - p0 / rest
 
 
-@entry
+@making_entry
 def intervals(law, rule, labels, fields, scratch, out):
     """Averages where the label is constant on intervals, as `points` otherwise: t and t' in closed form."""
-    rows = np.empty((LAW, scratch.shape[1]))
+    _fill_averages(law, rule, labels, fields, scratch, np.empty((LAW, scratch.shape[1])), out)
+
+
+@inner
+def _fill_averages(law, rule, labels, fields, scratch, rows, out):
+    """The same with room [LAW, n] for the law of a label at the nodes of the output."""
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -181,4 +186,4 @@ def intervals(law, rule, labels, fields, scratch, out):
             _fill_law(label, given, Output(center - span.low, spread, output.V), (rest, along), scratch, count, rows)
             add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

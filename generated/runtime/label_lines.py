@@ -3,7 +3,7 @@
 Output and label are jointly Gaussian given a node: what is left of t there spreads their difference.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from generated.runtime.compiling import entry, inner
+from generated.runtime.compiling import inner, making_entry
 from generated.runtime.label_points import Moves, Room, add, set_part, sum_up, variance_of
 from generated.runtime.nodes import REACH, Output, Rule, Span, fill_nodes
 from generated.runtime.prox import Turns
@@ -91,7 +91,7 @@ def _share(residuals, order, first, count):
     return last, low - reach, high + reach
 
 
-@entry
+@making_entry
 def lines(law, rule, labels, fields, scratch, out):
     """Averages where the label is linear in one normal variable beside its nodes, as `points` otherwise."""
     number, directions = labels.weight.shape[1], labels.t.shape[2]
@@ -137,4 +137,4 @@ def lines(law, rule, labels, fields, scratch, out):
                     out[a, node] = math.nan
             first = last
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from generated.runtime.compiling import add_multiple, entry, inner, sum_of_products
+from generated.runtime.compiling import add_multiple, inner, making_entry, making_inner, sum_of_products
 from generated.runtime.gaussian import NORM
 from generated.runtime.nodes import (
     ENVELOPE,
@@ -154,13 +154,13 @@ def _crowded(places, count, low, cell, panel):
     return panels
 
 
-@inner
+@making_inner
 def _bell():
-    """The shares that a centre in the middle of a cell has of it and of those around it."""
-    bell = np.empty(_REACHED)
+    """The shares that a centre in the middle of a cell has of it and of those around it, and room for as many."""
+    bell = np.empty((2, _REACHED))
     for k in range(_REACHED):
         x = _CELL / _MOVED * (k - _MIDDLE)
-        bell[k] = NORM * _CELL / _MOVED * math.exp(-0.5 * x * x)
+        bell[0, k] = NORM * _CELL / _MOVED * math.exp(-0.5 * x * x)
     return bell
 
 
@@ -187,9 +187,9 @@ def _fill_shares(offset, bell, share):
 def _gathered(centres, count, low, cell, panel, moments, bell):
     """Move the centres in crowded panels to moments[part, cell] of numbered panels. Returns how many are left.
 
-    bell [_REACHED]: the shares of a centre in the middle of a cell.
+    bell [2, _REACHED]: the shares of a centre in the middle of a cell, and room for those of others.
     """
-    share = np.empty(_REACHED)
+    bell, share = bell[0], bell[1]
     places, parts = centres.place, centres.part
     kept = np.intp(0)
     for j in range(count):
@@ -353,7 +353,7 @@ def _add_closed(law, rule, side, centres, count, moves, room, node):
         add(room.sums, side.sign, centres.part[j], moves, room.out, node)
 
 
-@inner
+@making_inner
 def _add_all(law, rule, side, centres, count, moves, room, node):
     """Add the averages about all centres to those at a node."""
     if law.quadratic:
@@ -362,7 +362,7 @@ def _add_all(law, rule, side, centres, count, moves, room, node):
         _add_averages(law, rule, side, centres, np.argsort(centres.place[:count]), moves, room, node)
 
 
-@entry
+@making_entry
 def points(law, rule, labels, fields, scratch, out):
     """Averages over labels at nodes, and t about a mean there: out[:, node], in the order of AVERAGES.
 
@@ -395,4 +395,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -21,8 +21,9 @@ from generated.runtime.steps import solve_step
 X, CANDIDATE, RESIDUAL, TRIAL, STEP, SIZE, OTHER, JACOBIAN = range(8)
 (MOST, SETTLED, BLIND, SHORTEST, AGAIN, KNOWN) = range(6)  # options
 DIRECTIONS = 6  # that the matrix is known along; 0: all of it is known
-(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE) = range(7, 18)
-NUMBERS = 18
+ENOUGH = 7  # a start with a shorter step is a solution
+(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE) = range(8, 19)
+NUMBERS = 19
 
 #: What is asked for: residuals at the candidate; size and matrix at x; the least of all steps, with its relative length
 #: and whether it solves the linear equations; nothing any more.
@@ -62,6 +63,8 @@ def advance(room, numbers):
         numbers[KNOWN] = 0.0
         if not left < SOLVED:
             return SHORTEN
+        if numbers[STEPS] == 0.0 and change < numbers[ENOUGH]:  # the start is a solution
+            return CONVERGED
         phase = _STEPPED
     if phase == _STEPPED:
         if numbers[BLIND] > 0.0 and numbers[SOLVES] > 0.0 and _settles(numbers):
@@ -218,4 +221,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -38,6 +38,7 @@ _MOST_STEPS = 400
 _STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes are straightened; that of equal ones
 VECTOR = 8  # numbers of the longest vector of a processor
 _SHARP = 0.5  # of the steps per spread of omega, for each width on which the law of the label varies
+_ENDS = 0.05  # standard deviations that the ends of a span may be off by
 
 
 class Rule(NamedTuple):
@@ -305,7 +306,7 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         if first < last:
             steps = 0
             if not part.kink:
-                tolerance = 1e-3 * span.spread
+                tolerance = _ENDS * span.spread
                 low, high = end_of(law, piece, piece.number - 1, left), end_of(law, piece, piece.number, right)
                 first = low if first == start else prox(piece, low, high, first, tolerance)
                 last = high if last == part.end else prox(piece, low, high, last, tolerance)
@@ -320,4 +321,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

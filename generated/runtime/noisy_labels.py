@@ -1,7 +1,7 @@
 """Averages given a label with Gaussian noise, on a grid: every part of the label adds to the places near it.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def gather(place, parts, step, tail, out):
                 weight *= ratio
                 ratio *= turn
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

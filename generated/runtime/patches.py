@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from generated.runtime.compiling import entry
+from generated.runtime.compiling import making_entry
 from generated.runtime.gaussian import EPS
 
 _SHIFTS, _WIDTHS = 20, 16  # Chebyshev points of a panel in s, and of a patch in q
@@ -167,7 +167,7 @@ def _to_chebyshev(count: int) -> Array:
     return found
 
 
-@entry
+@making_entry
 def between(sums, growth, errors, first, width, x, shifts, raw):
     """mu0, mu1, mu2^2 and their errors at shifts of a patch, x the place of q in it; refused panels mark their points.
 
@@ -211,4 +211,4 @@ def between(sums, growth, errors, first, width, x, shifts, raw):
         raw[5, i] = errors[panel, 2] * mu2
         raw[6, i] = 4.0 * EPS * scale
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

@@ -1,7 +1,7 @@
 """Truncated Gaussian moments of piecewise linear f.
 
 Written by hand, in codegen/runtime/piecewise.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from generated.runtime.compiling import entry, inner
+from generated.runtime.compiling import inner, making_entry
 from generated.runtime.gaussian import EPS
 from generated.runtime.truncated import moments_beyond
 
@@ -53,7 +53,7 @@ def _add_side(segments, here, side, place, sums):
         j += side
 
 
-@entry
+@making_entry
 def piecewise(segments, shifts, q, raw):
     """Truncated moments of what f is beyond the breakpoints, seen from s; points where they cancel are marked.
 
@@ -92,4 +92,4 @@ def piecewise(segments, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = 0.0
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from generated.runtime.compiling import inner
+from generated.runtime.compiling import inner, making_inner
 from generated.runtime.nodes import part_at
 from generated.runtime.prox import at, find_cell, piece_of
 from generated.runtime.truncated import between, is_narrow, moments_nearby, tail_at
@@ -33,7 +33,7 @@ class Knots(NamedTuple):
     width: Any  # of the parts, as the sum of what they are made of: a difference of places would be rounded
 
 
-@inner
+@making_inner
 def room_for_knots(law):
     """Knots of the label with the most pieces."""
     most = 0
@@ -196,4 +196,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, (slope, envelope, loss), slopes, spread, sums)
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from generated.runtime.compiling import entry, inner, kept, values_at
+from generated.runtime.compiling import inner, kept, making_entry, values_at
 from generated.runtime.contractions import INNER
 from generated.runtime.gaussian import EPS, NORM, REACH, TINY
 
@@ -90,7 +90,7 @@ def _ends(shifts):
     return least, most
 
 
-@entry
+@making_entry
 def trapezoid(f, shifts, q, raw, nodes):
     """Coefficients and errors; points where two steps do not confirm each other are marked.
 
@@ -150,4 +150,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

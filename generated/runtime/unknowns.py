@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 999f730240acee3b, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 8329822f61b5d277, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ Regenerate with: giantstep generate
 import numpy as np
 
 from generated.runtime.compiling import kept
-from generated.runtime.contractions import INNER, short
+from generated.runtime.contractions import INNER, MAKING, short
 
 UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY, ROW, COLUMN = range(9)
 
@@ -114,7 +114,7 @@ def strengthen(system, n):
     return True
 
 
-@kept(**INNER)
+@kept(**{**INNER, **MAKING})
 def invert(matrix, row, K):
     """Invert a K x K matrix in place, rows exchanged for the largest pivot."""
     short()
@@ -154,4 +154,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "999f730240acee3b9e25ff355c7c8750acb285d807d7e1d410271a2fb9883249"
+SIGNATURE = "8329822f61b5d27794d690974b75e1d7b45b0c0a45d70a6ca413b663c9dbdbc4"

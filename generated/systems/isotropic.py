@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fb91a5726f05a0c7.
+in X). Generated; do not edit. Signature 1d60d0fbfeb2b3b8.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "fb91a5726f05a0c722ee23ac923f60bc32e5a75f554aba05166fc1963ddd82c3"
+SIGNATURE = "1d60d0fbfeb2b3b853d281d22dfb1c60982111a6cad93121b2df4f126abaa705"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 95c0c4f3361cc553.
+Generated; do not edit. Signature cbcd9bb20ab81bc2.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "95c0c4f3361cc55369cf45a51584b3c175561910480634322cf2f440ce5d2ef8"
+SIGNATURE = "cbcd9bb20ab81bc2ffc04ef11e66b2c8c42069594abcc4ac5073291c1c022bc3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8858cd3390ff52c3, runtime 2262931fa5e69f70.
+Generated; do not edit. Signature 00941bd553182dc7, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "8858cd3390ff52c31790984170233f3a2dcc4d68515ef30ae22cb67d825c62c4"
+SIGNATURE = "00941bd553182dc763175d4f07d0f75ef14ad74bb8d1dd7a6f939e31ff2998fe"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 19f0245711ad926e.
+Generated; do not edit. Signature fc845ba86afa79cb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "19f0245711ad926e91a14faa6f5d4c6fc0e0b196a062a5affd6adec7e053ee5e"
+SIGNATURE = "fc845ba86afa79cbbb402fc455af73a755aac6b7e772de367d8ae09b240d66b3"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4a3da4f59589d2d3.
+in X). Generated; do not edit. Signature 5c10dd077ccf607d.
 Regenerate with: giantstep generate
 """
 
@@ -17,14 +17,14 @@ Regenerate with: giantstep generate
 import numpy as np
 
 from generated.runtime.certificate import Certificate
-from generated.runtime.compiling import entry, kept
+from generated.runtime.compiling import entry, kept, making_entry
 from generated.runtime.conjugate_residuals import FURTHER, ROUNDING, begin, descend, finish
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
 from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDUAL, ROW, TURNED, UNKNOWN, WEIGHT,
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "4a3da4f59589d2d3276a4e4a36f7c5ec582dc4e1b92930883f27e2dfe3a69853"
+SIGNATURE = "5c10dd077ccf607d2e1eaf44099eaf845c7da56770dfd276c0112aafdb2d1e70"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -466,7 +466,7 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
     return total
 
 
-@entry
+@making_entry
 def solve(rough, node, fraction, parameters, square, negligible, work, field, members, sizes, warm, out, status):
     """Solve the system at many points, each by itself: on rough nodes where there are some, and from there on node.
 

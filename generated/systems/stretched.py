@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6da21819008eb8e6.
+Generated; do not edit. Signature a2a325b28a7eccfc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6da21819008eb8e636766620421e95038f7ff340462d00ad48d262abcb53664e"
+SIGNATURE = "a2a325b28a7eccfcdcf2547e5d135fbff9749af3ace49bc7f9bc976d168279f9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -37,12 +37,11 @@ PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that 
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
-TO_THE_LAST = 1e-15
+TO_THE_LAST, _SHARE = 1e-15, 0.1  # the share of the tolerance is that of a step that the answer does without
 _HELD, _SOON = 1e-4, 6  # relative moves below this that do not shrink are rounding; Newton steps from what is near
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an output, in units of it: first and last
-_PAIRS = 7  # of systems that are compared, at most
-_CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change of the unknowns that asks for it
+_PAIRS, _CUTS, _RECUT = 7, 5, 0.1  # compared, at most; how often panels are cut anew, relative change that asks for it
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
 Pair = tuple[CoupledSystem, CoupledSystem]
 # system, unknowns, evaluations, change of the test error under refinement, observables
@@ -79,8 +78,7 @@ def coupled_solution(
     outcome, last = _first_solution(problem, start, near) if beside is None else beside[1:]
     x, evaluations, error = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
-    failed = held = 0
-    times = Times()
+    failed, held, times = 0, 0, Times()
     for number in range(_PAIRS):
         previous = error
         if number and settles(problem):
@@ -92,7 +90,8 @@ def coupled_solution(
         estimate = outcome if known else newton(coarser, x, most=12, settled=_NEAR, blind=True, near=outcome)
         finer.takes(coarser)
         last = finer
-        answer = newton(finer, estimate.x, most=12, near=estimate) if estimate.converged else estimate
+        close = _SHARE * tolerance
+        answer = newton(finer, estimate.x, most=12, near=estimate, enough=close) if estimate.converged else estimate
         if answer.converged and finer.certificate(answer.x) > RESIDUAL:
             answer = newton(finer, answer.x, settled=TO_THE_LAST)  # outputs that vary within less than a step
         evaluations += estimate.evaluations if not known else 0
@@ -108,7 +107,7 @@ def coupled_solution(
             continue
         x, observables = answer.x, finer.answer()
         tests = coarser.test_error(estimate.x, finer.plain), float(observables[0])
-        error = apart(*tests, tolerance)
+        error = apart(*tests, tolerance) + answer.left
         found = finer, x, evaluations, error, observables
         if number == 0 and not settles(problem) and passes_unseen(finer):
             times = Times(kappa=1)

@@ -103,6 +103,7 @@ class CoupledSystem(LinearReadouts):
         self.rows = variance_rows(self.kernel)
         self.x = np.empty(0)  # the last unknowns
         self.certified: tuple[Array, float] | None = None  # the last unknowns that were, and their residual
+        self.told: Output | None = None  # the law of the output at the last x, once asked for
         self.whole = True  # not a part of the nodes of another
         self.ends: Ends = {}  # where its outputs vanish, at the last x
         self.plain = False  # whether its own nodes resolve the sign of the output, of the last answer
@@ -139,7 +140,7 @@ class CoupledSystem(LinearReadouts):
 
     def fields(self, x: Array) -> bool:
         """Evaluate V, the mean, its slopes and Delta; whether x is feasible."""
-        self.x = x
+        self.x, self.told = x, None
         self.work[self.first] = x
         self.work[self.second] = x
         self.kernel.fields(*self._arguments())
@@ -261,8 +262,7 @@ class CoupledSystem(LinearReadouts):
         """The same, but the squared error for the test error of every loss."""
         out = np.zeros(3)
         self.kernel.observables(*self._arguments(), out)
-        if self.problem.model.fit.loss.entry.error_scale != 1:
-            out[1] *= self.problem.model.fit.loss.entry.error_scale
+        out[1] *= self.problem.model.fit.loss.entry.error_scale
         return out
 
     def answer(self) -> Array:
@@ -296,18 +296,20 @@ class CoupledSystem(LinearReadouts):
         return float(sum(part.table[:, 1] @ wrong_sign(part.output()) for part in self.where_signs_turn()))
 
     def output(self) -> Output:
-        """The law of the output and of the clean label given kappa, at the nodes and the last x."""
-        plain = replace(self.plain_output(), variance=self.told_variance())
-        if self.problem.rank > 1:
-            return told_along_several(plain, self.table[:, 1])
-        if self.whole:
-            self.ends = ends_of(plain)
-        return continued(plain, self.ends)
+        """The law of the output and of the clean label given kappa, at the nodes and the last x; remembered."""
+        if self.told is None:
+            plain = self.plain_output(self.told_variance())
+            if self.whole and self.problem.rank == 1:
+                self.ends = ends_of(plain)
+            several = self.problem.rank > 1
+            self.told = told_along_several(plain, self.table[:, 1]) if several else continued(plain, self.ends)
+        return self.told
 
-    def plain_output(self) -> Output:
-        """The same, as the equations have it."""
+    def plain_output(self, variance: Array | None = None) -> Output:
+        """The same, as the equations have it, or with another variance."""
+        variance = self.view("Delta") if variance is None else variance
         assert not isinstance(self.clean, Lines)  # which are of losses of the residual, whose error needs moments only
-        return Output(self.kappa, self.view("mean"), self.slopes, self.view("Delta"), self.clean)
+        return Output(self.kappa, self.view("mean"), self.slopes, variance, self.clean)
 
     def where_signs_turn(self) -> Iterator[CoupledSystem]:
         """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do; of

@@ -21,28 +21,26 @@ def wrong_sign(output: Output) -> Array:
     """
     labels, mean, delta = output.labels, output.mean, output.variance
     if isinstance(labels, Intervals):
-        return _of_intervals(labels, output.kappa, mean, output.slopes[0], delta)
+        return _of_intervals(labels, output)
     center = mean[:, None] + np.einsum("dn,njd->nj", output.slopes, labels.t)
     wrong = special.ndtr(-labels.label * center / np.sqrt(delta)[:, None])
     return np.asarray((labels.weight * wrong).sum(axis=1))
 
 
-def _of_intervals(labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array) -> Array:
+def _of_intervals(labels: Intervals, output: Output) -> Array:
     """P(y f < 0 | kappa): rectangles of the bivariate normal of t and the output, one for each end of an interval."""
-    gamma, width, _ = labels.channel
-    spread = np.sqrt(slope**2 + delta)
-    limit = -mean / spread  # f < 0 is (f - mean)/spread < limit
-    total = np.zeros_like(kappa)
+    (gamma, width, _), kappa, spread = labels.channel, output.kappa, output.spread
+    limit = -output.mean / spread  # f < 0 is (f - mean)/spread < limit
+    total = np.zeros(len(kappa))
     if width == 0.0:
         for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
             total += ((low <= gamma * kappa) & (gamma * kappa < high)) * special.ndtr(y * limit)
         return total
-    correlation, complement = slope / spread, np.sqrt(delta) / spread
+    correlation, complement = output.slopes[0] / spread, np.sqrt(output.variance) / spread
     negative = special.ndtr(limit)
     # P(t < end) and P(t < end, f < 0)
     ends: dict[float, tuple[Any, Any]] = {-math.inf: (0.0, 0.0), math.inf: (1.0, negative)}
-    for end in {*labels.low.tolist(), *labels.high.tolist()} - ends.keys():
-        edge = (end - gamma * kappa) / width
+    for end, edge in output.ends.items():
         below = special.ndtr(edge)
         ends[end] = below, _below_both(edge, limit, (below, negative), (correlation, complement))
     for low, high, y in zip(labels.low.tolist(), labels.high.tolist(), labels.label, strict=True):
@@ -62,13 +60,14 @@ def _below_both(h: Array, k: Array, below: tuple[Array, Array], law: tuple[Array
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         first, second = (k - correlation * h) / (h * complement), (h - correlation * k) / (k * complement)
         product = h * k
+        apart = product < 0.0
         if not product.all():
             first = np.where(h != 0.0, first, np.sign(k) * np.inf)
             second = np.where(k != 0.0, second, np.sign(h) * np.inf)
             both_zero, one_sided = (h == 0.0) & (k == 0.0), (1.0 - correlation) / complement
             first, second = np.where(both_zero, one_sided, first), np.where(both_zero, one_sided, second)
-    apart = (product < 0.0) | ((product == 0.0) & (h + k < 0.0))
-    result = 0.5 * (below[0] + below[1]) - special.owens_t(h, first) - special.owens_t(k, second) - 0.5 * apart
+            apart |= (product == 0.0) & (h + k < 0.0)
+    result = 0.5 * (below[0] + below[1] - apart) - special.owens_t(h, first) - special.owens_t(k, second)
     return np.asarray(np.minimum(np.maximum(result, 0.0), 1.0))
 
 

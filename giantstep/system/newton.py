@@ -21,12 +21,16 @@ _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The last x, the number of evaluations, whether it solves the equations, and the last Jacobian [n, n], if any."""
+    """The last x, the number of evaluations, whether it solves the equations, and the last Jacobian [n, n], if any.
+
+    left: relative length of the step that was not made, where the start was close enough.
+    """
 
     x: Array
     evaluations: int
     converged: bool
     jacobian: Array | None = None
+    left: float = 0.0
 
 
 def newton(
@@ -38,18 +42,20 @@ def newton(
     blind: bool = False,
     shortest: float = SHORTEST,
     near: Outcome | None = None,
+    enough: float = 0.0,
 ) -> Outcome:
     """Solve ``residual = 0`` from x: full steps, shortened to stay feasible and to reduce the residual or the distance.
 
     ``blind``: a step shorter than ``settled`` is the last, and the residual is not evaluated after it. ``near``: of a
-    system next to this one, whose Jacobian serves for the first steps. What is decided is in
-    ``generated/runtime/newton.py``; the equations are evaluated here.
+    system next to this one, whose Jacobian serves for the first steps. ``enough``: a start with a shorter first step
+    stays. What is decided is in ``generated/runtime/newton.py``; the equations are evaluated here.
     """
     n = len(x)
     room, numbers = np.empty((3 * n + 11, n)), np.zeros(machine.NUMBERS)
     given = near.jacobian if near is not None and system.again > 0.0 and len(near.x) == n else None
     known = given is not None
     numbers[: machine.KNOWN + 1] = most, settled, blind, shortest, system.again, known
+    numbers[machine.ENOUGH] = enough
     matrix = room[machine.JACOBIAN : machine.JACOBIAN + n]
     room[machine.CANDIDATE] = x
     if given is not None:
@@ -70,7 +76,8 @@ def newton(
             _shorten(room, numbers)
         wanted = machine.advance(room, numbers)
     found = room[machine.X].copy(), int(numbers[machine.EVALUATIONS]), wanted == machine.CONVERGED
-    return Outcome(*found, matrix.copy() if system.again > 0.0 else None)
+    left = float(numbers[machine.RELATIVE]) if numbers[machine.STEPS] == 0.0 else math.inf
+    return Outcome(*found, matrix.copy() if system.again > 0.0 else None, left if left < enough else 0.0)
 
 
 def _shorten(room: Array, numbers: Array) -> None:

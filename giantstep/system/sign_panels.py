@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.polynomial.legendre import legvander
@@ -45,32 +46,40 @@ class Output:
     variance: Array
     labels: Labels
 
-    @property
+    @cached_property
     def spread(self) -> Array:
         """Standard deviation of the output given kappa."""
         return np.asarray(np.sqrt((self.slopes**2).sum(axis=0) + self.variance))
+
+    @cached_property
+    def ends(self) -> dict[float, Array]:
+        """t [N] at the finite ends of intervals on which the label is constant; none where it has no t."""
+        law = self.labels
+        if not isinstance(law, Intervals) or law.channel[1] == 0.0:
+            return {}
+        gamma, width, _ = law.channel
+        centre = gamma * self.kappa
+        ends = sorted({end for end in law.low.tolist() if math.isfinite(end)})
+        return {end: (end - centre) / width for end in ends}
 
     def turns(self) -> Array:
         """What turns a probability where it vanishes, in units of the length of the turn, [F, N]: the mean, and for
         each end of an interval t there, and the mean given that.
         """
-        found, root = [self.mean / self.spread], np.sqrt(self.variance)
-        for t in self._ends():
-            found += [t, (self.mean + self.slopes[0] * np.minimum(np.maximum(t, -_FAR), _FAR)) / root]
-        return np.array(found)
+        found = np.empty((1 + 2 * len(self.ends), len(self.kappa)))
+        found[0] = self.mean / self.spread
+        for number, t in enumerate(self.ends.values()):
+            inside = np.minimum(np.maximum(t, -_FAR), _FAR)
+            found[2 * number + 1] = t
+            found[2 * number + 2] = (self.mean + self.slopes[0] * inside) / np.sqrt(self.variance)
+        return found
 
     def away(self) -> Array:
         """How many standard deviations of t away each of them happens, [F, N]."""
-        none = np.zeros_like(self.kappa)
-        return np.array([none, *(row for t in self._ends() for row in (none, t))])
-
-    def _ends(self) -> list[Array]:
-        law = self.labels
-        if not isinstance(law, Intervals) or law.channel[1] == 0.0:
-            return []
-        gamma, width, _ = law.channel
-        ends = sorted({end for end in law.low.tolist() if math.isfinite(end)})
-        return [(end - gamma * self.kappa) / width for end in ends]
+        found = np.zeros((1 + 2 * len(self.ends), len(self.kappa)))
+        for number, t in enumerate(self.ends.values()):
+            found[2 * number + 2] = t
+        return found
 
 
 Given = Callable[[Array], Output]

@@ -84,7 +84,7 @@ def told_along_several(output: Output, weight: Array) -> Output:
 
 
 def _size(output: Output) -> Array:
-    return np.asarray(output.mean**2 + (output.slopes**2).sum(axis=0) + output.variance)
+    return np.asarray(output.mean**2 + output.spread**2)
 
 
 def _angles(output: Output) -> Array:

@@ -260,3 +260,12 @@ def test_where_directions_do_not_solve_the_equations_the_matrix_does() -> None:
     system = System(lambda x: turn @ x - np.arange(80.0), lambda x: turn, smooth=True)
     found = newton(system, np.zeros(80))
     assert found.converged and found.x == pytest.approx(np.linalg.solve(turn, np.arange(80.0)), abs=1e-13)
+
+
+def test_a_start_that_is_close_enough_stays() -> None:
+    system, near = circle(), np.array([1.0 + 1e-12, 2.0])
+    outcome = newton(system, near, enough=1e-11)
+    assert outcome.converged and outcome.evaluations == 1 and np.array_equal(outcome.x, near)
+    assert outcome.left == pytest.approx(1e-12, rel=1e-3)
+    moved = newton(circle(), near, enough=1e-13)
+    assert moved.x[0] == pytest.approx(1.0, abs=2e-16) and moved.left == 0.0
