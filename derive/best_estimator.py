@@ -20,6 +20,7 @@ from derive.operations import COMPOSED, computed
 from derive.posterior.channel import record_channel, record_second, record_told
 from derive.posterior.entropy import record_entropy, record_evolution
 from derive.posterior.replicas import record_replicas
+from derive.posterior.structured import record_structured
 from derive.posterior.symbols import AT_TWO, AUBIN, INFORMATION, LOWER, ONE, Q_HAT, SHARED, SIDE, SLOPES, TROIANI, Q
 from derive.symbols import ALPHA
 from derive.trace import Claim, Derivation, Recorder
@@ -57,6 +58,7 @@ def best_estimator() -> BestEstimator:
         record_told(trace)
     record_entropy(trace)
     overlap = record_evolution(trace)
+    record_structured(trace)
     surplus, slope, growth = _record_one_index(trace), _record_slope(trace), _record_growth(trace)
     return BestEstimator(overlap, surplus, slope, growth, _record_risk(trace), trace.finish())
 

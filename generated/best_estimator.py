@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b815a034179467e2, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 4916b46c77732958, runtime 8d61d5cf8591fb58.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b815a034179467e24eb0a592b189afe72d29d2fbf75716ffffd78898f2097430"
+SIGNATURE = "4916b46c777329582f2c906fbb35ebbe3b759ee0097cf272249b94dd74c6076f"
 
 
 def overlap(lower, information, alpha):

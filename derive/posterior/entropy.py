@@ -63,7 +63,7 @@ def record_evolution(trace: Recorder) -> sp.MatrixExpr:
             "differentiate",
             "stationarity in $\\hat{Q}$, along any matrix",
             "free entropy",
-            by=lambda entropy: 2 * _gradient(entropy, Q_HAT) + Q,
+            by=lambda entropy: 2 * gradient(entropy, Q_HAT) + Q,
             test=Claim(lambda found, entropy: (_along(entropy, Q_HAT), sp.Trace((found - Q) * MOVE) / 2)),
         ),
         AUBIN,
@@ -89,7 +89,7 @@ def record_evolution(trace: Recorder) -> sp.MatrixExpr:
             "stationarity in $Q$, along any matrix",
             "free entropy",
             "samples, more overlap",
-            by=lambda entropy, half: 2 * _gradient(entropy, Q) + Q_HAT + 2 * ALPHA * _share(half) * SLOPES,
+            by=lambda entropy, half: 2 * gradient(entropy, Q) + Q_HAT + 2 * ALPHA * _share(half) * SLOPES,
             test=Claim(_stationary_in_overlap),
         ),
         AUBIN,
@@ -116,7 +116,7 @@ def _along(scalar: sp.Expr, matrix: sp.MatrixSymbol) -> sp.Expr:
     return sp.Subs(sp.Derivative(scalar.subs(matrix, matrix + STEP * MOVE), STEP), STEP, 0)
 
 
-def _gradient(scalar: sp.Expr, matrix: sp.MatrixSymbol) -> sp.MatrixExpr:
+def gradient(scalar: sp.Expr, matrix: sp.MatrixSymbol) -> sp.MatrixExpr:
     """G where the derivative along any matrix D is Tr G D."""
     moved = scalar.subs(matrix, matrix + STEP * MOVE).replace(sp.Trace, spread)
     slope = sp.diff(moved, STEP)

@@ -5,6 +5,8 @@ channel averaged over z ~ N(omega, V):
 
     V = C,  omega = X w - g_before V,  A = E[g g^T] n/d,  C = (1 + A)^-1,  w = (X^T g + w_before A) C
 
+Rows of W of other variances s have C = s (1 + s A)^-1 each, and V is the mean of these.
+
 Source: Troiani et al. 2024, arXiv:2405.15480, algorithm 1.
 """
 
@@ -38,25 +40,28 @@ def message_passing(
     iterations: int,
     seed: int,
     start: float = 0.1,
+    spread: Array | None = None,
 ) -> Passed:
     """Run it on n samples in d dimensions, sizes = (d, n, m), from an estimate of overlap ``start``, until it settles.
 
-    labels(z [n, m], source): draws labels.
+    labels(z [n, m], source): draws labels; spread [d]: deviations of the rows of W, all one where left out.
     """
     d, n, m = sizes
     source = np.random.default_rng(seed)
-    truth = source.standard_normal((d, m))
+    size = np.ones((d, 1)) if spread is None else spread[:, None]
+    truth = size * source.standard_normal((d, m))
     inputs = source.standard_normal((n, d)) / np.sqrt(d)
     y = labels(inputs @ truth, source)
-    estimate = start * truth + np.sqrt(start * (1.0 - start)) * source.standard_normal((d, m))
+    estimate = start * truth + np.sqrt(start * (1.0 - start)) * size * source.standard_normal((d, m))
     variance, g = (1.0 - start) * np.eye(m), np.zeros((n, m))
     for _ in range(iterations):
         before = estimate
         omega = inputs @ estimate - g @ variance
         g = score(y, omega, variance)
         precision = g.T @ g / d
-        variance = np.asarray(np.linalg.inv(np.eye(m) + precision), dtype=np.float64)
-        estimate = (inputs.T @ g + estimate @ precision) @ variance
+        rows = np.square(size)[:, :, None] * np.linalg.inv(np.eye(m) + np.square(size)[:, :, None] * precision)
+        variance = np.asarray(rows.mean(axis=0), dtype=np.float64)
+        estimate = np.einsum("da,dab->db", inputs.T @ g + estimate @ precision, rows)
         if np.max(np.abs(estimate - before)) <= _SETTLED * np.max(np.abs(estimate)):
             break
     return Passed(estimate.T @ truth / d, estimate, truth)

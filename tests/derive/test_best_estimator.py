@@ -19,6 +19,7 @@ def test_steps_hold_at_a_random_point() -> None:
     untested = {step.label for step in found if step.outcome == "not evaluable"}
     assert untested == {  # what puts recorded expressions together
         "free entropy",
+        "directions at an eigenvalue",
         "samples, more overlap",
         "slope of the free entropy",
         "growth of a small overlap",

@@ -16,6 +16,7 @@ from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.monomials import told_by_product
 from giantstep.observe.optimal.preimages import places_of
+from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.thresholds import _largest, thresholds
 from giantstep.observe.optimal.told import told
 from giantstep.spec.errors import NotConverged
@@ -58,7 +59,7 @@ def test_a_perceptron(samples: float, error: float) -> None:
     ],
 )
 def test_thresholds_of_weak_recovery(link: str, target: dict[str, Any], threshold: float) -> None:
-    found = thresholds(Target(link, **target), Fineness())
+    found = thresholds(Sought(Target(link, **target)), Fineness())
     assert found[0].samples == pytest.approx(threshold, abs=1e-6)
     assert len(found[0].directions) == found[0].directions.shape[1]
 

@@ -12,6 +12,7 @@ import giantstep as gs
 from giantstep.observe.optimal.blur import blur, grid
 from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.fineness import Fineness, label_fineness
+from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.smooth import on_grid
 from giantstep.observe.optimal.thresholds import thresholds
 from giantstep.observe.optimal.told import Told, fine, information, told
@@ -125,7 +126,7 @@ def test_the_threshold_of_a_noisy_square() -> None:
         if chance.sum() > 0.0:
             total += 0.02 * float(chance @ (z * z - 1.0)) ** 2 / float(chance.sum())
     target = Target("z**2", noise=0.1)
-    assert thresholds(target, fine(target))[0].samples == pytest.approx(1.0 / total, rel=3e-8)
+    assert thresholds(Sought(target), fine(target))[0].samples == pytest.approx(1.0 / total, rel=3e-8)
 
 
 @pytest.mark.parametrize("channel", ["logit", "probit", "poisson", {"name": "binomial", "trials": 3}, ODDS], ids=str)

@@ -22,6 +22,7 @@ from giantstep.observe.learnable.leap import Stage, by_degree, lowest_degree, re
 from giantstep.observe.learnable.result import Learnability, LearnedStage, Overlap
 from giantstep.observe.learnable.simulated_steps import simulate_steps
 from giantstep.observe.learnable.visible import sight
+from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.thresholds import first_threshold
 from giantstep.observe.optimal.told import fine
 from giantstep.quadrature.cubature import Unsettled
@@ -57,11 +58,11 @@ def learnable(
     if not isinstance(model, str) or model.endswith(".toml"):
         model = model_of(model)
     if isinstance(model, str):
-        target, network = Target(LinkKind().check("link", model)), None
+        sought, network = Sought(Target(LinkKind().check("link", model))), None
     else:
-        target, network = model.target, model.network
-    found = _analysed(target, network)
-    found = replace(found, possible=_possible(target, found.information_exponent))
+        sought, network = Sought.of(model), model.network
+    found = _analysed(sought.target, network)
+    found = replace(found, possible=_possible(sought, found.information_exponent))
     if dimension is None:
         return found
     if isinstance(model, str):
@@ -74,12 +75,12 @@ def learnable(
 
 
 @lru_cache(maxsize=64)
-def _possible(target: Target, information_exponent: int | None) -> float | None:
+def _possible(sought: Sought, information_exponent: int | None) -> float | None:
     """Samples over d from which message passing finds anything; None for a constant target, or where not known."""
     if information_exponent in (None, 1):  # a direction along which labels have a mean is found at once
         return None if information_exponent is None else 0.0
     try:
-        return first_threshold(target, fine(target)).samples
+        return first_threshold(sought, fine(sought.target)).samples
     except NotConverged:
         return None
 

@@ -13,10 +13,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from generated import best_estimator as kernel
 from giantstep.law.directions import rows_of
 from giantstep.observe.optimal.axes import lower_of
 from giantstep.observe.optimal.fineness import Fineness
+from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import information
 from giantstep.quadrature.gauss import legendre
 from giantstep.spec.errors import NotConverged
@@ -46,25 +46,26 @@ class Evolution:
 
 
 def evolve(
-    target: Target, samples: float, found: bool, fineness: Fineness, before: Evolution | None = None
+    sought: Sought, samples: float, found: bool, fineness: Fineness, before: Evolution | None = None
 ) -> Evolution:
     """The fixed points at ``samples`` (over d); found: whether message passing leaves its start, Q = 0.
 
     before: those on coarser nodes. Raises NotConverged.
     """
+    target = sought.target
     nothing = np.zeros((target.indices, target.indices))
     if target.indices == 1:
-        stable = [nothing + q for q in _roots(target, samples, fineness, before)]
+        stable = [nothing + q for q in _roots(sought, samples, fineness, before)]
     else:
         starts = [_SMALL * np.eye(target.indices), _NEARLY * np.eye(target.indices)]
         if before is not None:
             starts = [start for start in _different(before) if np.any(start != nothing)]
-        stable = [iterated(target, samples, start, fineness) for start in starts]
+        stable = [iterated(sought, samples, start, fineness) for start in starts]
     if not found:
         stable.insert(0, nothing)
     best = stable[0]
     for other in stable[1:]:
-        if np.max(np.abs(other - best)) > _APART and _gain(target, samples, best, other, fineness) > 0.0:
+        if np.max(np.abs(other - best)) > _APART and _gain(sought, samples, best, other, fineness) > 0.0:
             best = other
     return Evolution(best, stable[0])
 
@@ -75,11 +76,11 @@ def _different(found: Evolution) -> list[Array]:
     return [found.algorithmic] if same else [found.algorithmic, found.optimal]
 
 
-def iterated(target: Target, samples: float, start: Array, fineness: Fineness, inside: Array | None = None) -> Array:
+def iterated(sought: Sought, samples: float, start: Array, fineness: Fineness, inside: Array | None = None) -> Array:
     """The fixed point that the iteration reaches; inside: a projection on directions that it keeps to."""
     known, before, earlier = start, np.zeros_like(start), start
     for sweep in range(_SWEEPS):
-        new = updated(target, samples, known, fineness)
+        new = updated(sought, samples, known, fineness)
         if inside is not None:
             new = inside @ new @ inside
         step, known = new - known, new
@@ -109,10 +110,9 @@ def _ahead(known: Array, step: Array, before: Array) -> Array:
     return found if sizes[0] >= 0.0 and sizes[-1] < 1.0 else known
 
 
-def updated(target: Target, samples: float, known: Array, fineness: Fineness) -> Array:
+def updated(sought: Sought, samples: float, known: Array, fineness: Fineness) -> Array:
     """The overlap after one step of state evolution."""
-    lower = lower_of(known)
-    found: Array = kernel.overlap(lower, known_information(target, known, fineness), samples)
+    found = sought.prior.overlap(lower_of(known), known_information(sought.target, known, fineness), samples)
     symmetric: Array = 0.5 * (found + found.T)
     return symmetric
 
@@ -129,14 +129,15 @@ def _remembered(target: Target, known: Rows, fineness: Fineness) -> Array:
     return found
 
 
-def _roots(target: Target, samples: float, fineness: Fineness, before: Evolution | None) -> list[float]:
+def _roots(sought: Sought, samples: float, fineness: Fineness, before: Evolution | None) -> list[float]:
     """The stable fixed points of one index: where alpha E[E[t|y]^2] - Q falls through zero, and one, if it does not.
 
     Those near the ones before, where there are some.
     """
 
     def surplus(q: float) -> float:
-        return float(kernel.surplus(q, known_information(target, np.array([[q]]), fineness)[0, 0], samples))
+        told = known_information(sought.target, np.array([[q]]), fineness)[0, 0]
+        return sought.prior.surplus(q, float(told), samples)
 
     if before is not None:
         near = [_root_near(surplus, float(q[0, 0])) for q in _different(before) if q[0, 0] > 0.0]
@@ -164,7 +165,7 @@ def between(surplus: Callable[[float], float], low: float, high: float) -> float
     return float(brentq(surplus, low, high, xtol=_ROOT, rtol=1e-14))
 
 
-def _gain(target: Target, samples: float, first: Array, second: Array, fineness: Fineness) -> float:
+def _gain(sought: Sought, samples: float, first: Array, second: Array, fineness: Fineness) -> float:
     """What the free entropy gains along a line between two overlaps; without bound where all is known at its end."""
     if np.all(np.diag(second) == 1.0):
         return math.inf
@@ -172,6 +173,6 @@ def _gain(target: Target, samples: float, first: Array, second: Array, fineness:
     step, total = second - first, 0.0
     for x, weight in zip(0.5 * (1.0 + points), 0.5 * weights, strict=True):
         known = first + x * step
-        slope = kernel.entropy_slope(lower_of(known), known, known_information(target, known, fineness), samples)
+        slope = sought.prior.entropy_slope(known, known_information(sought.target, known, fineness), samples)
         total += weight * float(np.trace(slope @ step))
     return total

@@ -16,6 +16,7 @@ from giantstep.observe.optimal.evolution import Evolution, evolve
 from giantstep.observe.optimal.fineness import Fineness, label_fineness
 from giantstep.observe.optimal.passing import Passing, passing
 from giantstep.observe.optimal.preimages import is_flat
+from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.smooth import on_grid
 from giantstep.observe.optimal.thresholds import Threshold, thresholds
 from giantstep.observe.optimal.told import NOT_FOLLOWED, fine, first_fineness, varies_without_noise
@@ -152,11 +153,10 @@ def optimal(model: Model, *, dimension: int | None = None, seeds: int = 10, seed
     """What the best estimator reaches with all samples of a model, and the thresholds of weak recovery.
 
     The estimator knows the link and the noise, not the directions. With ``dimension`` message passing runs on samples
-    that are drawn, ``seeds`` times. Raises BadInput for structured inputs and for labels that do not depend on them,
-    NotConverged where an average does not settle.
+    that are drawn, ``seeds`` times. In structured inputs it
+    also knows their covariance, and how large the coefficients of the target are at each eigenvalue, not their signs.
+    Raises BadInput for labels that do not depend on the inputs, NotConverged where an average does not settle.
     """
-    if model.inputs is not None:
-        raise BadInput("the best estimator is known for isotropic inputs only", "leave [inputs] out")
     if model.target.flips == 0.5:
         raise BadInput("target.flips = 0.5 leaves labels that do not depend on the input", "give less than 0.5")
     if is_flat(model.target):
@@ -170,7 +170,7 @@ def optimal(model: Model, *, dimension: int | None = None, seeds: int = 10, seed
         return found
     checked_count("dimension", dimension, 2)
     checked_count("seed", seed, 0)
-    runs = passing(model.target, samples, dimension, checked_seeds(seeds), seed, by_sign)
+    runs = passing(Sought.of(model), samples, dimension, checked_seeds(seeds), seed, by_sign)
     return replace(found, simulated=runs)
 
 
@@ -180,27 +180,29 @@ def samples_of(model: Model) -> float:
 
 
 def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
-    stages = _thresholds(model.target)
+    sought = Sought.of(model)
+    stages = _thresholds(sought)
     if varies_without_noise(model.target):
         return Optimal(model, samples, None, None, None, None, stages, 0.0, *NOT_FOLLOWED)
     target = model.target
-    found, moved = _settled_evolution(target, samples, stages[0].samples < samples)
+    found, moved = _settled_evolution(sought, samples, stages[0].samples < samples)
     (best, fast), beside = _settled_errors(target, found, by_sign)
     change = moved + beside
     if not change <= _USABLE:
         raise NotConverged(
             f"the overlap of the best estimator changes by {change:.1e} on finer nodes", "add noise to the label"
         )
-    jumps = transitions(target, stages[0].samples)
+    jumps = transitions(sought, stages[0].samples)
     reached = (best, found.optimal, fast, found.algorithmic)
     return Optimal(model, samples, *reached, stages, change, transitions=jumps)
 
 
-def _settled_evolution(target: Target, samples: float, found: bool) -> tuple[Evolution, float]:
+def _settled_evolution(sought: Sought, samples: float, found: bool) -> tuple[Evolution, float]:
     """The fixed points, and how much the best one changed on finer nodes."""
+    target = sought.target
 
     def reached(fineness: Fineness, before: Evolution | None) -> Evolution:
-        return evolve(target, samples, found, fineness, before)
+        return evolve(sought, samples, found, fineness, before)
 
     def change(before: Evolution, after: Evolution) -> float:
         return float(np.max(np.abs(after.optimal - before.optimal)))
@@ -255,8 +257,8 @@ def _refined(
 
 
 @lru_cache(maxsize=64)
-def _thresholds(target: Target) -> tuple[Threshold, ...]:
-    return thresholds(target, fine(target))
+def _thresholds(sought: Sought) -> tuple[Threshold, ...]:
+    return thresholds(sought, fine(sought.target))
 
 
 @lru_cache(maxsize=64)

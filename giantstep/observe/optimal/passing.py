@@ -14,6 +14,7 @@ from giantstep.observe.finite_system import cannot_run
 from giantstep.observe.optimal.axes import lower_of, square_root
 from giantstep.observe.optimal.fineness import Fineness, label_fineness
 from giantstep.observe.optimal.preimages import places_of
+from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import parts_of
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.message_passing import message_passing
@@ -38,11 +39,12 @@ class Passing:
     test_error: Array
 
 
-def passing(target: Target, samples: float, dimension: int, seeds: int, seed: int, by_sign: bool) -> Passing:
+def passing(sought: Sought, samples: float, dimension: int, seeds: int, seed: int, by_sign: bool) -> Passing:
     """Run it. Raises BadInput where there is no sample, NotConverged for labels whose score is not known."""
     count = round(samples * dimension)
     if count < 1:
         raise cannot_run(SimulationError(f"{samples:g} * {dimension} samples are none", "take more"))
+    target, spread = sought.target, sought.prior.spread(dimension)
     fineness, found, errors = label_fineness(target), [], []
     for index in range(seeds):
         own = int(np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(1, np.uint64)[0])
@@ -53,6 +55,7 @@ def passing(target: Target, samples: float, dimension: int, seeds: int, seed: in
             _ITERATIONS,
             own,
             _START,
+            spread,
         )
         found.append(float(np.linalg.svd(run.overlap)[1].mean()))
         errors.append(_error(target, run.estimate, run.truth, own, fineness, by_sign))

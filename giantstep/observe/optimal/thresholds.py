@@ -16,8 +16,8 @@ from generated import best_estimator as kernel
 from giantstep.observe.optimal.evolution import iterated
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.monomials import told_by_monomial
+from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import Told, told, varies_without_noise
-from giantstep.spec.model import Target
 
 Array = np.ndarray
 _TRIVIAL = 1e-7  # of E[E[t|y]^2], beside which it is zero
@@ -36,13 +36,13 @@ class Threshold:
     directions: Array
 
 
-def thresholds(target: Target, fineness: Fineness) -> tuple[Threshold, ...]:
+def thresholds(sought: Sought, fineness: Fineness) -> tuple[Threshold, ...]:
     """The thresholds of all directions that labels depend on, first one first."""
-    first = first_threshold(target, fineness)
+    first, target = first_threshold(sought, fineness), sought.target
     inside = first.directions
     stages = [first]
     while len(inside) < target.indices and math.isfinite(stages[-1].samples) and not varies_without_noise(target):
-        following = _next(target, stages[-1].samples, inside, fineness)
+        following = _next(sought, stages[-1].samples, inside, fineness)
         if following is None:
             break
         stages.append(following)
@@ -50,22 +50,23 @@ def thresholds(target: Target, fineness: Fineness) -> tuple[Threshold, ...]:
     return tuple(stages)
 
 
-def first_threshold(target: Target, fineness: Fineness) -> Threshold:
+def first_threshold(sought: Sought, fineness: Fineness) -> Threshold:
     """From how many samples on anything is found, and what. Raises NotConverged for labels that are not followed."""
-    nothing = np.zeros((target.indices, target.indices))
+    target, nothing = sought.target, np.zeros((sought.target.indices, sought.target.indices))
     found = told_by_monomial(target) if target.indices > 1 else None
     found = told(target, nothing, fineness) if found is None else found
-    return _stage(found, np.eye(target.indices))
+    return _stage(found, np.eye(target.indices), sought.prior.growth)
 
 
-def _stage(found: Told, rest: Array) -> Threshold:
-    """The threshold of directions ``rest`` [r, m] from what labels tell."""
+def _stage(found: Told, rest: Array, growth: float) -> Threshold:
+    """The threshold of directions ``rest`` [r, m] from what labels tell; growth: of the prior."""
     turned = rest @ found.information @ rest.T
     sizes, vectors = np.linalg.eigh(turned)
     if sizes[-1] > _TRIVIAL:
         return Threshold(0.0, vectors[:, sizes > _TRIVIAL].T @ rest)
     square = np.einsum("ai,kij,bj->kab", rest, found.square, rest)
     value, matrix = _largest(found.weight, square)
+    value *= growth
     sizes, vectors = np.linalg.eigh(matrix)
     return Threshold(1.0 / value if value > _NO_GROWTH else math.inf, vectors[:, sizes > _PART_OF * sizes[-1]].T @ rest)
 
@@ -79,17 +80,17 @@ def _largest(weight: Array, square: Array) -> tuple[float, Array]:
     return float(max(values[-1], 0.0)), (space @ (space.T @ np.eye(size).ravel())).reshape(size, size)
 
 
-def _next(target: Target, before: float, inside: Array, fineness: Fineness) -> Threshold | None:
+def _next(sought: Sought, before: float, inside: Array, fineness: Fineness) -> Threshold | None:
     """The threshold of the rest, given what the samples tell of the directions inside."""
-    projection = inside.T @ inside
+    target, growth, projection = sought.target, sought.prior.growth, inside.T @ inside
     rest = np.linalg.svd(inside)[2][len(inside) :]
 
     def at(samples: float, known: Array) -> tuple[Threshold, Array]:
-        known = iterated(target, samples, known, fineness, projection)
-        return _stage(told(target, known, fineness), rest), known
+        known = iterated(sought, samples, known, fineness, projection)
+        return _stage(told(target, known, fineness), rest, growth), known
 
     start = _FIRST * projection
-    if before == 0.0 and (stage := _stage(told(target, start, fineness), rest)).samples == 0.0:
+    if before == 0.0 and (stage := _stage(told(target, start, fineness), rest, growth)).samples == 0.0:
         return stage
     low = max(before, 1e-3) * (1.0 + 1e-2)
     stage, known = at(low, start)

@@ -15,15 +15,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from generated import best_estimator as kernel
-from giantstep.observe.optimal.axes import lower_of
 from giantstep.observe.optimal.evolution import GRID, between, known_information
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.preimages import places_of
+from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import fine, first_fineness
 from giantstep.quadrature.gauss import legendre
 from giantstep.spec.errors import NotConverged
-from giantstep.spec.model import Target
 
 Array = np.ndarray
 _FOLD = 1e-4  # of the samples: the least fall of samples(q) that counts
@@ -47,13 +45,14 @@ class Transition:
 
 
 @lru_cache(maxsize=64)
-def transitions(target: Target, weak: float) -> tuple[Transition, ...] | None:
+def transitions(sought: Sought, weak: float) -> tuple[Transition, ...] | None:
     """Those of one index, the first one first; weak: its threshold of weak recovery. None for several indices."""
+    target = sought.target
     if target.indices > 1:
         return None
-    if not any(_folds(_Branches(target, weak, first_fineness(target)).samples)):
+    if not any(_folds(_Branches(sought, weak, first_fineness(target)).samples)):
         return ()
-    branches = _Branches(target, weak, fine(target))
+    branches = _Branches(sought, weak, fine(target))
     return tuple(branches.transition(*fold) for fold in _folds(branches.samples))
 
 
@@ -73,15 +72,15 @@ def _folds(samples: Array) -> Iterator[tuple[int, int]]:
 class _Branches:
     """Fixed points of one index as a curve: samples at overlaps 0 and those of a grid."""
 
-    def __init__(self, target: Target, weak: float, fineness: Fineness) -> None:
-        self.target, self.fineness, self.weak = target, fineness, weak
+    def __init__(self, sought: Sought, weak: float, fineness: Fineness) -> None:
+        self.target, self.prior, self.fineness, self.weak = sought.target, sought.prior, fineness, weak
         self.overlaps = np.concatenate([[0.0], GRID[GRID >= _LEAST]])
         self.samples = np.array([weak, *(self.at(float(q)) for q in self.overlaps[1:])])
 
     def at(self, q: float) -> float:
         """The samples at which q is a fixed point: where what vanishes there does, a linear function of them."""
         told = known_information(self.target, np.array([[q]]), self.fineness)[0, 0]
-        zero, one = (float(kernel.surplus(q, told, samples)) for samples in (0.0, 1.0))
+        zero, one = (self.prior.surplus(q, float(told), samples) for samples in (0.0, 1.0))
         return zero / (zero - one) if one != zero else math.inf
 
     def transition(self, top: int, least: int) -> Transition:
@@ -104,7 +103,7 @@ class _Branches:
         """The samples at the overlap 1: labels without noise tell all there where they vary, and nothing elsewhere."""
         places = places_of(self.target)
         assert places is not None
-        return 1.0 / float(places.varying.weight.sum())
+        return self.prior.surplus(1.0, 0.0, 0.0) / -float(places.varying.weight.sum())
 
     def _maximum(self, top: int) -> tuple[float, float]:
         """The most samples near a node of the grid, and the overlap there."""
@@ -141,7 +140,7 @@ class _Branches:
             for place, share in zip(ends[0] + width * (panel + 0.5 * (1.0 + x)), 0.5 * width * weight, strict=True):
                 known = np.array([[-math.expm1(-place)]])
                 told = known_information(self.target, known, self.fineness)
-                none, one = (float(kernel.entropy_slope(lower_of(known), known, told, n)[0, 0]) for n in (0.0, 1.0))
+                none, one = (float(self.prior.entropy_slope(known, told, n)[0, 0]) for n in (0.0, 1.0))
                 gain += share * math.exp(-place) * (none + samples * (one - none))
                 slope += share * math.exp(-place) * (one - none)
         return gain, slope
