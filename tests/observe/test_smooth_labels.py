@@ -11,7 +11,9 @@ import pytest
 import giantstep as gs
 from giantstep.observe.optimal.blur import blur, grid
 from giantstep.observe.optimal.error import least_error
+from giantstep.observe.optimal.evolution import Evolution
 from giantstep.observe.optimal.fineness import Fineness, label_fineness
+from giantstep.observe.optimal.optimal import _settled_errors
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.smooth import on_grid
 from giantstep.observe.optimal.thresholds import thresholds
@@ -141,3 +143,12 @@ def test_slopes_of_probabilities(channel: Any) -> None:
 def test_steep_and_rough_labels_are_averaged_elsewhere() -> None:
     assert not on_grid(Target("He(3,z)", noise=0.1)) and not on_grid(Target("relu", noise=0.1))
     assert not on_grid(Target("tanh")) and not on_grid(Target("sign", channel=Channel("logit")))
+
+
+def test_an_error_that_the_first_nodes_miss() -> None:
+    """Two grids on which the variance is below zero, the third and the fourth not; against panels of another hand."""
+    target, known = Target("tanh(3*z) - z", noise=0.02), np.array([[0.965314089]])
+    coarse = [least_error(target, known, Fineness(labels=labels), by_sign=False) for labels in (0, 1)]
+    assert max(coarse) < 0.0
+    (best, fast), moved = _settled_errors(target, Evolution(known, known), by_sign=False)
+    assert best == fast == pytest.approx(0.0308588, abs=1e-7) and moved < 1e-3

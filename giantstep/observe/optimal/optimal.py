@@ -226,7 +226,9 @@ def _settled_errors(target: Target, found: Evolution, by_sign: bool) -> tuple[tu
         return abs(after[0] - before[0]) / size
 
     first = first_fineness(target) if smooth else label_fineness(target)
-    return _refined(target, errors, change, (first, (_ON_GRID if smooth else _SETTLED)[target.indices > 1]))
+    settled = (_ON_GRID if smooth else _SETTLED)[target.indices > 1]
+    (best, fast), moved = _refined(target, errors, change, (first, settled))
+    return (max(best, 0.0), max(fast, 0.0)), moved
 
 
 def _refined(

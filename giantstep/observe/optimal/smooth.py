@@ -211,7 +211,10 @@ def information_of(density: Density, known: Array) -> Array:
 
 
 def smooth_error(target: Target, known: Array, fineness: Fineness) -> float:
-    """E Var(f_* | kappa) of the mean label f_* of such a target, for the overlap Q [m, m]."""
+    """E Var(f_* | kappa) of the mean label f_* of such a target, for the overlap Q [m, m].
+
+    A difference of two averages: negative where nodes are too few, and where rounding is all that is left.
+    """
     axes, m, link = Axes.of(known), len(known), target.mean_link
     step = _step_of(link, _WIDTHS[1]) / math.sqrt(2.0) ** fineness.labels
     nodes = _nodes(link, Grid(tuple(map(tuple, axes.turn.tolist())), 1.0, step))
@@ -220,7 +223,7 @@ def smooth_error(target: Target, known: Array, fineness: Fineness) -> float:
     chance, mean = _blurred(np.stack([np.ones(len(nodes.value)), nodes.value]), blurs)
     likely = chance > _LEAST * chance.max()
     explained = _cell(kappa) * float(np.sum(mean[likely] ** 2 / chance[likely]))
-    return max(float(nodes.weight @ nodes.value**2) - explained, 0.0)
+    return float(nodes.weight @ nodes.value**2) - explained
 
 
 def _cell(kappa: list[Array]) -> float:
