@@ -52,11 +52,11 @@ def mutants(
             inside = line[4 : line.index("(")] in functions
         if not inside or not equations.match(line):
             continue
-        code = line.split("  #")[0].replace("**2", "^2")
+        code = line.split("  #")[0].replace("**", "^")
         for old, new in CHANGES:
             place = code.find(old, code.find("= ") + 1)
             if place >= 0:
-                found.append((i, (code[:place] + new + code[place + len(old) :]).replace("^2", "**2")))
+                found.append((i, (code[:place] + new + code[place + len(old) :]).replace("^", "**")))
     count = min(count, len(found))
     for i, changed in [found[k * len(found) // count] for k in range(count)]:
         yield f"{lines[i].strip()} -> {changed.strip()}", "\n".join([*lines[:i], changed, *lines[i + 1 :]])

@@ -111,8 +111,10 @@ def _calls() -> SimpleNamespace:
 
     return SimpleNamespace(
         inner=lambda function: function,
+        making_inner=lambda function: function,
         within=lambda function: function,
         entry=lambda function: function,
+        making_entry=lambda function: function,
         kept=lambda **_: lambda function: function,
         Compiled=Any,
         compiled=compiled,
