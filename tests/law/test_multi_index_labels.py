@@ -266,16 +266,12 @@ def test_kinks_of_differences_of_kinks() -> None:
     assert solve(given).quadrature_error < 1e-10
 
 
-@pytest.mark.slow
-def test_second_harmonics_are_learnt_at_finite_dimension_only() -> None:
-    """n = O(d) samples show the second harmonics of the features a part of order 1/d of sign(z1 z2), which has no
-    others; the Gaussian equivalent has none of it. What is left of it after extrapolation is below a standard error.
+def test_outputs_of_zero_are_wrong_by_half() -> None:
+    """Of 60 relus with a strong spike none is active on some inputs: counted as right, their signs would lower the
+    test error by .02, which is 20 standard errors.
     """
     found = model("logistic", target__link="sign(z1*z2)", **LEARNT)
-    assert worst(*gaps(found, 400, 32, "gaussian")) < 4.0
-    (small, small_error), (large, large_error) = gaps(found, 400, 32), gaps(found, 800, 32)
-    assert small[0] < -4.0 * small_error[0]
-    assert worst(2.0 * large - small, np.hypot(2.0 * large_error, small_error)) < 4.0
+    assert worst(*gaps(found, 50, 150)) < 4.0
 
 
 def test_signs_of_products_are_taken_apart() -> None:
