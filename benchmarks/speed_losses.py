@@ -40,6 +40,8 @@ OTHERS: dict[str, dict[str, Any]] = {
         "target": {"link": "tanh"},
     },
     "two indices, logistic on a parity": {**OVERLAPS, "target": {"link": "sign(z1*z2)"}},
+    "two indices, logistic, with flips": {**OVERLAPS, "target": {"link": "sign(z1*z2)", "flips": 0.1}},
+    "two indices, logistic on a difference": {**OVERLAPS, "target": {"link": "sign(abs(z1) - abs(z2))"}},
     "two indices, log_cosh on a kink": {**OVERLAPS, "fit.loss": "log_cosh", "target": {"link": "abs(z1) + z2"}},
     "two indices, log_cosh, smooth": {**OVERLAPS, "fit.loss": "log_cosh", "target": {"link": "z1*z2 + z2"}},
 }

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 4916b46c77732958, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature ecdf2b0ed17481d9, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4916b46c777329582f2c906fbb35ebbe3b759ee0097cf272249b94dd74c6076f"
+SIGNATURE = "ecdf2b0ed17481d97c3c73db9ade830c13d1b07be5d4cb766c7be98961dfd4f1"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 7ff3df3b5de4cff9, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature cacea11c0a9acb84, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "7ff3df3b5de4cff98abf383c35412c7b45500a7f5726104930d9efe5c20b32b9"
+SIGNATURE = "cacea11c0a9acb84b149de5bdb5ec9b77932f44e355ccb842e747c35d09ae7e1"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 09f4bb5e63afe3b2, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 7c605b09e69c6139, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "09f4bb5e63afe3b2b672831c5cad57656d1fa060224f1048d6646d1c8b6b9ca5"
+SIGNATURE = "7c605b09e69c6139b20b0c83ea2794f96d76d25157b4e454ea3684cc18331e5e"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature f629a6fce7222a46, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature d831e145eccf0b57, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "f629a6fce7222a462f89fae5d0cc250066418ab64c7e3513e854b6f7a4457e96"
+SIGNATURE = "d831e145eccf0b572bf91ed6187f6bef7c05c70854652fbf6922968176885f7b"
 
 
 def directions(*, gamma, **_):

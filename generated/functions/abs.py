@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 70fcd02884f35ec6, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 0d7a99cdfa9995ae, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "70fcd02884f35ec64ba6c6ed66092d768af93f72ccebcdab34f3648514fd03bc"
+SIGNATURE = "0d7a99cdfa9995ae0e1dedd44682df82f8eb5aa57e891ac1a1ff70ab1616b0e9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

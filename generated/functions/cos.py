@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 432b657966b2bcee, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature a59f6b4fcca51cdc, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "432b657966b2bcee91097aa69226498145df2c03f180d95fc4aa2020345e1343"
+SIGNATURE = "a59f6b4fcca51cdce263327da70bf225065e9d091d656f8ecbee1acb70c97c7a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b07778a5121297ec, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 707c46593816d135, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "b07778a5121297ec84b9cf2ab93d9eb3e03fd30692b166d3b7ae163c6d54db3d"
+SIGNATURE = "707c46593816d1354b584049095d47d0454a81ec489406a6d8e7f0092820f5d4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

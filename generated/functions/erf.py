@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 06fe855f8c63b612, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 54028a54a0e612b5, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "06fe855f8c63b612752f1dd723cca4b63c1c8bc4844d7a815d3152f6e1ea1746"
+SIGNATURE = "54028a54a0e612b536f08083d0afb1577957456e9d6667cf6f3976f0c3a52628"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 61c54e23ebd9eb85, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 3ae0add4de30695d, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "61c54e23ebd9eb8540e922b2b99db90f5f37953ab5211542289690ff6e0b494e"
+SIGNATURE = "3ae0add4de30695d6c7a532bc3825a6f2f4411c97625d9c7afb25c36ce89c9a0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

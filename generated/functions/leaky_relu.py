@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d532f81c728f3b58, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 588191bcc5d4a9c9, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "d532f81c728f3b5807367cb2a91ec9a44a5730e679d49ba7f721cc38bbf65a38"
+SIGNATURE = "588191bcc5d4a9c9ac260ce03d7a0a300a8dc22391aeda3d41e9b20470b15891"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 75bb75aed4332fce, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 734f5db5034f3d2a, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "75bb75aed4332fcec0b304342c0a13dd12835d5b51cf5cd99b42497748b60ad9"
+SIGNATURE = "734f5db5034f3d2a13c8f8ff9be9c893d2687ad1ed8b3a633b1e3833e174d050"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8b1c3266febee8a6, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 478cf141bbc9ecd9, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "8b1c3266febee8a6f37160e49895d91564142ffb9c44817b83ca37c3eda1bfb6"
+SIGNATURE = "478cf141bbc9ecd98f072868c8f3394ba4bbf9c93b2fb987418b5c488315c53e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 68af8df505b41dc0, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature f1994dcdc30dab41, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "68af8df505b41dc013f297a9eeec3a41b67337aed941f082260511b0008dc285"
+SIGNATURE = "f1994dcdc30dab41cee09fa4a90998b038ab46e5a5b5bf848673b465a773799e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 30b9f6b9f29dfe2e, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature c43487392ec9a6fa, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "30b9f6b9f29dfe2e49871f0167deded3869846cf9bab522f7eee66507c0db6cc"
+SIGNATURE = "c43487392ec9a6fa256e6de2223ebeaf42071fbbdaccd663702a1f6aafd653ef"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4ce1b2318b3222f4, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 8b6094f156c471f1, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "4ce1b2318b3222f46977c551cf7c826b1f140cfa45a78b2bb80537486e633075"
+SIGNATURE = "8b6094f156c471f192264fade9bcfae1059276f1f2c19f5b4dc8f753bf6ab4c3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fd93ac255cc10e28, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 0fb1506b6c2e14d6, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "fd93ac255cc10e28a7cc1cdf0e4d137e948279ba4721d5c7444a229aa53b47e7"
+SIGNATURE = "0fb1506b6c2e14d647408d589d140a303fc92e5f0b891219676611b7e56f15fd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

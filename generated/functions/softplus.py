@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b4f30ec7057dd3bf, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 9b9c0c872533a937, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "b4f30ec7057dd3bf3eed3d212b56bf640324dc7c4e5ebef14df194404ffbbf31"
+SIGNATURE = "9b9c0c872533a9373ffd9530efe4455478d86eb7be44a0740a8401c970af521c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 796f4c476fa712fd, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 8a8e590909a9f840, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "796f4c476fa712fd27c2afe5187b9ed43cd90c0ff5dfe94abae6c76d1c6c6e0d"
+SIGNATURE = "8a8e590909a9f840039f6bfa623ade4931a2ea698fecfdbb83cdb31a33ba75b6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a3a7c99ac8034905, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature f5115b992d6d6f8e, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a3a7c99ac8034905a16921d2950cbb73b4aa7ad1ef61dd83442dbd3d1349aca7"
+SIGNATURE = "f5115b992d6d6f8eab5e1367a186c43ecb24307ec067d28ee65b32831746a585"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1e5caf3708f37a93, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature b7de8e4e7d30d584, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1e5caf3708f37a93f912523b8d550a4500e195e07897353e2cc5b9b587693df5"
+SIGNATURE = "b7de8e4e7d30d58409d09415d84455eb21190261220fc171630692183910a4fa"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

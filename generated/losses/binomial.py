@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 10296ef5c487c919, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 933e9f3d0e553d7e, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "10296ef5c487c919d741f70b58f779520e1ebe945d55099b405da383fb8ea28a"
+SIGNATURE = "933e9f3d0e553d7e694877ec6c30029045bf1a72256f31b6bb7ebff49ccf5bf5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 8bac078490e1ea5d, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature a4d39f32e28ffc73, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "8bac078490e1ea5d6c6000bdb8673a997d5406a675e73ac247a275027b821530"
+SIGNATURE = "a4d39f32e28ffc734cdc059df8f49ed1ae2b20c34c4291dbe2f7374995c9d049"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9192c1b665a691f8, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 94687aec82630c0f, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "9192c1b665a691f876b4b4fba60ad30c918310b32374e2aca7faafa85a117a60"
+SIGNATURE = "94687aec82630c0fafd97f329a9d5239fcbe5fa5389ada9f339f537ec0c06772"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

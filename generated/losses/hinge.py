@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 0589f48be26dc3d1, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 3be5223dfc0f2c41, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "0589f48be26dc3d1601b1ab66d9cb3ac00db25b6f45dcbbc605354efec2d9147"
+SIGNATURE = "3be5223dfc0f2c417ef06d9940e8beee09713fbab9552266ca22f4cddf476dfe"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1207347f2522b6c2, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 1372b9db97d123db, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1207347f2522b6c2a8b69003514bd228b9da5c6802257d563cada93f1da4a3fb"
+SIGNATURE = "1372b9db97d123db7acb80503d73ab4ba5cb4a2e11cdb76dde4e101871db84fb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5ccf721f6881828b, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature d52f8f5be95dc539, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5ccf721f6881828b290ea566a4d854fb65bcd8143eea89682590b71652ee49c7"
+SIGNATURE = "d52f8f5be95dc53905f208187fe9ed33a546f9e9b0f17047f9bcf9dcab0cd846"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

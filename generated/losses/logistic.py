@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature eca318eafce04658, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 3a0109e4f04c382f, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "eca318eafce04658eb5086a24b7d9d996ccedc8763aa11b5648079f99aa24704"
+SIGNATURE = "3a0109e4f04c382fa920cb9c72a1d193715839655d8eb9b3be4978ba8a4a45db"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

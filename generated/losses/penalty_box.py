@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature f291acf44f1d42b9, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature cf3fae0591419517, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "f291acf44f1d42b9fce38df57b88fe476e60cf77f4416f04cd5010b34613ac6d"
+SIGNATURE = "cf3fae059141951743072ebf8f34000003c5f326979451c5a407a80607c81020"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f2a90a9c74da57e2, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature f28f9139d175891f, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "f2a90a9c74da57e28d2a675bf6ea375032ab1a7f76f18f917756a8ed9fbcace2"
+SIGNATURE = "f28f9139d175891f0e276465159ea7893e3d82c6d64edbf3ba3451db8630749d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

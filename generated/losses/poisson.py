@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 6eefc56596c8b04e, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 4e79f3010b5e2afb, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "6eefc56596c8b04e698ab978b47cd4d4c23249fd74c9dc2bd48adecaeb85ccff"
+SIGNATURE = "4e79f3010b5e2afb2adcabe57c7bdd90452f9e2d5e518e8163d04f054c7f3a74"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 06f9e80addf998f2, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 08cd2b5657839abf, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "06f9e80addf998f209360dabf087fd0ac02a740f063ffa5dbb8de24fa5461302"
+SIGNATURE = "08cd2b5657839abf04824ac2476a7895b24a7c5fd8c4fda6c6d2f1d9dae1eeda"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 18003c082dda7dd7, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 53c3aca018673512, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "18003c082dda7dd7cfde9fb55f2a7a6625611522d767ab9e1cfa8fc555d3fea3"
+SIGNATURE = "53c3aca018673512ec84cde7149b37c8e5de11c9d7343ebbebe3999482af6d44"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

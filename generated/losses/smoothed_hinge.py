@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e1934d680d6604ee, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 1fa946ea3d37435d, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e1934d680d6604ee3171d99bbeef37eecf3e602b797c0cb2a7a53dd3df7c692d"
+SIGNATURE = "1fa946ea3d37435d2ecc4417db6cd44f9098b680085fd5ea01953285dae1a66e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 94f6ffdfde4a7369, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 909a7e599da8ecdb, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "94f6ffdfde4a73690a67504026ee4b5891daabdc09b0be64649e0ed6107fe0fe"
+SIGNATURE = "909a7e599da8ecdb476644551246a9f4825fa35134d53fae8baac121aff685f2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

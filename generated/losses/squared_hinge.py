@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 08bef320af0646c4, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 4d00f4bf3d96ed2f, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "08bef320af0646c4c8dd1b6a5ab2284954be998f14f4036a9d378df129a8a3f9"
+SIGNATURE = "4d00f4bf3d96ed2f51173affab5b7fd7fad5aeefb3fec06c8973571dfcaddd1e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 73d424c2d54f2b93.
+Generated; do not edit. Signature decce5e13cdef895.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "73d424c2d54f2b93f90fbf87d6f6cbc6466ec440553a8740f5a691d165f55294"
+SIGNATURE = "decce5e13cdef895db5e73a0fe8a27dfc065bd1db39342a2d5bcc0c2e0f60d21"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1d60d0fbfeb2b3b8.
+in X). Generated; do not edit. Signature 397424d9e1fe5f5f.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "1d60d0fbfeb2b3b853d281d22dfb1c60982111a6cad93121b2df4f126abaa705"
+SIGNATURE = "397424d9e1fe5f5f61f3d62ff84dc9c9eea1f7cd2e052299dc184b3f99dfd0c9"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

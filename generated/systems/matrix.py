@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature bedb9766d628784c.
+Generated; do not edit. Signature a45afa402f562aab.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "bedb9766d628784cd5ffb10811bd146f23d622f0642957af849ead4391f85910"
+SIGNATURE = "a45afa402f562aab588c6885e47dcb1783d414c86466e3de3010066452c458f5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

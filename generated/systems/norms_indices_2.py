@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d9b3f13f10e0b095.
+in X). Generated; do not edit. Signature a7bdd13854e62b40.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "d9b3f13f10e0b09555a3dbbb24ea21f4052ba62688e8c631aa92b3ac60d2c4e9"
+SIGNATURE = "a7bdd13854e62b4077e459daff65e17e4be73c83b5362239acefc6f5f91e646a"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

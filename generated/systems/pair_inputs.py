@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2ef04b7ca7bdcd37, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 43141970f293c380, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "2ef04b7ca7bdcd37428ac714035da90297af0710f92ae6c63ceffc78fd91add7"
+SIGNATURE = "43141970f293c380d1bd03c9abd46591804ade5c658b5bf160969891572b4bbb"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

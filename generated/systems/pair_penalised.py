@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 49327c7d9342f224, runtime 8d61d5cf8591fb58.
+Generated; do not edit. Signature 7cbe33eeb8a9e248, runtime ae01d010f688993e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "49327c7d9342f224522026e5ad0a690f86086a7c24ae6cd93ebd8dfa7ed44461"
+SIGNATURE = "7cbe33eeb8a9e24828f52e31b661083a68cbf66db62153dfa317817ff13db86c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature fc845ba86afa79cb.
+Generated; do not edit. Signature f703212dea3646e9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "fc845ba86afa79cbbb402fc455af73a755aac6b7e772de367d8ae09b240d66b3"
+SIGNATURE = "f703212dea3646e992c6fe86b026c21056e57fa0f61038c461a1a7c419fce092"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

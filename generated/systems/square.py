@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 5c10dd077ccf607d.
+in X). Generated; do not edit. Signature 7b8f85cb443df5a8.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "5c10dd077ccf607d2e1eaf44099eaf845c7da56770dfd276c0112aafdb2d1e70"
+SIGNATURE = "7b8f85cb443df5a86662a52e63f06a2880b39f8e14b62ccb0e92b31cef48b370"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a2a325b28a7eccfc.
+Generated; do not edit. Signature fa70540206cd7fe9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a2a325b28a7eccfcdcf2547e5d135fbff9749af3ace49bc7f9bc976d168279f9"
+SIGNATURE = "fa70540206cd7fe96bbe3fca568dcb2e94f4349a53b845eeb68dd27dfd6a077c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 958fb106d8ac8f2a.
+Generated; do not edit. Signature 42db3b467a96e7ca.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "958fb106d8ac8f2a94d1cd33e431fe7351b83a8e080a7dbe51c4d65cdd5ed03c"
+SIGNATURE = "42db3b467a96e7ca5e6b31cbf3fcafd65483f7223524c7854eaf155a5a8f565d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -81,6 +81,11 @@ class Points:
     def directions(self) -> int:
         """Number of directions of the target beside the spike."""
         return int(self.t.shape[2])
+
+    @cached_property
+    def values(self) -> Array:
+        """All values that the label takes at the nodes, each once."""
+        return np.unique(self.label)
 
     @property
     def odd(self) -> bool:

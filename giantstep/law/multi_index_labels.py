@@ -26,7 +26,8 @@ from giantstep.spec.link import link_values
 
 Array = np.ndarray
 _ORDER, _ROUGH = 14, 13  # nodes of a panel; of the estimate of their error
-_STILL, _STILL_ROUGH = 24, 23  # the same of one panel between kinks, where the label is constant there
+_STILL, _STILL_ROUGH = 24, 22  # the same of one panel between kinks, where the label is constant there
+_LEADING = 0.5  # share of either that leads to a solution
 _BY_NODES = 2  # indices: more are averaged adaptively
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
@@ -114,12 +115,14 @@ def nodes_given_kappa(
 ) -> tuple[Array, Array]:
     """Weights [N, J] and places t [N, J, m] between the kinks of a link; weights fill up rows that have fewer nodes.
 
-    poles: of functions of the label that have poles near the axis. Raises NotConverged where there are too many.
+    finer: halvings; -1 for half of the nodes along each t, which lead to a solution. poles: of functions of the label
+    that have poles near the axis. Raises NotConverged where there are too many.
     """
     found = link_of(link)
     still = all(jumps_only(found.node, name) for name in found.variables)
     fine, rougher, parts = (_STILL, _STILL_ROUGH, 1) if still else (_ORDER, _ROUGH, 2)
-    rule = Rule(finer, rougher if rough else fine, poles, parts=parts)
+    nodes = rougher if rough else fine
+    rule = Rule(max(finer, 0), nodes if finer >= 0 else round(_LEADING * nodes), poles, parts=parts)
     met = tuple(dict.fromkeys(kinks(found.node)))
     _, sizes, turned = np.linalg.svd(lower)
     if sizes[-1] < _THIN * sizes[0]:  # kinks are met along the direction that varies most, which comes last

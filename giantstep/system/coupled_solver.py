@@ -20,7 +20,7 @@ from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.loss_at_zero import constant_hint, remark, saturated_hint
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
-from giantstep.system.resolution import FINE, Times, apart, is_affordable, next_times, pair
+from giantstep.system.resolution import FINE, Times, apart, is_affordable, leading, next_times, pair
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import on_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
@@ -31,7 +31,6 @@ from giantstep.system.system_of_problem import coupled_at
 Array = np.ndarray
 _BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of the label; factor of the next ones
 COARSE = Level(5, 24)
-_FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
@@ -141,7 +140,7 @@ def _first_solution(
 
     With the system that it is of, or one near it.
     """
-    system = coupled_at(problem, _leading(problem, COARSE))
+    system = coupled_at(problem, leading(problem, COARSE))
     total = 0
     for x, shortest in _first_starts(problem, system, start, near):
         outcome = newton(system, x, most=25, settled=_CLOSE, blind=True, shortest=shortest)
@@ -154,7 +153,7 @@ def _first_solution(
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total), system
-    ridge, system = problem.parameters.ridge, coupled_at(problem, _leading(problem, PATH))
+    ridge, system = problem.parameters.ridge, coupled_at(problem, leading(problem, PATH))
     if (easier := system.easier()) is not None:
         for x in starts(problem, system, None):
             outcome = continued(easier, x, _EASY, 1.0)
@@ -197,11 +196,6 @@ def _first_starts(
                     yield nearer, SHORTEST
     for x in starts(problem, system, start):
         yield x, SHORTEST
-
-
-def _leading(problem: Problem, level: Level) -> Level:
-    """The level of systems that only lead to a solution."""
-    return level if problem.rank == 1 else replace(level, order=_FEW_OF_SEVERAL)
 
 
 def _upwards(problem: Problem, begin: Iterator[Array]) -> Outcome:
@@ -343,7 +337,7 @@ def _roughly(problem: Problem, x: Array) -> Outcome:
     """Newton's method at coarse resolution, on nodes of the label that are chosen where this can be."""
     if settles(problem):
         return _settling(problem, x, COARSE, _CLOSE)
-    return newton(coupled_at(problem, _leading(problem, COARSE)), x, settled=_CLOSE)
+    return newton(coupled_at(problem, leading(problem, COARSE)), x, settled=_CLOSE)
 
 
 def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:

@@ -222,6 +222,7 @@ def _of_coupled(model: Model) -> list[Task]:
     from generated.runtime.between_nodes import crosses, is_sharp
     from generated.runtime.conjugate_residuals import descend
     from generated.runtime.newton import advance, sizes
+    from generated.runtime.signs import wrong_signs
     from generated.runtime.steps import raise_variances
 
     kernel = _coupled(model)
@@ -233,13 +234,19 @@ def _of_coupled(model: Model) -> list[Task]:
         (getattr(kernel, name), arguments.get(name, given)) for name in _called(model)
     ]
     room, line = (state.vector, state.matrix, state.field), node[0]
+    margin, several = model.fit.loss.form == "margin", model.target.indices > 1
     calls += [
         (raise_variances, (room, variance_rows(kernel), node, line, (0.0, 0.0), 0.0, line, node)),
         (advance, (node, line)),
         (descend, (node, 0, 0)),
         (sizes, (line, line, places[0], line)),
         *([(crosses, (line, line, line))] if rank_of(model) == 1 else []),
-        *([(is_sharp, (line, node, node))] if rank_of(model) == 1 and model.fit.loss.form == "margin" else []),
+        *([(is_sharp, (line, node, node))] if rank_of(model) == 1 and margin else []),
+        *(
+            [(wrong_signs, ((node, node, np.ones((1, 1, 1))), line, node, line, line, line))]
+            if margin and several
+            else []
+        ),
     ]
     return [partial(_average, model), *(partial(_compile, function, arguments) for function, arguments in calls)]
 

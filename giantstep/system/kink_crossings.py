@@ -101,7 +101,7 @@ def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
     if isinstance(law, Lines):
         return []
     if problem.link is None:  # several indices: jumps of the label stand out by its few values
-        values = np.unique(law.label)
+        values = law.values
         return [partial(np.full_like, fill_value=value) for value in values.tolist()] if len(values) <= _FEW else []
     channel = problem.model.target.channel
     if channel is not None and channel.values:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from generated.runtime.signs import wrong_signs
 from giantstep.law.labels import Intervals
 from giantstep.spec.expressions import special
 from giantstep.system.sign_panels import Output
@@ -19,12 +20,13 @@ def wrong_sign(output: Output) -> Array:
 
     Source: [CUI24] App. C; Owen (1956) for the bivariate normal integral.
     """
-    labels, mean, delta = output.labels, output.mean, output.variance
+    labels, mean = output.labels, np.ascontiguousarray(output.mean)
     if isinstance(labels, Intervals):
         return _of_intervals(labels, output)
-    center = mean[:, None] + np.einsum("dn,njd->nj", output.slopes, labels.t)
-    wrong = special.ndtr(-labels.label * center / np.sqrt(delta)[:, None])
-    return np.asarray((labels.weight * wrong).sum(axis=1))
+    law, slope = (labels.weight, labels.label, labels.t), np.ascontiguousarray(output.slopes)
+    room, found = np.empty(labels.weight.shape[1]), np.empty(len(mean))
+    wrong_signs(law, mean, slope, np.sqrt(output.variance), room, found)
+    return found
 
 
 def _of_intervals(labels: Intervals, output: Output) -> Array:

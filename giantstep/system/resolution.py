@@ -8,7 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
+from giantstep.law.label_lines import are_lines
 from giantstep.law.labels import Intervals
+from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
@@ -19,6 +21,7 @@ from giantstep.system.square_loss import ROUNDING
 from giantstep.system.system_of_problem import coupled_at
 
 FINE = (Level(7, 38, rough=True), Level(8, 44))
+_FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two resolutions differ by
 _MOST = 1 << 24  # nodes of label and kappa together
 
@@ -34,6 +37,13 @@ class Times:
     def both(self) -> Times:
         """Both once more."""
         return Times(self.kappa + 1, self.labels + 1)
+
+
+def leading(problem: Problem, level: Level) -> Level:
+    """The level of systems that only lead to a solution: fewer nodes of several directions, and of kinked labels."""
+    target = problem.model.target
+    labels = -1 if has_kinks(target.link) and not are_lines(target, problem.model.fit.loss.form) else level.labels
+    return replace(level, order=level.order if problem.rank == 1 else _FEW_OF_SEVERAL, labels=labels)
 
 
 def refined(level: Level, times: int) -> Level:

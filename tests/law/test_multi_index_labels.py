@@ -14,7 +14,13 @@ from scipy.stats import norm
 from derive.labels import index_function
 from derive.language.links import link_of
 from giantstep.law.directions import mixing
-from giantstep.law.multi_index_labels import has_kinks, meetings_along, moments_given_kappa, square_nodes
+from giantstep.law.multi_index_labels import (
+    has_kinks,
+    meetings_along,
+    moments_given_kappa,
+    nodes_given_kappa,
+    square_nodes,
+)
 from giantstep.observe.simulate import simulate
 from giantstep.quadrature.kinks import kinks
 from giantstep.spec.errors import NotConverged
@@ -279,3 +285,12 @@ def test_signs_of_products_are_taken_apart() -> None:
     z1, z2 = index_function("z1 + z2").variables
     assert index_function("sign(z1*z2 + z1)").expr == sympy.sign(z1) * sympy.sign(z2 + 1)
     assert index_function("abs(2*z1 - 2*z1*z2)").expr == 2 * sympy.Abs(z1) * sympy.Abs(z2 - 1)
+
+
+@pytest.mark.parametrize("link", ["sign(z1*z2)", "sign(abs(z1) - abs(z2))", "max(z1, z2)"])
+def test_what_leads_to_a_solution_takes_few_nodes(link: str) -> None:
+    given = link, GAMMA, mixing(GAMMA), KAPPA
+    (few, places), (all_of_them, _) = (nodes_given_kappa(*given, finer, False) for finer in (-1, 0))
+    assert few.shape[1] < 0.4 * all_of_them.shape[1]
+    moments = few.sum(axis=1), np.einsum("nj,njd,nje->nde", few, places, places)
+    assert moments[0] == pytest.approx(1.0, abs=1e-5) and np.abs(moments[1] - np.eye(2)).max() < 1e-4

@@ -10,7 +10,7 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
-from giantstep.law.labels import label_law
+from giantstep.law.labels import Points, label_law
 from giantstep.spec.model import Target
 from giantstep.spec.target_channel import Channel
 from giantstep.system.misclassification import bivariate_normal, wrong_sign
@@ -46,6 +46,19 @@ def test_rectangles_of_the_bivariate_normal(correlation: float) -> None:
     if abs(correlation) < 0.9:
         law = multivariate_normal(cov=[[1.0, correlation], [correlation, 1.0]])
         assert found == pytest.approx(law.cdf(np.column_stack([h, k])), abs=1e-6)
+
+
+def test_labels_at_nodes() -> None:
+    """The average over the labels of the probability of the other sign: a half at zero, no number where f is none."""
+    rng = np.random.default_rng(1)
+    t, label = rng.standard_normal((3, 40, 2)), np.sign(rng.standard_normal((3, 40)))
+    label[:, :3] = 0.0
+    weight, slopes = rng.random((3, 40)), np.array([[0.5, -0.9, 1.3], [0.2, 30.0, -0.4]])
+    variance = np.array([0.6, 0.05, np.nan])
+    found = wrong_sign(Output(KAPPA, MEAN, slopes, variance, Points(weight, label, t, np.zeros((2, 2)))))
+    centre = MEAN[:, None] + np.einsum("dn,njd->nj", slopes, t)
+    exact = (weight * ndtr(-label * centre / np.sqrt(variance)[:, None])).sum(axis=1)
+    assert found[:2] == pytest.approx(exact[:2], rel=1e-14) and np.isnan(found[2])
 
 
 def test_the_quadrant() -> None:
