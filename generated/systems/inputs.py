@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature decce5e13cdef895.
+Generated; do not edit. Signature 5cbcf9c3b23ba5fc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "decce5e13cdef895db5e73a0fe8a27dfc065bd1db39342a2d5bcc0c2e0f60d21"
+SIGNATURE = "5cbcf9c3b23ba5fc947ba22f626c5b1f4f34cf471edd4d5ff44006d9a9b220ee"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature a45afa402f562aab.
+Generated; do not edit. Signature 54ec1b39b8a6fb43.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a45afa402f562aab588c6885e47dcb1783d414c86466e3de3010066452c458f5"
+SIGNATURE = "54ec1b39b8a6fb433daa50a62f4f670e16ef5f10e426c96e33993feb7a5d0e50"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

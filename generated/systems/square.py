@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7b8f85cb443df5a8.
+in X). Generated; do not edit. Signature 82088e430a9d664c.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "7b8f85cb443df5a86662a52e63f06a2880b39f8e14b62ccb0e92b31cef48b370"
+SIGNATURE = "82088e430a9d664c6c4ff63bb23bd165653c15e7455a6fe91bb970485798947e"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -483,7 +483,7 @@ def solve(rough, node, fraction, parameters, square, negligible, work, field, me
     """
     K, most, kind = fraction.shape[0], members.shape[2], work.dtype
     vectors = 24*K
-    systems, found = np.full((3, 2*most + 4, most), np.nan, kind), np.empty(3, kind)  # nothing unset is used unseen
+    systems, found = np.empty((3, 2*most + 4, most), kind), np.empty(3, kind)
     ready = np.empty(3, np.bool_)
     rough_field = np.empty((field.shape[0], rough.shape[1]), kind)
     for p in range(parameters.shape[0]):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c10c411406b0c238.
+in X). Generated; do not edit. Signature 36b3b2743a994ffa.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c10c411406b0c238aaaa443aea9b21e50e32839cce2881dac2abeb43863a6440"
+SIGNATURE = "36b3b2743a994ffa5ef01506726ab9d39fee6aac06d9489ee9c6e12dff1e861d"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks
@@ -495,7 +495,7 @@ def solve(rough, node, fraction, parameters, square, negligible, work, field, me
     """
     K, most, kind = fraction.shape[0], members.shape[2], work.dtype
     vectors = 28*K
-    systems, found = np.full((3, 2*most + 4, most), np.nan, kind), np.empty(3, kind)  # nothing unset is used unseen
+    systems, found = np.empty((3, 2*most + 4, most), kind), np.empty(3, kind)
     ready = np.empty(3, np.bool_)
     rough_field = np.empty((field.shape[0], rough.shape[1]), kind)
     for p in range(parameters.shape[0]):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature fa70540206cd7fe9.
+Generated; do not edit. Signature f94818f368b7f285.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fa70540206cd7fe96bbe3fca568dcb2e94f4349a53b845eeb68dd27dfd6a077c"
+SIGNATURE = "f94818f368b7f285907cf0b9c9b99c1b6895ebe058ed5c38fe7fadf6778849d0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -3,12 +3,13 @@
 Averages over u are those of the equations over blocks: a density is the limit of its Gauss vocabularies, on the same
 system. At infinite dimension the readout uses the closed span of all mu0_u(kappa); nodes make more and more of it, and
 of features that rounding hardly tells apart there are as many as count (``span``). More nodes, each time with a smaller
-part of a feature that counts, give the change of the test error, which is part of the quadrature error.
-Source: THEORY section 13.
+part of a feature that counts, give the change of the test error. The rule converges geometrically: what further nodes
+would change is the rest of a geometric series, and part of the quadrature error. Source: THEORY section 13.
 """
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +17,10 @@ from dataclasses import replace
 from giantstep.law.readout_law import RUNGS, at_nodes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.system.moved_nodes import at_other_nodes
 from giantstep.system.result import Result
+
+_SMALLEST = 0.1  # ratio of two changes that is trusted: a change may be small by chance
 
 
 def solve_continuous(
@@ -28,13 +32,16 @@ def solve_continuous(
     """
     begun = time.perf_counter()
     previous: Result | None = None
-    change = float("inf")
+    change = math.inf
     for rung in range(len(RUNGS)):
-        found = solved(at_nodes(model, rung), start)
+        vocabulary = at_nodes(model, rung)
+        before = previous or start
+        found = solved(vocabulary, None if before is None else at_other_nodes(before, vocabulary))
         if previous is not None:
-            change = abs(found.test_error - previous.test_error) / (abs(found.test_error) or 1.0)
-            if change <= tolerance:
-                error, seconds = max(change, found.quadrature_error), time.perf_counter() - begun
+            last, change = change, abs(found.test_error - previous.test_error) / (abs(found.test_error) or 1.0)
+            left = further_change(last, change)
+            if left <= tolerance:
+                error, seconds = max(left, found.quadrature_error), time.perf_counter() - begun
                 nodes = found.model.network.readout
                 return replace(found, model=model, nodes_of_readout=nodes, quadrature_error=error, seconds=seconds)
         previous = found
@@ -45,3 +52,9 @@ def solve_continuous(
         "allow a larger tolerance"
         + (", or give a dimension, which takes less of the features" if previous.dimension is None else ""),
     )
+
+
+def further_change(before: float, change: float) -> float:
+    """What further nodes would change, from the last two changes: the rest of a geometric series, or as much again."""
+    ratio = max(change / before, _SMALLEST) if 0.0 < before < math.inf else 1.0
+    return change * ratio / (1.0 - ratio) if ratio < 0.5 else change

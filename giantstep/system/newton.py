@@ -107,9 +107,13 @@ def distance(system: Equations, x: Array) -> float:
     residual = system.residual(x)
     if not math.sqrt(residual @ residual) < math.inf:
         return math.inf
-    n, size = len(x), system.scale(x)
+    n = len(x)
+    room = np.empty((3 * n + 11, n))
+    room[machine.RESIDUAL], room[machine.SIZE] = residual, system.scale(x)
+    if known_along(system, room):
+        return float(np.max(np.abs(room[machine.JACOBIAN + n + 2])))  # the solution in units of the sizes
     jacobian = np.ascontiguousarray(system.jacobian(), dtype=float)
-    left, change = solve_step(jacobian, residual, size, np.empty((2 * n + 4, n)), np.empty(n))
+    left, change = solve_step(jacobian, residual, room[machine.SIZE], room[machine.JACOBIAN :], np.empty(n))
     return float(change) if left < machine.SOLVED else math.inf
 
 

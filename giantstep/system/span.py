@@ -338,8 +338,15 @@ def combined(columns: Array, kappa: Array, clusters: tuple[Cluster, ...]) -> tup
 
 
 def means_of(terms: tuple[Term, ...], kappa: Array) -> Array:
-    """The mean features [N, K] of terms of one direction at points [N, 1]."""
-    return np.stack([term.coefficients(kappa[:, 0])[0] for term in terms], axis=1)
+    """The mean features [N, K] of terms of one direction at points [N, 1], remembered; read-only."""
+    return _means(terms, kappa[:, 0].tobytes())
+
+
+@lru_cache(maxsize=16)
+def _means(terms: tuple[Term, ...], kappa: bytes) -> Array:
+    found = np.stack([term.coefficients(np.frombuffer(kappa))[0] for term in terms], axis=1)
+    found.flags.writeable = False
+    return found
 
 
 def _sums(functions: Array, matrix: Array) -> Array:
