@@ -104,7 +104,7 @@ def _nodes(outputs: _Outputs, curve: Curve, response: Array, root: Array, width:
     if curve.quadratic == (True,):
         return hermite(_OF_A_SQUARE)
     even = np.linspace(-_REACH, _REACH, int(np.ceil(2.0 * _REACH / (_PANEL * width))) + 1)
-    marks = (curve.marks(response)[:, None, :] - outputs.centre[..., None]) / root[..., None]
+    marks = (curve.turns(response)[:, None, :] - outputs.centre[..., None]) / root[..., None]
     everywhere = np.broadcast_to(even, (*outputs.centre.shape, len(even)))
     edges = np.concatenate([everywhere, np.clip(marks, -_REACH, _REACH)], axis=2)
     xi, over = panels(np.sort(edges, axis=2), _ORDER)

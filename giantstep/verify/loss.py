@@ -178,7 +178,7 @@ def _by_quadrature(system: CoupledSystem, law: Sequence[_Label], i: int) -> tupl
         curve = curve_of(loss, _label_of_curve(loss, node.label))
         width = min(_PANEL * spread, 1.0)
         even = np.linspace(-_REACH, _REACH, int(np.ceil(2.0 * _REACH * spread / width)) + 1)
-        marks = np.clip((curve.marks(response)[0] - middle) / spread, -_REACH, _REACH)
+        marks = np.clip((curve.turns(response)[0] - middle) / spread, -_REACH, _REACH)
         z, w = panels(np.sort(np.concatenate([even, marks])), _ORDER)
         of_prox, envelope, g, h = (found[0] for found in curve.moreau((middle + spread * z)[None], response))
         letters = {

@@ -17,18 +17,25 @@ from giantstep.verify.lambdified import Function, LogCosh, Softplus, numpy_of
 Array = np.ndarray
 Numbers = tuple[tuple[str, float], ...]
 _MOST_STEPS, _ROUNDING = 200, 4e-16
+_LEAST = -300.0  # log of the distance that counts as none: the square of it is a number
+_GROWING = np.concatenate([[0.0], 4.0 ** np.arange(0, 14)])
 _SQUARE_ROOT = 1e-9  # a Newton step this small leaves the square of it, times a curvature
 
 
 @dataclass(frozen=True)
 class Curve:
-    """A loss rho(u) between kinks: pieces with two derivatives, kinks with the slopes to their left and right."""
+    """A loss rho(u) between kinks: pieces with two derivatives, kinks with the slopes to their left and right.
+
+    Places on a piece are counted from its origin: the end where its curvature is infinite, as that of |u|^1.5 at 0,
+    beside which the proximal map is the square of a distance, or a higher power.
+    """
 
     pieces: tuple[tuple[Function, Function, Function], ...]
     kinks: tuple[float, ...]
     slopes: tuple[tuple[float, float], ...]
     quadratic: tuple[bool, ...]
     least: tuple[float, ...]  # the vertex of a piece that is a parabola, nan for others
+    origins: tuple[float | None, ...]  # None of a piece whose curvature is finite
 
     def marks(self, response: Array) -> Array:
         """omega where the proximal map enters and leaves a kink, [N, 2 kinks], for responses [N]."""
@@ -39,6 +46,20 @@ class Curve:
             axis=1,
         )
 
+    def turns(self, response: Array) -> Array:
+        """The same, and places at growing distances from where a map leaves an origin, [N, C]."""
+        found = [self.marks(response)]
+        for number, origin in enumerate(self.origins):
+            if origin is not None:
+                kink = self.kinks.index(origin)
+                side, edge = (1.0, 1) if kink < number else (-1.0, 0)
+                slope, start = self.pieces[number][1], self.slopes[kink][edge]
+                away = np.ones_like(response)
+                for _ in range(_MOST_STEPS):  # to where half of the distance is that of the map
+                    away = np.clip(response * np.abs(slope(side * away) - start), math.exp(_LEAST), 1e300)
+                found.append(origin + (response * start + side * 2.0 * away)[:, None] + side * away[:, None] * _GROWING)
+        return np.concatenate(found, axis=1)
+
     def moreau(self, omega: Array, response: Array) -> tuple[Array, Array, Array, Array]:
         """(loss of the prox, envelope, g, h) at omega [N, U] and V [N]: g = (prox - omega)/V and h = -dg/domega."""
         v = np.broadcast_to(response[:, None], omega.shape)
@@ -46,24 +67,30 @@ class Curve:
         edges = [np.full(len(response), -np.inf), *self.marks(response).T, np.full(len(response), np.inf)]
         for number, (value, slope, bend) in enumerate(self.pieces):
             here = (omega > edges[2 * number][:, None]) & (omega <= edges[2 * number + 1][:, None])
-            low = self.kinks[number - 1] if number else -np.inf
-            high = self.kinks[number] if number < len(self.kinks) else np.inf
-            given = omega[here], v[here]
+            origin = self.origins[number] or 0.0
+            low = self.kinks[number - 1] - origin if number else -np.inf
+            high = self.kinks[number] - origin if number < len(self.kinks) else np.inf
+            given = omega[here] - origin, v[here]
             if self.quadratic[number]:  # in g, which keeps its digits where the prox is next to a vertex
                 curvature = bend(given[0])
                 g[here] = -slope(given[0]) / (1.0 + given[1] * curvature)
                 x = given[0] + given[1] * g[here]
             else:
-                x = _proximal(*given, slope, bend, low, high)
+                near = self.origins[number] is not None
+                ends = (low, high)
+                x = _from_its_origin(*given, slope, bend, ends) if near else _proximal(*given, slope, bend, *ends)
                 g[here], curvature = -slope(x), bend(x)
-            h[here] = curvature / (1.0 + given[1] * curvature)
+                if near:  # where the map hardly leaves its origin its own digits are fewer than those of the distance
+                    g[here] = np.where(np.abs(x) < 0.5 * np.abs(given[0]), (x - given[0]) / given[1], g[here])
+            with np.errstate(divide="ignore"):
+                h[here] = 1.0 / (given[1] + 1.0 / curvature)
             least = self.least[number]
             loss[here] = value(x) if np.isnan(least) else least + 0.5 * g[here] ** 2 / curvature
         for number, kink in enumerate(self.kinks):
             here = (omega > edges[2 * number + 1][:, None]) & (omega <= edges[2 * number + 2][:, None])
             g[here] = (kink - omega[here]) / v[here]
             h[here] = 1.0 / v[here]
-            loss[here] = self.pieces[number][0](np.full(int(here.sum()), kink))
+            loss[here] = self.pieces[number][0](np.full(int(here.sum()), kink - (self.origins[number] or 0.0)))
         return loss, loss + 0.5 * v * g**2, g, h
 
 
@@ -94,6 +121,21 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
     return x
 
 
+def _from_its_origin(omega: Array, v: Array, slope: Function, bend: Function, ends: tuple[float, float]) -> Array:
+    """The same on a piece whose curvature is infinite at x = 0, by Newton's method in log |x|: the slope is there a
+    power of x, of any exponent between zero and one, and what is solved a convex function of the logarithm.
+    """
+    side = 1.0 if ends[0] == 0.0 else -1.0
+    q = np.log(np.maximum(np.abs(omega), math.exp(_LEAST)))
+    for _ in range(_MOST_STEPS):
+        x = side * np.exp(q)
+        step = side * (x - omega + v * slope(x)) / (np.abs(x) * (1.0 + v * bend(x)))
+        q = np.clip(q - step, _LEAST, -_LEAST)
+        if not np.any(np.abs(step[q > _LEAST]) > _SQUARE_ROOT):
+            break
+    return np.asarray(side * np.exp(q))
+
+
 def curve_of(loss: FitLoss, label: float) -> Curve:
     """The loss as a function of u: of y f, of f - y, or of f for one label."""
     return curve_of_entry(loss.entry, loss.parameters, label)
@@ -105,23 +147,38 @@ def curve_of_entry(entry: LossEntry, parameters: Numbers, label: float) -> Curve
     shared = _of_any_label(entry, parameters)
     if shared is not None:  # what is analysed serves all labels
         piece = tuple(lambda u, of=function: of(u, np.array(label)) for function in shared)
-        return Curve((piece,), (), (), (False,), (math.nan,))  # type: ignore[arg-type]
+        return Curve((piece,), (), (), (False,), (math.nan,), (None,))  # type: ignore[arg-type]
     analysis: LossAnalysis = analyse_loss(loss_of_entry(entry)).at(sp.Rational(label))
     numbers = {**_numbers(entry, parameters), Y: sp.Rational(label)}
-    pieces, quadratic, least = [], [], []
-    for piece in analysis.pieces:
+    ends = [k.subs(numbers) for k in analysis.breakpoints]
+    pieces, quadratic, least, origins = [], [], [], []
+    for number, piece in enumerate(analysis.pieces):
         fixed = _stable(piece).subs(numbers)
+        origin = _of_infinite_curvature(fixed, ends[max(number - 1, 0) : number + 1])
+        origins.append(None if origin is None else float(origin))
+        fixed = fixed if origin is None else _from(fixed, origin)
         quadratic.append(sp.diff(fixed, U, 3) == 0)
         bend = sp.diff(fixed, U, 2)
         vertex = quadratic[-1] and bend != 0
         least.append(float(fixed.subs(U, -sp.diff(fixed, U).subs(U, 0) / bend)) if vertex else math.nan)
         pieces.append(tuple(numpy_of(sp.diff(fixed, U, k), (U,)) for k in range(3)))
-    kinks = tuple(float(k.subs(numbers)) for k in analysis.breakpoints)
+    kinks = tuple(map(float, ends))
     slopes = []
     for position in range(len(kinks)):
         left, right = (float(sp.sympify(s).subs(numbers)) for s in edge_slopes(analysis, position))
         slopes.append((left, right))
-    return Curve(tuple(pieces), kinks, tuple(slopes), tuple(quadratic), tuple(least))  # type: ignore[arg-type]
+    found = tuple(pieces), kinks, tuple(slopes), tuple(quadratic), tuple(least), tuple(origins)
+    return Curve(*found)  # type: ignore[arg-type]
+
+
+def _of_infinite_curvature(piece: sp.Expr, ends: list[sp.Expr]) -> sp.Expr | None:
+    """The end of a piece where its curvature is infinite; None where there is none."""
+    return next((end for end in ends if sp.diff(_from(piece, end), U, 2).subs(U, 0).has(sp.zoo, sp.oo, sp.nan)), None)
+
+
+def _from(piece: sp.Expr, origin: sp.Expr) -> sp.Expr:
+    """A piece as a function of the distance from an origin, whose place cancels as written."""
+    return piece.subs(U, origin + U)
 
 
 @lru_cache(maxsize=16)

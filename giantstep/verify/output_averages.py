@@ -104,7 +104,7 @@ def _places(group: _Group, curve: Curve, response: Array, width: float) -> tuple
     step = width * min(1.0, _WIDEST / float(group.root.max()))
     count = int(min(_MOST_PANELS, math.ceil(2.0 * _REACH / step)))
     even = np.broadcast_to(np.linspace(-_REACH, _REACH, count + 1), (len(response), count + 1))
-    marks = (curve.marks(response) - group.middle[:, None]) / group.root[:, None]
+    marks = (curve.turns(response) - group.middle[:, None]) / group.root[:, None]
     marks = np.clip(np.concatenate([marks, group.cuts], axis=1), -_REACH, _REACH)
     return panels(np.sort(np.concatenate([even, marks], axis=1), axis=1), 12)
 

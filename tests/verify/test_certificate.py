@@ -58,6 +58,8 @@ def failed(result: Result) -> list[Check]:
         SPIKED.replace({"target.link": "tanh", "target.noise": 0.2, "fit.loss": "absolute", "network.bias": 0.3}),
         SPIKED.replace({"network.activation": "gelu", "fit.loss": "square"}),
         SPIKED.replace({"fit.loss": "probit"}),
+        SPIKED.replace({"fit.loss": "abs(y-f)**1.5"}),
+        SPIKED.replace({"fit.loss": "max(0,1-y*f)**1.5"}),
         STEPPED,
         STEPPED.replace({"network.readout": VOCABULARY, "fit.loss": "square"}),
         STEPPED.replace({"step.bulk": "isotropic", "network.readout": BIASED}),
@@ -70,6 +72,8 @@ def failed(result: Result) -> list[Check]:
         "absolute",
         "gelu",
         "probit",
+        "infinite curvature, residual",
+        "infinite curvature, margin",
         "trained bulk",
         "trained vocabulary",
         "biases",
@@ -331,6 +335,19 @@ def close(difference: float) -> Result:
     readout = {"values": [1.0, 1.0 + difference], "fractions": [0.5, 0.5]}
     square = {"fit.loss": "square", "target.link": "tanh", "network.readout": readout}
     return solve(SPIKED.replace(square))
+
+
+def test_the_map_beside_an_infinite_curvature() -> None:
+    """|u|^1.5: x + 1.5 V sqrt(x) = omega is a quadratic equation in sqrt(x)."""
+    curve = curve_of(SPIKED.replace({"fit.loss": "abs(y-f)**1.5"}).fit.loss, 0.0)
+    omega, response = 10.0 ** np.arange(-12.0, 3.0), np.array([3e-6, 0.2, 8.0])
+    v = response[:, None]
+    root = 2.0 * omega / (1.5 * v + np.sqrt(2.25 * v**2 + 4.0 * omega))
+    for side in (-1.0, 1.0):
+        loss, _, g, h = curve.moreau(side * np.broadcast_to(omega, (3, len(omega))), response)
+        assert loss == pytest.approx(root**3, rel=1e-12)
+        assert g == pytest.approx(-side * 1.5 * root, rel=1e-12)
+        assert h == pytest.approx(1.0 / (v + root / 0.75), rel=1e-12)
 
 
 def test_panels_are_halved_no_further_than_rounding_tells() -> None:
