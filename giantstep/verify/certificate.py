@@ -21,6 +21,7 @@ from giantstep.verify.stationarity import gradient_checks
 ERRORS = 1e-8  # relative; both quadratures promise 1e-10, errors move with the solution
 EQUATIONS = 1e-7  # a solution is found to the square root of what the errors are good for
 _SETTLED = 1e-9  # of the averages themselves; where they have not settled the certificate says so
+_EPS = 2.2e-16
 _EXPLAINED = 0.3  # of a residual, by averages that are so much off: the directions tried are not the worst
 _ROUNDING = 1e-10  # of the output: with more a difference of features that hardly differ tells nothing
 _NOTHING = 1e-15  # of a readout and an objective that hardly any label adds to
@@ -90,15 +91,19 @@ def _left_open(found: Reference, equations: Mapping[str, float]) -> str:
         return ""
     name = max(missed, key=lambda one: equations[one])
     known = f"averages good to {_SETTLED:.0e} leave the equation of {name} open by {by[name]:.0e}"
-    return f"slopes of the loss cancel: {known}"
+    return f"slopes of the loss or mean features cancel: {known}"
 
 
 def _moved(found: Reference) -> list[dict[str, float]]:
-    """The residuals where slopes of the loss, or their squares, are by as much off as averages may be."""
+    """The residuals where slopes of the loss, or their squares, are by as much off as averages may be, and mean
+    features by the rounding of what they are averages of.
+    """
     columns = found.point.columns
     slope, square = columns["avg_g"], columns["avg_gg"]
     off, others = _SETTLED * np.sqrt(np.maximum(square, 0.0)), []
+    rounding = _EPS * np.sqrt(columns["mu0"] ** 2 + columns["mu1"] ** 2 + np.abs(columns["mu2sq"]))
     for side in (-1.0, 1.0):
+        others += [{"mu0": columns["mu0"] + side * rounding}]
         others += [{"avg_gg": square * (1.0 + side * _SETTLED)}, {"avg_g": slope + side * off}]
         others += [{"avg_g": slope + side * off * np.sign(columns[k])} for k in directions_of("kappa", found.rank)]
     return [residuals(found.system, replace(found.point, columns={**columns, **other})) for other in others]
