@@ -32,6 +32,7 @@ Array = np.ndarray
 Found = TypeVar("Found")
 _SETTLED, _REFINEMENTS = (1e-7, 2e-4), 4  # change of overlap and error on finer nodes: of one index, of several
 _ON_GRID = (1e-8, 1e-6)  # of smooth labels
+_OF_ONE = 9  # refinements of the error of a smooth label of one index, whose grids cost next to nothing
 _USABLE = 1e-2
 
 
@@ -227,7 +228,8 @@ def _settled_errors(target: Target, found: Evolution, by_sign: bool) -> tuple[tu
 
     first = first_fineness(target) if smooth else label_fineness(target)
     settled = (_ON_GRID if smooth else _SETTLED)[target.indices > 1]
-    (best, fast), moved = _refined(target, errors, change, (first, settled))
+    most = _OF_ONE if smooth and target.indices == 1 else _REFINEMENTS
+    (best, fast), moved = _refined(target, errors, change, (first, settled), most)
     return (max(best, 0.0), max(fast, 0.0)), moved
 
 
@@ -236,10 +238,11 @@ def _refined(
     computed: Callable[[Fineness, Found | None], Found],
     changed: Callable[[Found, Found], float],
     start: tuple[Fineness, float],
+    most: int = _REFINEMENTS,
 ) -> tuple[Found, float]:
     """What is computed on finer and finer nodes, of labels and then of kappa, and how much it changed at last.
 
-    start: the first nodes, and the change at which it has settled.
+    start: the first nodes, and the change at which it has settled; most: refinements of each.
     """
     fineness, settled = start
     before, total = computed(fineness, None), 0.0
@@ -247,7 +250,7 @@ def _refined(
         known = target.noise == 0.0 and target.channel is None and target.indices == 1
         if finer is Fineness.more_labels and known:
             break
-        for _ in range(_REFINEMENTS):
+        for _ in range(most):
             after = computed(finer(fineness), before)
             change = changed(before, after)
             if change > settled or finer is Fineness.more_kappa:
