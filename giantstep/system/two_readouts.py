@@ -84,15 +84,16 @@ class PenalisedReadouts:
     def __init__(self, system: PenalisedSystem) -> None:
         self.beta, self.fraction = float(system.parameters[1]), system.problem.fraction
         self.penalty, self.readouts = system.proximal.penalty, system.readouts
-        _, _, self.mean = law.readouts(self.beta, self.fraction, *self.readouts.of("avg_g", "avg_h", "avg_gg"))
+        _, _, mean = law.readouts(self.beta, self.fraction, *self.readouts.of("avg_g", "avg_h", "avg_gg"))
+        self.mean = mean if system.finite else np.zeros_like(mean)  # of order 1/sqrt(p)
         self.response, self.norm = system.view("T").copy(), system.view("Q2").copy()
         self.own_field = system.view("random_field").copy()
 
     def at(self, x: Array, nodes: int) -> Common:
         """See ``TwoReadouts``."""
-        found = np.array([self._squares(block, float(x[block]), nodes) for block in range(len(x))]).T
+        variance, move = np.array([self._squares(block, float(x[block]), nodes) for block in range(len(x))]).T
         width, response = self.readouts.width, self.response
-        told = law.of_two(self.beta, self.fraction, width, response, self.mean, x, *found)
+        told = law.of_two(self.beta, self.fraction, width, response, self.mean, x, variance + self.mean**2, move)
         overlap, field, slope, field_slope = np.broadcast_arrays(*told)
         return Common(overlap, slope, field, field_slope)
 
@@ -107,7 +108,7 @@ class PenalisedReadouts:
         return Common(self.beta * self.norm, nothing, self.own_field, nothing)
 
     def _squares(self, block: int, covariance: float, nodes: int) -> tuple[float, float]:
-        """Mean squares of the readout, and of how much it moves, given what both have in common."""
+        """Variance of the readout, and mean square of how much it moves, given what both have in common."""
         width, variance, mean = (float(each[block]) for each in self.readouts.of())
         rest = variance - covariance
         step = _WIDEST if covariance == 0.0 else min(_WIDEST, _NODES / nodes * math.sqrt(rest / covariance))
@@ -117,7 +118,7 @@ class PenalisedReadouts:
         centre, one = mean + math.sqrt(covariance) * z, np.ones_like(z)
         given = Proximal(self.penalty, len(z)).at(width * one, rest * one, centre)
         readout, move = law.in_common(width, centre, *given.of("avg_g", "avg_h")[3:])
-        return float(weight @ readout**2), float(weight @ move**2)
+        return float(weight @ (readout - weight @ readout) ** 2), float(weight @ move**2)
 
 
 def two_readouts(system: CoupledSystem) -> TwoReadouts:

@@ -10,9 +10,9 @@ from types import ModuleType
 
 import numpy as np
 import pytest
+from interpreted import interpreted
 from solver_cases import SCRATCH, distance, model, plan, reference_of, residual, run, small_table
 
-from generated.runtime import contractions, unknowns
 from generated.runtime.certificate import Certificate
 from generated.runtime.equation_text import lines_of
 from generated.systems import square
@@ -75,20 +75,6 @@ def mutants(
     chosen = [found[k * len(found) // count] for k in range(count)] if len(found) > count else found
     for i, changed in chosen:
         yield f"{lines[i].strip()} -> {changed.strip()}", "\n".join([*lines[:i], changed, *lines[i + 1 :]])
-
-
-def interpreted(text: str) -> ModuleType:
-    """A module without its compiler: plain Python, the same arithmetic, what it calls of the runtime as well."""
-    module = ModuleType("mutant")
-    plain = "\n\n".join([source(contractions), source(unknowns), text])
-    shared = r"^from (numba|generated\.runtime\.(compiling|contractions|unknowns))\b.*$"
-    plain = re.sub(shared, "", plain, flags=re.MULTILINE)
-    module.__dict__.update({name: lambda **options: lambda function: function for name in ("kept",)})
-    module.__dict__["entry"] = lambda function: function
-    module.__dict__["intrinsic"] = lambda function: lambda: None
-    with np.errstate(all="ignore"):
-        exec(compile(plain, "<mutant>", "exec"), module.__dict__)
-    return module
 
 
 def test_a_changed_coefficient_is_noticed() -> None:

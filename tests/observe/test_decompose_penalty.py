@@ -60,6 +60,17 @@ def test_products_of_thresholded_readouts() -> None:
         assert found.slope[0] / 0.8 == pytest.approx(weight @ moved**2, rel=1e-10)
 
 
+@pytest.mark.parametrize("penalty", ["abs(a)**3", "log(cosh(3*a))", "max(0, abs(a) - 0.3)"])
+def test_readouts_without_a_mean_have_nothing_in_common(penalty: str) -> None:
+    """First layers of their own at infinite dimension: rounding of a mean that vanishes by symmetry once was T_12, and
+    every such pair was refused. The limit of large dimensions, whose correction is some 300/d, 3e-8 here.
+    """
+    model = BASE.replace({"fit.penalty": penalty})
+    limit, large = gs.decompose(model), gs.decompose(model, dimension=10**10)
+    for name, pair in limit.pairs.items():
+        assert pair.half_mean_square == pytest.approx(large.pairs[name].half_mean_square, rel=1e-6, abs=1e-15)
+
+
 def test_what_is_told() -> None:
     """Sums of variances, a penalty whose pairs differ from those of the ridge, and what has not been derived."""
     lasso = BASE.replace({"fit.penalty": l1(0.2)})

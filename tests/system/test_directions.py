@@ -31,7 +31,9 @@ def many(**fit: Any) -> Model:
 def test_the_solution_is_that_of_the_matrix(
     fit: dict[str, Any], dimension: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Both solve the equations to the digits of their certificate; unknowns of rare blocks have as many digits."""
+    """Both solve the equations to a tenth of the tolerance, the last step that may be left out; unknowns of rare blocks
+    have as many digits.
+    """
     taken: list[int] = []
     known_along = directions.known_along
 
@@ -45,8 +47,8 @@ def test_the_solution_is_that_of_the_matrix(
     monkeypatch.setattr(directions, "_FEW", 10_000)
     by_matrix = solve(many(**fit), dimension=dimension)
     assert taken[-1] == 0
-    assert found.residual < 1e-13
-    assert found.test_error == pytest.approx(by_matrix.test_error, rel=1e-12)
+    assert found.residual < 1e-11
+    assert found.test_error == pytest.approx(by_matrix.test_error, rel=2e-11)
     for name in ("Q2", "V2", "zeta", "psi"):
         _same(found, by_matrix, name)
 

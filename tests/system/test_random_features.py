@@ -320,7 +320,9 @@ def coefficients() -> tuple[float, float]:
     ],
 )
 def test_a_solution_solves_the_published_system(loss: str, alignment: float, changes: Mapping[str, Any]) -> None:
-    """To 1e-9: 1e-10 of the solver, rounding of the quadratic's root."""
+    """To 1e-9: 1e-10 of the solver, rounding of the quadratic's root. The solver leaves out a last step of a tenth of
+    its tolerance, relative to the unknowns.
+    """
     result = solve(model(loss, alignment, **changes))
     fit, beta = result.model.fit, result.model.network.width
     order = {name: float(result.order_parameters[name].ravel()[0]) for name in ("zeta", "psi", "Q1", "Q2", "V1", "V2")}
@@ -332,7 +334,7 @@ def test_a_solution_solves_the_published_system(loss: str, alignment: float, cha
         QS: order["Q1"] + order["zeta"] ** 2,
         MS: alignment * order["zeta"] + math.sqrt(1 - alignment**2) * order["psi"],
     }
-    assert alignment * order["psi"] == pytest.approx(math.sqrt(1 - alignment**2) * order["zeta"], abs=1e-12)
+    assert alignment * order["psi"] == pytest.approx(math.sqrt(1 - alignment**2) * order["zeta"], abs=1e-11)
     q, m = first**2 * found[QS] + star * found[QW], first * found[MS]
     v = first**2 * found[VS] + star * found[VW]
     given = {KAPPA_1: first, STAR_SQ: star, N_P: fit.samples / beta, D_P: 1 / beta, RIDGE: fit.ridge}
