@@ -163,7 +163,8 @@ class CoupledSystem(LinearReadouts):
         """See ``Equations``: those of Q2 and m are told otherwise than as what these equal."""
         alpha, beta, _, _, inverse_dimension = self.parameters.tolist()
         response, mu0 = self.view("T"), self.table[:, -3 * self.blocks :][:, : self.blocks]
-        mean = alpha * ((self.table[:, 1] * self.view("avg_h")) @ mu0**2) + beta * inverse_dimension / response
+        weight = self.table[:, 1] * self.view("avg_h")
+        mean = alpha * (weight[:, None] * mu0**2).sum(axis=0) + beta * inverse_dimension / response
         factors = {"adjoint": beta * self.problem.fraction / response**2, "m": mean}
         return in_units(size, self.members[FAMILY], self.kernel.UNKNOWNS, factors)
 

@@ -30,13 +30,13 @@ def known_along(system: Equations, room: Array) -> int:
         return 0
     right, units = room[machine.RESIDUAL] / equations, size / equations
     inside[n], inside[n + 1], inside[n + 2], inside[n + 3] = right, equations, 0.0, size
-    norm = math.sqrt(right @ right)
+    norm = _norm(right)
     for k in range(n // _SHARE):
         inside[k] = system.along((inside[n] * size)[:, None])[:, 0] * units
         left = descend(inside, n, k)
         if left <= FURTHER * norm:
             missed = system.along((inside[n + 2] * size)[:, None])[:, 0] / equations - right
-            return k + 1 if math.sqrt(missed @ missed) <= machine.SOLVED * norm else 0
+            return k + 1 if _norm(missed) <= machine.SOLVED * norm else 0
         if not left < math.inf:
             break
     return 0
@@ -49,3 +49,8 @@ def in_units(size: Array, family: Array, names: Sequence[str], factors: Mapping[
         here = family == names.index(name)
         found[here] *= factor[: np.count_nonzero(here)]
     return found
+
+
+def _norm(vector: Array) -> float:
+    """By no linear algebra library: the number of directions is the same on every machine."""
+    return math.sqrt(float((vector * vector).sum()))

@@ -36,11 +36,16 @@ def at_other_nodes(found: Result, vocabulary: Model) -> Result | None:
 
 def carried(order: Mapping[str, Array], along: Array, fraction: Array, others: Array) -> dict[str, Array]:
     """Order parameters at other nodes; along [new, old] interpolates functions of u."""
-    moved = {name: ((along @ (order[name].T / fraction).T).T * others).T for name in _SHARED}
+    moved = {name: (_sums(along, (order[name].T / fraction).T).T * others).T for name in _SHARED}
     for name, alone in _WITH_ITSELF.items():
         pairs = (order[name] - np.diag(order[alone])) / np.outer(fraction, fraction)
-        moved[name] = along @ pairs @ along.T * np.outer(others, others) + np.diag(moved[alone])
+        moved[name] = _sums(along, _sums(along, pairs).T) * np.outer(others, others) + np.diag(moved[alone])
     return moved
+
+
+def _sums(matrix: Array, values: Array) -> Array:
+    """The product, the same on every machine."""
+    return np.asarray(np.einsum("ij,j...->i...", matrix, values, optimize=False))
 
 
 def between(nodes: Array, places: Array) -> Array:
