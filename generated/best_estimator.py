@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature ecdf2b0ed17481d9, runtime ae01d010f688993e.
+Generated; do not edit. Signature 71b581519b643ec4, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ecdf2b0ed17481d97c3c73db9ade830c13d1b07be5d4cb766c7be98961dfd4f1"
+SIGNATURE = "71b581519b643ec43fab453ab65beb48f71b46fbf2fb671744c12a8038af3fbd"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ y_1, y_2 [N], y_t [m, N]: E y, E y^2, E y t of the clean label there; mu0, h_1, 
 blocks, D_2 [K, N]: E sigma'^2. L [K, q], c [K]: loadings and bulk variances before the step; u, pi [K]: values of the
 readout and their fractions. Two blocks have in common what has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature d7fbbf79d0400501, runtime ae01d010f688993e.
+Generated; do not edit. Signature ceb4d91023732795, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d7fbbf79d0400501d6ebd54eda7c515077f76c118295aca167228e62978c742e"
+SIGNATURE = "ceb4d91023732795f6209aebfbfaf33355b9f034b8d8ba5793191900020fcc79"
 
 
 def after_step(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, L, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature cacea11c0a9acb84, runtime ae01d010f688993e.
+Generated; do not edit. Signature 4c8ebef8f00dbe32, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "cacea11c0a9acb84b149de5bdb5ec9b77932f44e355ccb842e747c35d09ae7e1"
+SIGNATURE = "4c8ebef8f00dbe326dd57577414b647a0ea09bfda2700e75e7c7f02c84f4da6a"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 7c605b09e69c6139, runtime ae01d010f688993e.
+Generated; do not edit. Signature 957d1ecc6e387107, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "7c605b09e69c6139b20b0c83ea2794f96d76d25157b4e454ea3684cc18331e5e"
+SIGNATURE = "957d1ecc6e387107899d489a51d9e21b95917a38600ea7e88b293d25b440abef"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature d831e145eccf0b57, runtime ae01d010f688993e.
+Generated; do not edit. Signature 68db89bf861b1cd5, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "d831e145eccf0b572bf91ed6187f6bef7c05c70854652fbf6922968176885f7b"
+SIGNATURE = "68db89bf861b1cd58123a7da295d6c389c27c6b5fdde215f08f4db7a50242ad3"
 
 
 def directions(*, gamma, **_):

@@ -19,7 +19,7 @@ LOST = 1e-12  # of a direction, when nothing new is left of it
 
 @kept(**INNER)
 def begin(system, n, row, column):
-    """Begin with the equations in row n, at the unknowns in row n + 1; returns the norm of what is left, sizes 1.
+    """Begin with the equations in row n, at the unknowns in row n + 1: divide them by their sizes; returns their norm.
 
     An unknown of the blocks row[i] and column[i] is of the size of the geometric mean of theirs, as an entry of a
     covariance is beside its diagonal. That of a block is the largest of its own unknowns and their equations.

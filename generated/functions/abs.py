@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0d7a99cdfa9995ae, runtime ae01d010f688993e.
+Generated; do not edit. Signature f0d6a058a51d0863, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "0d7a99cdfa9995ae0e1dedd44682df82f8eb5aa57e891ac1a1ff70ab1616b0e9"
+SIGNATURE = "f0d6a058a51d0863e07602e9f6d12be63f9cf496970a7f224a2cf1bd1e38e199"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

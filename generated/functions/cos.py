@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a59f6b4fcca51cdc, runtime ae01d010f688993e.
+Generated; do not edit. Signature 23a402c62379cc66, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "a59f6b4fcca51cdce263327da70bf225065e9d091d656f8ecbee1acb70c97c7a"
+SIGNATURE = "23a402c62379cc6663c6653adfb9863cdcdbdf6394190624479d533ffde76404"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

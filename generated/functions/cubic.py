@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 707c46593816d135, runtime ae01d010f688993e.
+Generated; do not edit. Signature 734004dd4be280de, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "707c46593816d1354b584049095d47d0454a81ec489406a6d8e7f0092820f5d4"
+SIGNATURE = "734004dd4be280de4e704b4c44f5dc70c03be18f2f091c7e4f6ecf2cffaec372"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 54028a54a0e612b5, runtime ae01d010f688993e.
+Generated; do not edit. Signature 58015022a4df71cb, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "54028a54a0e612b536f08083d0afb1577957456e9d6667cf6f3976f0c3a52628"
+SIGNATURE = "58015022a4df71cb7a42a712a6bd209b85322f82c18ca6fb61739f965f35c53c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3ae0add4de30695d, runtime ae01d010f688993e.
+Generated; do not edit. Signature 35ac205c995a8f5e, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "3ae0add4de30695d6c7a532bc3825a6f2f4411c97625d9c7afb25c36ce89c9a0"
+SIGNATURE = "35ac205c995a8f5e23186f3725626fba33016d44e2ffccdd48563e57ed0b0c39"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 588191bcc5d4a9c9, runtime ae01d010f688993e.
+Generated; do not edit. Signature c380d97e6817265c, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "588191bcc5d4a9c9ac260ce03d7a0a300a8dc22391aeda3d41e9b20470b15891"
+SIGNATURE = "c380d97e6817265c7c860a8f9b02c8919312cfdddf44981a0259cb2dfbf39c1e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 734f5db5034f3d2a, runtime ae01d010f688993e.
+Generated; do not edit. Signature ee2d57540c7b313c, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "734f5db5034f3d2a13c8f8ff9be9c893d2687ad1ed8b3a633b1e3833e174d050"
+SIGNATURE = "ee2d57540c7b313c8baf050c619d07542287209cd80357bb016d87f4fb765918"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

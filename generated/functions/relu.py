@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f1994dcdc30dab41, runtime ae01d010f688993e.
+Generated; do not edit. Signature 416c0d6c8440f1de, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "f1994dcdc30dab41cee09fa4a90998b038ab46e5a5b5bf848673b465a773799e"
+SIGNATURE = "416c0d6c8440f1de5b2c029b005bd0e99bf15562f50a52130b7498ad13bd4ea8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

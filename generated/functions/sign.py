@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c43487392ec9a6fa, runtime ae01d010f688993e.
+Generated; do not edit. Signature fad1bb04993265b3, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "c43487392ec9a6fa256e6de2223ebeaf42071fbbdaccd663702a1f6aafd653ef"
+SIGNATURE = "fad1bb04993265b3616fc993f5ac60753111163a53487a03e36e2916cb623be8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8b6094f156c471f1, runtime ae01d010f688993e.
+Generated; do not edit. Signature d05c9eb67272b710, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "8b6094f156c471f192264fade9bcfae1059276f1f2c19f5b4dc8f753bf6ab4c3"
+SIGNATURE = "d05c9eb67272b710faeca4e06c5c67f60533dbc3cba5de466c5788f8f7b3b1dc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

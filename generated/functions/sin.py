@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0fb1506b6c2e14d6, runtime ae01d010f688993e.
+Generated; do not edit. Signature 543c2c21ac95e6f2, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "0fb1506b6c2e14d647408d589d140a303fc92e5f0b891219676611b7e56f15fd"
+SIGNATURE = "543c2c21ac95e6f29f4edd30ce3628cbf9c80fa778c9e578ce04e6147395002a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

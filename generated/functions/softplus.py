@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9b9c0c872533a937, runtime ae01d010f688993e.
+Generated; do not edit. Signature 9424a2e844d9d538, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "9b9c0c872533a9373ffd9530efe4455478d86eb7be44a0740a8401c970af521c"
+SIGNATURE = "9424a2e844d9d5387fc423f755cb67e2750bc6edfae63fbc942c28628cab7427"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

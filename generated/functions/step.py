@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8a8e590909a9f840, runtime ae01d010f688993e.
+Generated; do not edit. Signature 68eda89c6ebd7b35, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "8a8e590909a9f840039f6bfa623ade4931a2ea698fecfdbb83cdb31a33ba75b6"
+SIGNATURE = "68eda89c6ebd7b352ed28b1ca806743267bd5b86ef410911d4437e5da1301c87"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f5115b992d6d6f8e, runtime ae01d010f688993e.
+Generated; do not edit. Signature c8ccf87b6238c1ef, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "f5115b992d6d6f8eab5e1367a186c43ecb24307ec067d28ee65b32831746a585"
+SIGNATURE = "c8ccf87b6238c1ef2c3b9685e6be70861a73f1f8d92bcb2fe5c3c8cab0b6b924"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

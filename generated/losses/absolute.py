@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature b7de8e4e7d30d584, runtime ae01d010f688993e.
+Generated; do not edit. Signature 939ad4ce6637e4f5, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "b7de8e4e7d30d58409d09415d84455eb21190261220fc171630692183910a4fa"
+SIGNATURE = "939ad4ce6637e4f55d13df87a3fefa88fcc2c68ade3ed8e8bd6e25ba7f90a8bb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 933e9f3d0e553d7e, runtime ae01d010f688993e.
+Generated; do not edit. Signature 413e365fe310ed0f, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "933e9f3d0e553d7e694877ec6c30029045bf1a72256f31b6bb7ebff49ccf5bf5"
+SIGNATURE = "413e365fe310ed0fe8421960b305b5ce405e62f6a5a81ecf31b88103f27eb03d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

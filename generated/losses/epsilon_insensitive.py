@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature a4d39f32e28ffc73, runtime ae01d010f688993e.
+Generated; do not edit. Signature e026ed9d4dbb9379, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "a4d39f32e28ffc734cdc059df8f49ed1ae2b20c34c4291dbe2f7374995c9d049"
+SIGNATURE = "e026ed9d4dbb9379b12e8af861ca645e8a619c1c3c71d374492bfbf6ac5318c9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 94687aec82630c0f, runtime ae01d010f688993e.
+Generated; do not edit. Signature 1f1cd9d1a4a6a2b7, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "94687aec82630c0fafd97f329a9d5239fcbe5fa5389ada9f339f537ec0c06772"
+SIGNATURE = "1f1cd9d1a4a6a2b7d9cb98a833859565abfdc04c49080ad3f4e2ef6938139200"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

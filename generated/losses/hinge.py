@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 3be5223dfc0f2c41, runtime ae01d010f688993e.
+Generated; do not edit. Signature 515997690023c965, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "3be5223dfc0f2c417ef06d9940e8beee09713fbab9552266ca22f4cddf476dfe"
+SIGNATURE = "515997690023c9657a0a377ee715f29b8f791efa12f3fa6ecc74c68673974120"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1372b9db97d123db, runtime ae01d010f688993e.
+Generated; do not edit. Signature 1ccf7f288545215c, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1372b9db97d123db7acb80503d73ab4ba5cb4a2e11cdb76dde4e101871db84fb"
+SIGNATURE = "1ccf7f288545215cdd29dcf2760678b58d60dd9819ba363fd7f6b599f19b875e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

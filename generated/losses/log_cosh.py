@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d52f8f5be95dc539, runtime ae01d010f688993e.
+Generated; do not edit. Signature 302f9146e610981b, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "d52f8f5be95dc53905f208187fe9ed33a546f9e9b0f17047f9bcf9dcab0cd846"
+SIGNATURE = "302f9146e610981b2cd993f1eba2e21f09d5bbafa272df8a00719b85df40ce97"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 3a0109e4f04c382f, runtime ae01d010f688993e.
+Generated; do not edit. Signature 15dba0176bfeed51, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "3a0109e4f04c382fa920cb9c72a1d193715839655d8eb9b3be4978ba8a4a45db"
+SIGNATURE = "15dba0176bfeed5187082be930bf374c28c8bf533d5e2636a06da6aa78123e5d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

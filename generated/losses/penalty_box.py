@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature cf3fae0591419517, runtime ae01d010f688993e.
+Generated; do not edit. Signature f29911f059b50e97, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "cf3fae059141951743072ebf8f34000003c5f326979451c5a407a80607c81020"
+SIGNATURE = "f29911f059b50e97ec997e8c0b2d378c4d664a769348fbb095e811e83bc16162"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

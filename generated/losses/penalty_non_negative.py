@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f28f9139d175891f, runtime ae01d010f688993e.
+Generated; do not edit. Signature 83daddd2c92b04c2, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "f28f9139d175891f0e276465159ea7893e3d82c6d64edbf3ba3451db8630749d"
+SIGNATURE = "83daddd2c92b04c26858effea0403becad53ca6e44c3a0a23a01445362a03e8e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

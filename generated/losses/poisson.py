@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 4e79f3010b5e2afb, runtime ae01d010f688993e.
+Generated; do not edit. Signature 212b1ba6af543934, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "4e79f3010b5e2afb2adcabe57c7bdd90452f9e2d5e518e8163d04f054c7f3a74"
+SIGNATURE = "212b1ba6af54393449d82e88f98dc7e03b75921d010ce654012e0658b919ad72"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 08cd2b5657839abf, runtime ae01d010f688993e.
+Generated; do not edit. Signature 92d7cac1bf3b4c9d, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "08cd2b5657839abf04824ac2476a7895b24a7c5fd8c4fda6c6d2f1d9dae1eeda"
+SIGNATURE = "92d7cac1bf3b4c9d2982a1e2bfff5d417f0f1dbf7c1713765fabfd439bdcb981"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

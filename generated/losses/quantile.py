@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 53c3aca018673512, runtime ae01d010f688993e.
+Generated; do not edit. Signature 49c54f8a806f37d1, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "53c3aca018673512ec84cde7149b37c8e5de11c9d7343ebbebe3999482af6d44"
+SIGNATURE = "49c54f8a806f37d18b6fdeb35b6c409c76dddc173106929239b7acd998a13fc6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

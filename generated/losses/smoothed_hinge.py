@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 1fa946ea3d37435d, runtime ae01d010f688993e.
+Generated; do not edit. Signature 83b8220913c0e3ff, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "1fa946ea3d37435d2ecc4417db6cd44f9098b680085fd5ea01953285dae1a66e"
+SIGNATURE = "83b8220913c0e3ff073dc7abff69a611c78f7fa7f6b3c12ecc3cc5b6c7a1cb7d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

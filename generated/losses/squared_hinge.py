@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 4d00f4bf3d96ed2f, runtime ae01d010f688993e.
+Generated; do not edit. Signature 58677b163a64ee70, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "4d00f4bf3d96ed2f51173affab5b7fd7fad5aeefb3fec06c8973571dfcaddd1e"
+SIGNATURE = "58677b163a64ee70a3cf8a3c261ba6eec72a25009199ab70fb0907f7ae2a2f75"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 383a323f938aaaf7, runtime ae01d010f688993e.
+Generated; do not edit. Signature 85618806a4e50187, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -284,4 +284,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "383a323f938aaaf7b3c8f048988dcd8b2ec39686dd09978a1359399dde62d37c"
+SIGNATURE = "85618806a4e50187f6f6918487023364633d4c785ca20f359ed939156018813c"

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 383a323f938aaaf7, runtime ae01d010f688993e.
+Generated; do not edit. Signature 85618806a4e50187, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -313,4 +313,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "383a323f938aaaf7b3c8f048988dcd8b2ec39686dd09978a1359399dde62d37c"
+SIGNATURE = "85618806a4e50187f6f6918487023364633d4c785ca20f359ed939156018813c"

@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature 383a323f938aaaf7, runtime ae01d010f688993e.
+Generated; do not edit. Signature 85618806a4e50187, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ LOST = 1e-12  # of a direction, when nothing new is left of it
 
 @kept(**INNER)
 def begin(system, n, row, column):
-    """Begin with the equations in row n, at the unknowns in row n + 1; returns the norm of what is left, sizes 1.
+    """Begin with the equations in row n, at the unknowns in row n + 1: divide them by their sizes; returns their norm.
 
     An unknown of the blocks row[i] and column[i] is of the size of the geometric mean of theirs, as an entry of a
     covariance is beside its diagonal. That of a block is the largest of its own unknowns and their equations.
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "383a323f938aaaf7b3c8f048988dcd8b2ec39686dd09978a1359399dde62d37c"
+SIGNATURE = "85618806a4e50187f6f6918487023364633d4c785ca20f359ed939156018813c"

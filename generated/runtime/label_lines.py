@@ -3,7 +3,7 @@
 Output and label are jointly Gaussian given a node: what is left of t there spreads their difference.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 383a323f938aaaf7, runtime ae01d010f688993e.
+Generated; do not edit. Signature 85618806a4e50187, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def lines(law, rule, labels, fields, scratch, out):
                     out[a, node] = math.nan
             first = last
 
-SIGNATURE = "383a323f938aaaf7b3c8f048988dcd8b2ec39686dd09978a1359399dde62d37c"
+SIGNATURE = "85618806a4e50187f6f6918487023364633d4c785ca20f359ed939156018813c"

@@ -1,7 +1,7 @@
 """Truncated Gaussian moments of piecewise linear f.
 
 Written by hand, in codegen/runtime/piecewise.py.
-Generated; do not edit. Signature 383a323f938aaaf7, runtime ae01d010f688993e.
+Generated; do not edit. Signature 85618806a4e50187, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -92,4 +92,4 @@ def piecewise(segments, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = 0.0
 
-SIGNATURE = "383a323f938aaaf7b3c8f048988dcd8b2ec39686dd09978a1359399dde62d37c"
+SIGNATURE = "85618806a4e50187f6f6918487023364633d4c785ca20f359ed939156018813c"

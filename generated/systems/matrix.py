@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 54ec1b39b8a6fb43.
+Generated; do not edit. Signature 12a61ed9c1fd15b7.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "54ec1b39b8a6fb433daa50a62f4f670e16ef5f10e426c96e33993feb7a5d0e50"
+SIGNATURE = "12a61ed9c1fd15b7dbe47f9533366def643c5c59f5312504580f9d6734734af0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 89bbd44aca5dff4f.
+Generated; do not edit. Signature 69927ffb60399890.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "89bbd44aca5dff4f9bec9a4f3dedb089355297bbbd0fb3cea2bf5632c34e3942"
+SIGNATURE = "69927ffb60399890f764a350b34285154affc2e431177460769027511315e91c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 37e0c22afdcd85c5.
+in X). Generated; do not edit. Signature ce0c855b5370db12.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "37e0c22afdcd85c59b3ef7fcf3101f7896796b2eee0bc02627d5b9dc846c47ed"
+SIGNATURE = "ce0c855b5370db1268a81d2cdb295165253cc03a22020114d06f65b9b540c615"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

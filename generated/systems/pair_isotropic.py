@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 21073db605504468, runtime ae01d010f688993e.
+Generated; do not edit. Signature 3a8f9ad072dff82a, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "21073db6055044680f01da900d68d815181dc897be3c6abd85586c7de4fd035d"
+SIGNATURE = "3a8f9ad072dff82a0f27b7eb87d35a071f731ddfc61c0b75d20603b16b0c8102"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

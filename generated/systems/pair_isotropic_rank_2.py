@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 99dda123ff1fb6f7, runtime ae01d010f688993e.
+Generated; do not edit. Signature aa42ec4e13efeccf, runtime c0ad3ad506e4c99a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "99dda123ff1fb6f76f5fb4b76f6e041106d5ef6cf70c1d4b9636c318a5098d12"
+SIGNATURE = "aa42ec4e13efeccff1bed05732cbb85c3905ed3fef1bc68cf7bcc1d9cf0e58a2"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature f703212dea3646e9.
+Generated; do not edit. Signature 30fe712bef12269f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f703212dea3646e992c6fe86b026c21056e57fa0f61038c461a1a7c419fce092"
+SIGNATURE = "30fe712bef12269f0facedea05aef57a246b9faaac4806d684d09f77c6fa8770"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

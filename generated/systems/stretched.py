@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature f94818f368b7f285.
+Generated; do not edit. Signature b39d00b911691f30.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f94818f368b7f285907cf0b9c9b99c1b6895ebe058ed5c38fe7fadf6778849d0"
+SIGNATURE = "b39d00b911691f3052abc43e969e9ca2c9572bdc87a081cadc82dfaa5a723bc4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6f641c85403e19b4.
+Generated; do not edit. Signature c56e976d4696a4b1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6f641c85403e19b4ae60219482668d7a4436397fb0b16a2c47b90653287ec6c8"
+SIGNATURE = "c56e976d4696a4b1d3fd841eddc6aaa6a9c11027bc7c62bd53c9d3f3d2c8b101"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -154,13 +154,12 @@ class CoupledSystem(LinearReadouts):
 
     def along(self, directions: Array) -> Array:
         """What the residuals do along directions [n, k] at the last x, [n, k]."""
-        self.kernel.jacobian(
-            *self._arguments(), self.work, self.members, directions, found := np.empty_like(directions)
-        )
+        found = np.empty_like(directions)
+        self.kernel.jacobian(*self._arguments(), self.work, self.members, directions, found)
         return found
 
     def sizes_of_equations(self, size: Array) -> Array | None:
-        """See ``Equations``: those of Q2 and m are told otherwise than as what these equal."""
+        """See ``Equations``: those of Q2 and m are not solved for them, and come with what multiplies these."""
         alpha, beta, _, _, inverse_dimension = self.parameters.tolist()
         response, mu0 = self.view("T"), self.table[:, -3 * self.blocks :][:, : self.blocks]
         weight = self.table[:, 1] * self.view("avg_h")
@@ -179,10 +178,10 @@ class CoupledSystem(LinearReadouts):
 
         The coordinates in the span of mean features are taken where they are told: m that cancel lose them.
         """
-        m = order["m"] if self.span is None or "coordinates" in order else self.span.inward(order["m"])
+        inward = (lambda m: m) if self.span is None else self.span.inward
         values = {
             "adjoint": order["Q2"],
-            "m": order.get("coordinates", m),
+            "m": order["coordinates"] if "coordinates" in order else inward(order["m"]),
             "Q1": order["Q1"],
             "V1": order["V1"],
             "T": self.problem.parameters.width * order["V2"],

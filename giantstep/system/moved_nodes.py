@@ -23,9 +23,8 @@ _SHARED = "m", "zeta", "psi", "Q2", "V2"  # by the neurons of a block
 def at_other_nodes(found: Result, vocabulary: Model) -> Result | None:
     """A solution at the nodes of a vocabulary of the same density; None where it is one of other readouts."""
     before, after = found.nodes_of_readout or found.model.network.readout, vocabulary.network.readout
-    if len(before.values) != len(found.order_parameters["Q2"]) or before.density != after.density:
-        return None
-    if len(before.values) < 2:
+    count = len(before.values)
+    if count < 2 or count != len(found.order_parameters["Q2"]) or before.density != after.density:
         return None
     scale = scale_of_features(vocabulary)
     places = [np.arcsinh(np.array(readout.values) / scale) for readout in (before, after)]
