@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 71b581519b643ec4, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature c84882969f37ba2a, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "71b581519b643ec43fab453ab65beb48f71b46fbf2fb671744c12a8038af3fbd"
+SIGNATURE = "c84882969f37ba2a055c2bf969978f9a548d069e7f1cce5bc2fb583d92ba5b0b"
 
 
 def overlap(lower, information, alpha):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 957d1ecc6e387107, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 03ce787ee468667d, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "957d1ecc6e387107899d489a51d9e21b95917a38600ea7e88b293d25b440abef"
+SIGNATURE = "03ce787ee468667db60ca2b93c86727affdb89735ef14c9972661686c148a954"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature c86cbf9f155e7fcc, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 9b2dd37228129925, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c86cbf9f155e7fcc6ca6ec80012a825808a35d87a96aaeca56d4979a73b96e41"
+SIGNATURE = "9b2dd37228129925ce1833f54b7093c78a888e82c7d60c71617587dd24686b1e"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

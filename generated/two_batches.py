@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 68db89bf861b1cd5, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature e69c8504fe2392c5, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "68db89bf861b1cd58123a7da295d6c389c27c6b5fdde215f08f4db7a50242ad3"
+SIGNATURE = "e69c8504fe2392c56e8124ca0c39a9243c359391b8c6682290daf24df431a81d"
 
 
 def directions(*, gamma, **_):

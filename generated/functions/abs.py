@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f0d6a058a51d0863, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature dd57d8737a388de6, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "f0d6a058a51d0863e07602e9f6d12be63f9cf496970a7f224a2cf1bd1e38e199"
+SIGNATURE = "dd57d8737a388de6a07373c91e0f754d59389106a4f624f1c5563ea86d25ebc9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

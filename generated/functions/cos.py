@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 23a402c62379cc66, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 6c872cb8cb308196, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "23a402c62379cc6663c6653adfb9863cdcdbdf6394190624479d533ffde76404"
+SIGNATURE = "6c872cb8cb30819635950fbbd632518cec966a74241e821700ab2212e18cb83e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

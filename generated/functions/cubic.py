@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 734004dd4be280de, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 885d09798f250b10, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "734004dd4be280de4e704b4c44f5dc70c03be18f2f091c7e4f6ecf2cffaec372"
+SIGNATURE = "885d09798f250b10b1674f95aa3bf2a3646407f3e65f9d4ab01d2dfde131557f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

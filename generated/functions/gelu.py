@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 35ac205c995a8f5e, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 44b5a6b6b26810e6, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "35ac205c995a8f5e23186f3725626fba33016d44e2ffccdd48563e57ed0b0c39"
+SIGNATURE = "44b5a6b6b26810e6acf64c6534464522df6e55be1566e90870dfb472ba5da426"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

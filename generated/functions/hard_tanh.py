@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8f207ac2287260ca, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature d654f9a27e019cd0, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "8f207ac2287260caff7158710773a3d74753e662b5500439be4a93ae1163caca"
+SIGNATURE = "d654f9a27e019cd0ba4b1d72f71ae8cd5b722282871bcd2be10b60c113ee2a3a"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c380d97e6817265c, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 06a31688cde372a8, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "c380d97e6817265c7c860a8f9b02c8919312cfdddf44981a0259cb2dfbf39c1e"
+SIGNATURE = "06a31688cde372a8a4ed98bcd1da28885c4ca0514ce52c05bee08b8b591502a5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ee2d57540c7b313c, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 9202b087351e5909, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "ee2d57540c7b313c8baf050c619d07542287209cd80357bb016d87f4fb765918"
+SIGNATURE = "9202b087351e5909228272c5b35d0fb90e5fddc3549fe9bec47ce83ce21e8bd4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

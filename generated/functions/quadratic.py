@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3b2e113db059a4c4, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 5432caa6c97c46d1, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "3b2e113db059a4c4d4c51715d1c0399b41952d4e0d9b0b5851c3d99b05caf220"
+SIGNATURE = "5432caa6c97c46d16531d0e3b63c55c123bdfc953810cebd03c573358ccccde3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 416c0d6c8440f1de, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature bd9c16324e26ed4b, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "416c0d6c8440f1de5b2c029b005bd0e99bf15562f50a52130b7498ad13bd4ea8"
+SIGNATURE = "bd9c16324e26ed4b9d23a0a31436a985c4995cb04aa4b5ecb28b4a8dad0e6ede"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fad1bb04993265b3, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 567068f184f6f0d2, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "fad1bb04993265b3616fc993f5ac60753111163a53487a03e36e2916cb623be8"
+SIGNATURE = "567068f184f6f0d26236687cbda3f688d216c98106a23eaa300c52668426afc5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

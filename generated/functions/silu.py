@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d05c9eb67272b710, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature b80c949d616a835a, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "d05c9eb67272b710faeca4e06c5c67f60533dbc3cba5de466c5788f8f7b3b1dc"
+SIGNATURE = "b80c949d616a835a71be12dd761faa88d190ddfcc37c051a5d16f4410f7b2ccd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 543c2c21ac95e6f2, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature c8d5d065ccf802d1, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "543c2c21ac95e6f29f4edd30ce3628cbf9c80fa778c9e578ce04e6147395002a"
+SIGNATURE = "c8d5d065ccf802d1c15cab82392e39d4e665b793af38c2c9be3e53b5cc7206d0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

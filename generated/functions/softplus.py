@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9424a2e844d9d538, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature a821c1a36fffec76, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "9424a2e844d9d5387fc423f755cb67e2750bc6edfae63fbc942c28628cab7427"
+SIGNATURE = "a821c1a36fffec76101924f7d7990888e2260c98a7ae9d292406129705f63274"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 68eda89c6ebd7b35, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 841680d182a65fd6, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "68eda89c6ebd7b352ed28b1ca806743267bd5b86ef410911d4437e5da1301c87"
+SIGNATURE = "841680d182a65fd676512ac82dcc661b548cd2048009154f9017c9e38eebd96b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

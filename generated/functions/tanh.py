@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c8ccf87b6238c1ef, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 04ddd50f764550c5, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c8ccf87b6238c1ef2c3b9685e6be70861a73f1f8d92bcb2fe5c3c8cab0b6b924"
+SIGNATURE = "04ddd50f764550c564eeae99bf35d1936e7a4a51e804351eef0849c1053479f0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 939ad4ce6637e4f5, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature f3afc905ef8a90e0, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "939ad4ce6637e4f55d13df87a3fefa88fcc2c68ade3ed8e8bd6e25ba7f90a8bb"
+SIGNATURE = "f3afc905ef8a90e00355d6d2f55ca74ef68a6ad734dce174f86640a9fe7774b6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

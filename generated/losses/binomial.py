@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 413e365fe310ed0f, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 25184f75277f2fd9, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "413e365fe310ed0fe8421960b305b5ce405e62f6a5a81ecf31b88103f27eb03d"
+SIGNATURE = "25184f75277f2fd9b4ef9ac561ec6ebf535738b6b108f4dc55327941852b2c8d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e026ed9d4dbb9379, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature b2815c946697fe62, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "e026ed9d4dbb9379b12e8af861ca645e8a619c1c3c71d374492bfbf6ac5318c9"
+SIGNATURE = "b2815c946697fe626bd56882040cfca1074baec9befe31801c1c515c799dbf74"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1f1cd9d1a4a6a2b7, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 7005b17a81ea858b, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "1f1cd9d1a4a6a2b7d9cb98a833859565abfdc04c49080ad3f4e2ef6938139200"
+SIGNATURE = "7005b17a81ea858b52daea70a772817b378e716ff7e11c9de28067c241003537"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 515997690023c965, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature df68ca09c8103cd2, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "515997690023c9657a0a377ee715f29b8f791efa12f3fa6ecc74c68673974120"
+SIGNATURE = "df68ca09c8103cd2826f7dda9607ceedd3bb3a99261ffffb6f2a0cf23399ece2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

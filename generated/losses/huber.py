@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1ccf7f288545215c, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature bcf906f696840728, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1ccf7f288545215cdd29dcf2760678b58d60dd9819ba363fd7f6b599f19b875e"
+SIGNATURE = "bcf906f696840728113a5de2526b4fc10ce7d2b5da25b406b8a7e7828facf808"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 302f9146e610981b, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 1a85ff4222e30282, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "302f9146e610981b2cd993f1eba2e21f09d5bbafa272df8a00719b85df40ce97"
+SIGNATURE = "1a85ff4222e30282586beecadbe677bf6622dcb73b396f00ef51c3357d8e80be"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

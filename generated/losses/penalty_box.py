@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature f29911f059b50e97, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 6f7e6cb1171b55b6, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "f29911f059b50e97ec997e8c0b2d378c4d664a769348fbb095e811e83bc16162"
+SIGNATURE = "6f7e6cb1171b55b60ce0d4e8c9efb3678b7419bb988068471c8daed596aa8c69"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b87f526bca6400be, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 88e71ebebb4a75e7, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "b87f526bca6400be105ce999d7382dd8fccbf43d6094e25becd43575d9110111"
+SIGNATURE = "88e71ebebb4a75e7057e7d92369a528ae41c8eb8fd53665ea3529238e8c13d33"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 83daddd2c92b04c2, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 0afa772bb91b3f6b, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "83daddd2c92b04c26858effea0403becad53ca6e44c3a0a23a01445362a03e8e"
+SIGNATURE = "0afa772bb91b3f6b622cd3087aa7fbe29fcbe94dd884af72e730b176a1f76daa"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

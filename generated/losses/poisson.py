@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 212b1ba6af543934, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature ca720b3209752d94, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "212b1ba6af54393449d82e88f98dc7e03b75921d010ce654012e0658b919ad72"
+SIGNATURE = "ca720b3209752d9499a651918e61f36cab9b0b92ee90aa1cde300abf621069c5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 92d7cac1bf3b4c9d, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature a7b04e83e714133c, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "92d7cac1bf3b4c9d2982a1e2bfff5d417f0f1dbf7c1713765fabfd439bdcb981"
+SIGNATURE = "a7b04e83e714133ce0fd16533db2cca311b220df017e6a6c004f9b74d6ad0ba1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

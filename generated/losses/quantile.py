@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 49c54f8a806f37d1, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 37653c48e4c72f8b, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "49c54f8a806f37d18b6fdeb35b6c409c76dddc173106929239b7acd998a13fc6"
+SIGNATURE = "37653c48e4c72f8b10b542a554dc50029d4a21a1fa934a40df3c0e0dd9c4677f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

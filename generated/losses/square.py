@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1e381e06ca873647, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 42029d159c79f53e, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "1e381e06ca8736476a03009e2e328b965aa3fa04af79623cc0544c34c908501a"
+SIGNATURE = "42029d159c79f53e24600f1de085a38b7feb6a8236d799b27cec565188aa61f2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 58677b163a64ee70, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature ac713f17dc4cdb73, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "58677b163a64ee70a3cf8a3c261ba6eec72a25009199ab70fb0907f7ae2a2f75"
+SIGNATURE = "ac713f17dc4cdb73b1432ded5f293f2dea450417906ee42ab785ad9695233b9c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

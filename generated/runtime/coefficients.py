@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 85618806a4e50187, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature d48789a527979ab5, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -37,6 +37,7 @@ _SATURATED = 1e-6  # E (f - limit)^2 relative to limit^2 from which on digits of
 SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 Array = np.ndarray
 Rule = Callable[[Array, float, Array, Array], None]
+Rests = Sequence[tuple[float, "Function"]]
 
 
 @dataclass(frozen=True)
@@ -131,6 +132,13 @@ class Function:
         Returns the worst estimated error of mu0, mu1 and mu2, relative to sqrt(E f^2); infinite where an
         expectation does not exist or overflows. A rule is compiled when the ones before it leave a point to it.
         """
+        return self._found(s, c, out, scratch, self._rests)
+
+    def means(self, s: Array, c: float, out: Array, scratch: Array) -> float:
+        """The same where only mu0 is used: mu1 and mu2 next to a limit of f have but the digits that f has there."""
+        return self._found(s, c, out, scratch, ())
+
+    def _found(self, s: Array, c: float, out: Array, scratch: Array, rests: Rests) -> float:
         if scratch.shape[0] < SCRATCH_SHAPE[0] or scratch.shape[1] != SCRATCH_SHAPE[1]:
             raise ValueError("scratch has the wrong shape: it needs SCRATCH_SHAPE, or more rows")
         if not c >= 0.0:
@@ -143,7 +151,7 @@ class Function:
             parity, shifts = _PARITIES.index(self.parity), np.empty(s.size)
             half = fold(s, parity, shifts)
             raw = self._by_rules(self.rules, shifts[: s.size - half], math.sqrt(c), scratch)
-            for limit, rest in self._rests:
+            for limit, rest in rests:
                 rest._put_beside(limit, shifts[: s.size - half], math.sqrt(c), raw)
             return float(unfold(raw, s, parity, half, out))
 
@@ -188,7 +196,7 @@ class Function:
         return np.array(self.breaks, dtype=float), centres, np.array([width for _, width in self.features])
 
     @cached_property
-    def _rests(self) -> tuple[tuple[float, "Function"], ...]:
+    def _rests(self) -> Rests:
         """What f has beside its limits, as functions."""
         made = (Function(rest, steepness=self.steepness, wave=self.wave, smooth=True) for _, rest in self.limits)
         return tuple((limit, rest) for (limit, _), rest in zip(self.limits, made, strict=True))
@@ -284,4 +292,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "85618806a4e50187f6f6918487023364633d4c785ca20f359ed939156018813c"
+SIGNATURE = "d48789a527979ab5cbb3c908d77e1362272c62f739ecf940a5f0b1b7a846422c"

@@ -1,7 +1,7 @@
 """Averages given a label with Gaussian noise, on a grid: every part of the label adds to the places near it.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature 85618806a4e50187, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature d48789a527979ab5, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def gather(place, parts, step, tail, out):
                 weight *= ratio
                 ratio *= turn
 
-SIGNATURE = "85618806a4e50187f6f6918487023364633d4c785ca20f359ed939156018813c"
+SIGNATURE = "d48789a527979ab5cbb3c908d77e1362272c62f739ecf940a5f0b1b7a846422c"

@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 85618806a4e50187, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature d48789a527979ab5, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -150,4 +150,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "85618806a4e50187f6f6918487023364633d4c785ca20f359ed939156018813c"
+SIGNATURE = "d48789a527979ab5cbb3c908d77e1362272c62f739ecf940a5f0b1b7a846422c"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 9d099001a90c1fd4.
+Generated; do not edit. Signature f85992ec6ee59a74.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9d099001a90c1fd4f6c37b003aa8e22f11609209f884c031103f162451326b81"
+SIGNATURE = "f85992ec6ee59a74fc9d9077e0fad4dcfdd8ad913636cbf7cbfa5ed80ebdbff2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 12a61ed9c1fd15b7.
+Generated; do not edit. Signature 7e93b0c79bd88370.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "12a61ed9c1fd15b7dbe47f9533366def643c5c59f5312504580f9d6734734af0"
+SIGNATURE = "7e93b0c79bd88370eadcd61a0b027c7c9d0304420b1534ac7b2aa4acd7a8df63"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

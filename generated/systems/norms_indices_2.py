@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ce0c855b5370db12.
+in X). Generated; do not edit. Signature fec7d0d2bfe985ff.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ce0c855b5370db1268a81d2cdb295165253cc03a22020114d06f65b9b540c615"
+SIGNATURE = "fec7d0d2bfe985ff958a79fd4d31a42e8789672c0ad801bb014990c664e99cd4"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

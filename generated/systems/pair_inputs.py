@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 9e233e11594d3ad9, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 29ebe2d6dad437d1, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "9e233e11594d3ad951dd58c01a181125bafe0b2fefc984522d7cef2e53333202"
+SIGNATURE = "29ebe2d6dad437d1266dafece85911fd104115e5605a1a002e70bcbabeca5e88"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3a8f9ad072dff82a, runtime c0ad3ad506e4c99a.
+Generated; do not edit. Signature 9bb3f32f642622fe, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3a8f9ad072dff82a0f27b7eb87d35a071f731ddfc61c0b75d20603b16b0c8102"
+SIGNATURE = "9bb3f32f642622fee3c0880b92bf061dc9c3b4e497da7d1f3d244962b3b0ae3d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

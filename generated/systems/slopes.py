@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 30fe712bef12269f.
+Generated; do not edit. Signature 0c72ed30ee01768b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "30fe712bef12269f0facedea05aef57a246b9faaac4806d684d09f77c6fa8770"
+SIGNATURE = "0c72ed30ee01768befae7ab2dd8055c228c7bb17e5ead78dc913944e5eb3413c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b39d00b911691f30.
+Generated; do not edit. Signature 03ea55847f27a1cc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b39d00b911691f3052abc43e969e9ca2c9572bdc87a081cadc82dfaa5a723bc4"
+SIGNATURE = "03ea55847f27a1ccb615508670a8f0fcfb3760eff8b8b014c38e5b3c655cb6ca"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c56e976d4696a4b1.
+Generated; do not edit. Signature 51e8e22f06df7ae8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c56e976d4696a4b1d3fd841eddc6aaa6a9c11027bc7c62bd53c9d3f3d2c8b101"
+SIGNATURE = "51e8e22f06df7ae8da712b3b4895d8a4e773e04439d361ab9bece1181d202ddf"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -344,7 +344,7 @@ def means_of(terms: tuple[Term, ...], kappa: Array) -> Array:
 
 @lru_cache(maxsize=16)
 def _means(terms: tuple[Term, ...], kappa: bytes) -> Array:
-    found = np.stack([term.coefficients(np.frombuffer(kappa))[0] for term in terms], axis=1)
+    found = np.stack([term.means(np.frombuffer(kappa)) for term in terms], axis=1)
     found.flags.writeable = False
     return found
 
