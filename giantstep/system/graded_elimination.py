@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
@@ -59,3 +60,12 @@ def _combine(series: list[Column], matrix: Any, target: int, source: int, factor
         series[target][row] = series[target].get(row, 0) - factor * value
     for c in range(matrix.rows):
         matrix[c, target] -= factor * matrix[c, source]
+
+
+def rewritten(column: Column, dependent: Mapping[Row, Column]) -> Column:
+    """A column without functions that depend on others."""
+    found = {row: value for row, value in column.items() if row not in dependent}
+    for row in sorted(dependent.keys() & column.keys()):
+        for other, share in dependent[row].items():
+            found[other] = found.get(other, 0) + column[row] * share
+    return found

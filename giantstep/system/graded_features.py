@@ -29,8 +29,9 @@ from giantstep.quadrature.shift_derivatives import root_factorials, shift_deriva
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_function
 from giantstep.system.exact_averages import exact_averages
-from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers
+from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers, rewritten
 from giantstep.system.graded_series import NUMBER, series_at
+from giantstep.system.polynomial_averages import degree_of, polynomial_averages
 from giantstep.system.problem import Features
 
 Array = np.ndarray
@@ -124,6 +125,8 @@ def _clusters(blocks: tuple[Block, ...], kind: Kind) -> tuple[Cluster, ...]:
     with mpmath.workdps(DIGITS):
         waiting, found = list(range(len(blocks))), []
         radius = _RADIUS if len(blocks[0].loadings) == 1 else _RADIUS_OF_SEVERAL
+        if _are_polynomials(blocks):  # whose expansions end, however strong the spike
+            return (_cluster(blocks, {b: _still(blocks[b], ()) for b in waiting}, kind),)
         weak = {b: _still(blocks[b], blocks) for b in waiting if _apart(blocks[b], _still(blocks[b], ())) <= radius}
         if weak:
             found.append(_cluster(blocks, weak, kind))
@@ -136,6 +139,11 @@ def _clusters(blocks: tuple[Block, ...], kind: Kind) -> tuple[Cluster, ...]:
                 found.append(_cluster(blocks, near, kind))
             waiting = [b for b in waiting if b not in near]
     return tuple(found)
+
+
+def _are_polynomials(blocks: Sequence[Block]) -> bool:
+    """Whether coefficients of all blocks are known to all digits: what rounding made of them would count."""
+    return all(block.exact and degree_of(block.term.function) is not None for block in blocks)
 
 
 def _still(block: Block, blocks: Sequence[Block]) -> Block:
@@ -168,11 +176,8 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     """The cluster of some blocks, each with the centre that its features are expanded about."""
     seen, norms = kind in ("seen", "seen and norms"), kind == "seen and norms"
     rank = len(blocks[0].loadings) if seen else 0
-    rho = max(1e-30, *(_apart(blocks[b], centre) for b, centre in centres.items()))
-    decay = math.ceil(math.log(_RESOLVED) / math.log(1.3 * rho))
     largest = 2 * len(centres) * (1 + rank + norms)  # power that some function begins with, where all are odd
-    order = largest + max(8, 2 + decay) + max(_more_terms(centre, rho) for centre in centres.values())
-    columns: dict[int, Column] = {}
+    order, columns = _order(blocks, centres, largest), dict[int, Column]()
     for b, centre in centres.items():
         sizes, expansion = _sizes(centre, order + 2), expansion_of(blocks[b], centre, order)
         here = {b: expansion.slope() if kind == "slope" else expansion.mean()}
@@ -188,6 +193,15 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     found = Cluster(places, centre, matrix, series, tuple(centres[b] for b in sorted(centres)), order, dependent)
     _require_independence(found)
     return found
+
+
+def _order(blocks: Sequence[Block], centres: dict[int, Block], largest: int) -> int:
+    """Of expansions whose functions begin with powers up to ``largest``: those of polynomials end."""
+    if _are_polynomials(blocks):
+        return max(degree_of(centre.term.function) or 0 for centre in centres.values())
+    rho = max(1e-30, *(_apart(blocks[b], centre) for b, centre in centres.items()))
+    decay = math.ceil(math.log(_RESOLVED) / math.log(1.3 * rho))
+    return largest + max(8, 2 + decay) + max(_more_terms(centre, rho) for centre in centres.values())
 
 
 def _more_terms(centre: Block, rho: float) -> int:
@@ -276,6 +290,9 @@ def expansion_of(block: Block, centre: Block, order: int) -> Expansion:
 @lru_cache(maxsize=64)
 def _sizes(centre: Block, order: int) -> Array:
     """The largest values of D_0 ... D_order at the kappa that count, zero where they are rounding; shared."""
+    if (exact := _exact(centre, order)) is not None:
+        root = math.sqrt(centre.variance)
+        return np.array([abs(float(x)) * root**k for k, x in enumerate(exact)])
     norm = float(mpmath.norm(centre.loadings))
     shifts = centre.term.offset + norm * np.linspace(-4.0, 4.0, 9 if norm else 1)
     found = np.abs(averages(centre, shifts if norm else np.array([centre.term.offset]), order)).max(axis=1)
@@ -285,11 +302,18 @@ def _sizes(centre: Block, order: int) -> Array:
 
 def with_numbers(column: Column, centre: Block, order: int) -> Column:
     """Coefficients of powers of kappa: without a spike at the centre the averages are numbers."""
-    numbers = averages(centre, np.array([centre.term.offset]), order)[:, 0].tolist()
+    numbers = _exact(centre, order) or averages(centre, np.array([centre.term.offset]), order)[:, 0].tolist()
     summed: Column = {}
     for (powers, k), coefficient in column.items():
         summed[powers, NUMBER] = summed.get((powers, NUMBER), 0) + coefficient * mpmath.mpf(numbers[k])
     return summed
+
+
+def _exact(centre: Block, order: int) -> list[Any] | None:
+    """D_k of a polynomial without a spike, to all digits; None of anything else."""
+    if any(centre.loadings) or degree_of(centre.term.function) is None:
+        return None
+    return polynomial_averages(centre.term.function, centre.variance, mpmath.mpf(centre.term.offset), order)
 
 
 def _dependent_rows(columns: list[Column], centre: Block, sizes: Array) -> dict[Row, Column]:
@@ -321,15 +345,6 @@ def _dependent_rows(columns: list[Column], centre: Block, sizes: Array) -> dict[
             for place, part in shares
             if abs(part) > _DEPENDENT
         }
-    return found
-
-
-def rewritten(column: Column, dependent: Mapping[Row, Column]) -> Column:
-    """A column without functions that depend on others."""
-    found = {row: value for row, value in column.items() if row not in dependent}
-    for row in sorted(dependent.keys() & column.keys()):
-        for other, share in dependent[row].items():
-            found[other] = found.get(other, 0) + column[row] * share
     return found
 
 

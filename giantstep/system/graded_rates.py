@@ -14,14 +14,13 @@ import mpmath
 import numpy as np
 
 from giantstep.law.rates_by_value import ByValue
-from giantstep.system.graded_elimination import Column
+from giantstep.system.graded_elimination import Column, rewritten
 from giantstep.system.graded_features import (
     DIGITS,
     Block,
     Cluster,
     blocks_of,
     expansion_of,
-    rewritten,
     with_numbers,
 )
 from giantstep.system.problem import Problem

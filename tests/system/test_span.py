@@ -122,12 +122,14 @@ def readout(values: Sequence[float], **changes: object) -> Model:
 MEANS = {  # mu0 at a shift s and a variance c
     "erf": lambda s, c: mpmath.erf(s / mpmath.sqrt(1 + 2 * c)),
     "sin": lambda s, c: mpmath.exp(-c / 2) * mpmath.sin(s),
+    "z**3": lambda s, c: s**3 + 3 * s * c,
 }
 CLOSE_FEATURES = {
     "weak": readout([1.0, -0.5, 0.7], spike__strength=1e-3),
     "weaker": readout([1.0, -0.5], spike__strength=1e-9),
     "nearly equal": readout([1.0, 1.0 + 1e-9]),
     "two pairs": readout([1.0, 1.0 + 1e-9, 0.3, 0.3 - 1e-11]),
+    "nearly equal, a cube": readout([1.0, 1.0 + 1e-9], network__activation="z**3"),
     "nearly equal, with a bias": readout([1.0, 1.0 + 1e-6, 1.0 - 1e-5], network__bias=0.4),
     "after a step": readout([1.0, 1.0 + 1e-9], spike=None, step={"samples": 2.0, "learning_rate": 1.5}),
     "after a short step": readout([1.0, -0.5, 0.7], spike=None, step={"samples": 2.0, "learning_rate": 1e-4}),
