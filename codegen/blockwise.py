@@ -27,11 +27,15 @@ from derive.symbols import RIDGE
 _ALGEBRA = ("solve_linear", "strengthen", "subtract", "begin", "descend", "finish")
 
 
-def emit_square(rank: int) -> str:
-    """Text of the solver of the square loss, whose averages are explicit, for a rank of the spike."""
-    system = saddle_system(SQUARE, rank)
+def emit_square(directions: int = 1, spikes: int = 1) -> str:
+    """Text of the solver of the square loss, whose averages are explicit.
+
+    directions: of the target beside the spike, spikes: of the spike.
+    """
+    system = saddle_system(SQUARE, directions, spikes)
     plan = analyse(system)
-    title = f"of the {system.name} loss, {of_spike(rank)}any number of blocks K"
+    beside = f"{directions} directions beside the spike, " * (directions > 1)
+    title = f"of the {system.name} loss, {beside}{of_spike(spikes)}any number of blocks K"
     return module_text(system, title, plan.report().splitlines(), emit_blockwise(plan), __name__)
 
 

@@ -46,13 +46,13 @@ class Energetic:
     spikes: int = 1
 
 
-def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
+def quadratic_energy(envelope: MoreauEnvelope, directions: int = 1, spikes: int = 1) -> Energetic:
     """The energetic part of a loss whose envelope is quadratic in (y - omega).
 
     Raises ValueError where the envelope does not depend on (y - omega)^2 alone. Source: [CUI24] eq. (86), (91).
     """
     trace = Recorder("Energetic part", (envelope.derivation,))
-    fields = output_fields(trace, spikes=spikes)
+    fields = output_fields(trace, directions, spikes)
     with trace.between():
         trace.extend(sample_derivation())
     expression = trace.derive(
@@ -81,7 +81,7 @@ def quadratic_energy(envelope: MoreauEnvelope, spikes: int = 1) -> Energetic:
         ),
     )
     errors = _errors(trace, training)
-    return Energetic(expression, fields, *errors, trace.finish(), spikes=spikes)
+    return Energetic(expression, fields, *errors, trace.finish(), directions, spikes=spikes)
 
 
 def output_energy(directions: int = 1, spikes: int = 1, norms: bool = False) -> Energetic:

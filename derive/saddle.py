@@ -121,14 +121,14 @@ def member(name: str, indices: tuple[sp.Symbol, ...] | None = None) -> sp.Indexe
 
 
 @lru_cache(maxsize=32)
-def saddle_system(loss: Loss = SQUARE, spikes: int = 1) -> SaddleSystem:
+def saddle_system(loss: Loss = SQUARE, directions: int = 1, spikes: int = 1) -> SaddleSystem:
     """Derive the saddle-point system of a loss with a quadratic envelope, for any number of blocks.
 
-    spikes: number of directions of the spike, kappa in R^spikes.
+    directions: number of directions of the target beside the spike; spikes: of the spike, kappa in R^spikes.
     Raises ValueError where the loss has no envelope of the required form. Source: [CUI24] Result 3.3, App. C-D.
     """
     envelope = moreau_envelope(loss)
-    return _system(loss.name, (envelope.derivation,), free_energy(quadratic_energy(envelope, spikes)))
+    return _system(loss.name, (envelope.derivation,), free_energy(quadratic_energy(envelope, directions, spikes)))
 
 
 @lru_cache(maxsize=32)

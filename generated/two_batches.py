@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature e69c8504fe2392c5, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 5b8581080e276e6a, runtime 95abcdf832a28bb1.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e69c8504fe2392c56e8124ca0c39a9243c359391b8c6682290daf24df431a81d"
+SIGNATURE = "5b8581080e276e6abb9d97fa48547f9ba2bc3cd9a35ba6bca5b49ba46f8f0e06"
 
 
 def directions(*, gamma, **_):

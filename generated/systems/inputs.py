@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature f85992ec6ee59a74.
+Generated; do not edit. Signature 4178ee62395da09f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f85992ec6ee59a74fc9d9077e0fad4dcfdd8ad913636cbf7cbfa5ed80ebdbff2"
+SIGNATURE = "4178ee62395da09f64412a3aaddd96162dc26d085ce3d9ca760283ef124d04c2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 7e93b0c79bd88370.
+Generated; do not edit. Signature 1ee40a1d08156121.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7e93b0c79bd88370eadcd61a0b027c7c9d0304420b1534ac7b2aa4acd7a8df63"
+SIGNATURE = "1ee40a1d08156121d242db344eec47a1e8e948d106e768f723c77e21032be88a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

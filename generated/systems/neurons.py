@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 4f66508c2fd792e5.
+Generated; do not edit. Signature 887a24bd015aca44.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4f66508c2fd792e5f632cb1289e93c9dea6ac607fab69b4a91bb0c5b5c7bc64e"
+SIGNATURE = "887a24bd015aca4490d51e2c67fa32e0f78a7390ef4c57784952717575f538b0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 0c72ed30ee01768b.
+Generated; do not edit. Signature 535d6d7a11104b25.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "0c72ed30ee01768befae7ab2dd8055c228c7bb17e5ead78dc913944e5eb3413c"
+SIGNATURE = "535d6d7a11104b252401712245416c62b93f04aee2063c0806a8e361226c8db3"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2e319c79df61d47d.
+in X). Generated; do not edit. Signature fca09dfc10c6a842.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "2e319c79df61d47d0d26b6e94654ec082c9776b89cdbd539558bbf5467e9ae68"
+SIGNATURE = "fca09dfc10c6a84231f7f93f4d608f444e9d806dc82b7a6e9e480c9229f0aa58"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

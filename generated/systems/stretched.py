@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 03ea55847f27a1cc.
+Generated; do not edit. Signature 65de3e14e39175aa.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "03ea55847f27a1ccb615508670a8f0fcfb3760eff8b8b014c38e5b3c655cb6ca"
+SIGNATURE = "65de3e14e39175aac9b7fb53b45bf83c9868672c8687b8e2fb31297ac3e6ba14"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

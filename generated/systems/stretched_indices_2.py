@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 51e8e22f06df7ae8.
+Generated; do not edit. Signature 6b71b6f5e3dc9ad6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "51e8e22f06df7ae8da712b3b4895d8a4e773e04439d361ab9bece1181d202ddf"
+SIGNATURE = "6b71b6f5e3dc9ad698ac01907243e6f142575776086a63a2e11cb6d4cfef2152"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

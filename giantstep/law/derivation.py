@@ -310,15 +310,15 @@ def _variance_of(target: Target) -> IndexFunction | None:
 
 def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
-    spikes = rank_of(model)
+    numbers = model.target.indices, rank_of(model)
     if is_closed(model):
-        return _square_system(spikes)
-    return coupled_system_of(model.target.indices, spikes, bulk_kind(model))
+        return _square_system(*numbers)
+    return coupled_system_of(*numbers, bulk_kind(model))
 
 
-@lru_cache(maxsize=3)
-def _square_system(spikes: int) -> SaddleSystem:
-    return saddle_system(SQUARE, spikes)
+@lru_cache(maxsize=4)
+def _square_system(directions: int, spikes: int) -> SaddleSystem:
+    return saddle_system(SQUARE, directions, spikes)
 
 
 @lru_cache(maxsize=4)

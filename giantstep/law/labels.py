@@ -34,8 +34,7 @@ _REACHES, _NOTHING = (_REACH, 12.0, 16.0, 22.0, 30.0), 1e-16  # for labels that 
 _CONSTANT = 1e-12
 _SHARP = 0.2  # width of a turn of a label or a mean label
 _PANELS = 4  # between two breakpoints
-_STEPS = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03)
-_STEPS_OF_SEVERAL = 8  # of these, where nodes are those of a grid
+_STEPS = (0.7, 0.5, 0.35, 0.25, 0.18, 0.12, 0.085, 0.06, 0.042, 0.03, 0.021, 0.015)
 _NOISE_STEP = 0.6
 _MOST = 4_000_000  # nodes of a grid
 _LITTLE = 1 << 26  # bytes: asking the machine how many it has takes longer than using these
@@ -352,7 +351,7 @@ def _trapezoid(step: float, reach: float = _REACH) -> tuple[Array, Array]:
 def _step_and_reach(link: str, overlaps: Rows, probit: float) -> tuple[float, float]:
     """The largest step of t at which the first moments of the label have settled, and where t may end."""
     previous, reach = None, reach_of(link, overlaps, probit)
-    steps = _STEPS if len(overlaps[0]) == 1 else _STEPS[:_STEPS_OF_SEVERAL]
+    steps = _STEPS
     for step in steps:
         t, weight = _trapezoid(step, reach)
         moments = [(weight @ y, weight @ (y * t), weight @ (y * y)) for y in _along_axes(link, overlaps, probit, t)]

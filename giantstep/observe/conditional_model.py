@@ -15,7 +15,7 @@ from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Target
 from giantstep.system.discretisation import Level, resolved_on
 from giantstep.system.problem import Problem
-from giantstep.system.square_loss import shape_of
+from giantstep.system.square_tables import shape_of
 
 Array = np.ndarray
 _OUTPUT = 24  # of a level: nothing is averaged over the output here

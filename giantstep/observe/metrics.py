@@ -26,7 +26,7 @@ from giantstep.system.coupled_solver import order_of
 from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
-from giantstep.system.square_loss import shape_of
+from giantstep.system.square_tables import shape_of
 
 Array = np.ndarray
 _WIDEST, _TIMES = 6.0, 4  # panels of the output; how often they, or the nodes of the label, are halved, or go further

@@ -28,7 +28,7 @@ from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.kernels import loss_kernel
-from giantstep.system.problem import Problem
+from giantstep.system.problem import Features, Problem
 from giantstep.system.span import Span
 
 Array = np.ndarray
@@ -38,6 +38,7 @@ _AROUND = (
 )  # ends of panels about a turn of the label, in widths of it
 _SHARP = 1e-8  # the least width of a turn that counts: averages of a square root there are right to 1e-12
 _GENTLE = 0.7  # a distance in kappa that panels of the coefficients resolve
+PANELS = (7, 8)  # orders of the panels in kappa: what they differ by is the error
 _NOTHING = 1e-20  # averages over the output grow no faster than their squares: double precision with room to spare
 
 
@@ -73,7 +74,7 @@ class Columns:
     node: Array
     kappa: Array
     sizes: Array
-    of_square: dict[float, list[Array]] = field(default_factory=dict, compare=False, repr=False)
+    of_square: dict[float, Array] = field(default_factory=dict, compare=False, repr=False)
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,7 @@ def sizes_of_terms(mu1: Array, mu2sq: Array) -> Array:
     return np.ascontiguousarray(np.concatenate([pairs.reshape(len(mu1), -1), mu2sq], axis=1).T)
 
 
-def resolved(problem: Problem, level: Level) -> Resolved:
+def resolved(problem: Problem | Features, level: Level) -> Resolved:
     """The table and the laws of a problem, remembered: they depend on neither samples nor width nor ridge."""
     loss = loss_kernel(problem.model.fit.loss)
     return _resolved(
@@ -144,7 +145,7 @@ def _resolved(
         rows = table(blocks, along, level.order, level.halvings, cuts, noisy_terms(along, target))
     else:
         rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
-    kept = _that_count(rows)
+    kept = rows_that_count(rows)
     return resolved_on(kept, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
 
 
@@ -178,9 +179,7 @@ def resolved_on(
         return (_of_square if square else _law)(rows, target, alignments, level)
 
     if target.indices > 1:
-        if symmetric and parity(link_of(target.mean_link).node) == -1:
-            rows = _half(rows, _rank(alignments))
-        rows = _with_target(rows, clean_moments(rows, target, alignments, level.labels, level.rough))
+        rows = with_target(rows, target, alignments, level.labels, level.rough, halved=symmetric)
     elif symmetric:
         rows = _half(rows, _rank(alignments)) if label(rows).odd else rows
     law: LabelLaw = label(rows) if square or not are_lines(target, form) else _lines(rows, target, alignments, level)
@@ -196,6 +195,17 @@ def resolved_on(
     rows.flags.writeable = False
     known = target.deterministic and target.indices > 1
     return Resolved(rows, law, law if known else clean_law(rows, target.clean(form == "margin"), alignments, level))
+
+
+def with_target(
+    rows: Array, target: Target, alignments: tuple[float, ...] | Rows, finer: int, rough: bool, *, halved: bool
+) -> Array:
+    """The rows with the moments of the clean label of several indices; halved: where all is odd."""
+    if halved and parity(link_of(target.mean_link).node) == -1:
+        rows = _half(rows, _rank(alignments))
+    if target.indices == 1:
+        return rows
+    return _with_target(rows, clean_moments(rows, target, alignments, finer, rough))
 
 
 def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
@@ -227,7 +237,7 @@ def _with_target(bare: Array, clean: LabelMoments) -> Array:
     return np.ascontiguousarray(np.column_stack(columns))
 
 
-def _that_count(rows: Array) -> Array:
+def rows_that_count(rows: Array) -> Array:
     """Rows without those, far out, that hold next to nothing of the square of any column."""
     squares = rows[:, 1, None] * np.column_stack([np.ones(len(rows)), rows[:, 2:] ** 2])
     return np.asarray(rows[(squares > _NOTHING * squares.sum(axis=0)).any(axis=1)])

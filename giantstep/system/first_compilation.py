@@ -65,7 +65,7 @@ def compile_first(model: Model) -> None:
         share(tasks_of(model), folder)
         if child is not None:
             child.wait()
-    run_solver(system_kernel("square", rank=rank_of(model)), *_numbers(5, rank_of(model)))
+    run_solver(_square(model), *_numbers(model))
 
 
 def _seconds(model: Model) -> int:
@@ -93,10 +93,14 @@ def is_cold(kernel: Any) -> bool:
 
 def _last_kernels(model: Model) -> tuple[Any, ...]:
     """Kernels of a model that are there when all are that its kind has in common with others."""
-    rank = rank_of(model)
     if is_closed(model):
-        return (system_kernel("square", rank=rank).solve,)
+        return (_square(model).solve,)
     return getattr(_coupled(model), _called(model)[0]), _averages(model)[0]
+
+
+def _square(model: Model) -> Any:
+    """The solver of the square loss for a model."""
+    return system_kernel("square", model.target.indices, rank_of(model))
 
 
 def _coupled(model: Model) -> Any:
@@ -192,9 +196,8 @@ def _functions(model: Model) -> None:
 
 def _of_solver(model: Model) -> list[Task]:
     """The parts of the solver of the square loss."""
-    rank = rank_of(model)
-    kernel = system_kernel("square", rank=rank)
-    node, fraction, _ = _numbers(5, rank)
+    kernel = _square(model)
+    node, fraction, _ = _numbers(model)
     state = State(kernel, 1, 1)
     known = {
         "node": node,
@@ -226,7 +229,7 @@ def _of_coupled(model: Model) -> list[Task]:
     from generated.runtime.steps import raise_variances
 
     kernel = _coupled(model)
-    node, fraction, parameters = _numbers(4 + model.target.indices, rank_of(model))
+    node, fraction, parameters = _numbers(model)
     state, places = State(kernel, 1, 1), np.zeros((1, 1), np.int64)
     given = (node, fraction, parameters, state.vector, state.matrix, state.field)
     arguments = {"jacobian": (*given, state.work, places, node, node), "observables": (*given, fraction)}
@@ -261,9 +264,10 @@ def _average(model: Model) -> None:
     _compile(average, (loss.LOSS.law, rule, law, fields, np.empty(loss.SCRATCH_SHAPE), table))
 
 
-def _numbers(columns: int, rank: int) -> tuple[Array, Array, Array]:
+def _numbers(model: Model) -> tuple[Array, Array, Array]:
     """(node, fraction, parameters) of the types of every problem, for one block at one node."""
-    return np.ones((columns + rank + 2, 1)), np.ones(1), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
+    columns = 6 + model.target.indices + rank_of(model)
+    return np.ones((columns, 1)), np.ones(1), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
 
 
 def _compile(kernel: Any, arguments: Sequence[object]) -> None:

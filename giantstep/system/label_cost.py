@@ -9,7 +9,7 @@ from giantstep.law.labels import Intervals, label_law
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.system.problem import Problem
-from giantstep.system.square_loss import shape_of
+from giantstep.system.square_tables import shape_of
 
 _MOST = 12_000_000  # nodes of label and kappa together: some five seconds for each evaluation of the equations
 _OF_A_LINE = 3  # nodes that take as long as one where the label is linear beside it

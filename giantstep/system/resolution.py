@@ -12,7 +12,7 @@ from giantstep.law.label_lines import are_lines
 from giantstep.law.labels import Intervals
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
-from giantstep.system.discretisation import Level
+from giantstep.system.discretisation import PANELS, Level
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.newton import newton
@@ -20,7 +20,7 @@ from giantstep.system.problem import Problem
 from giantstep.system.square_loss import ROUNDING
 from giantstep.system.system_of_problem import coupled_at
 
-FINE = (Level(7, 38, rough=True), Level(8, 44))
+FINE = (Level(PANELS[0], 38, rough=True), Level(PANELS[1], 44))
 _FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two resolutions differ by
 _MOST = 1 << 24  # nodes of label and kappa together

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -12,15 +11,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from derive.directions import directions_of
-from giantstep.quadrature.mesh import ORDERS
-from giantstep.quadrature.panels import wide_columns
-from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
-from giantstep.system.state import SolvedPoints, State, run_points, run_solver, slices_by_name
+from giantstep.system.square_tables import Fineness, rows_of, solver_nodes
+from giantstep.system.state import SolvedPoints, run_points, slices_by_name
 from giantstep.system.uncompiled import uncompiled
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
@@ -28,21 +25,9 @@ ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that 
 LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
 _PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
-_HALVINGS = 5
+_REFINED, _HELD = 8, 0.7  # how often at most; of an error, what refining leaves where rounding holds it up
+_MOST = 4000  # nodes that are gone over without a compiler
 _DIGITS = 0.01  # of the rounding of double precision, what another kind of number has to have to be worth it
-_COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
-
-
-@dataclass(frozen=True)
-class _Run:
-    """One call of the generated solver, on nodes [columns, N]."""
-
-    status: int
-    test_error: float
-    train_error: float
-    free_energy: float
-    state: State
-    node: np.ndarray
 
 
 class Points(NamedTuple):
@@ -71,11 +56,9 @@ class Points(NamedTuple):
 
 def solve_direct(problem: Problem, tolerance: float) -> Solution:
     """Solve at increasing resolution until the test error has settled. Raises NotConverged."""
-    if problem.rank > 1:
-        return _solve_by_axes(problem, tolerance)
     for kind in (float, np.longdouble):
         found = _settled(problem, tolerance, kind)
-        if found.quadrature_error <= tolerance and found.residual <= RESIDUAL:
+        if found.quadrature_error <= tolerance and found.residual <= RESIDUAL or found.nodes > _MOST:
             break
         if not np.finfo(np.longdouble).eps < _DIGITS * np.finfo(float).eps:
             break
@@ -84,27 +67,51 @@ def solve_direct(problem: Problem, tolerance: float) -> Solution:
 
 def _settled(problem: Problem, tolerance: float, kind: type) -> Solution:
     """The solution at the resolution where it has settled, or is held up by rounding."""
-    previous = math.inf
-    for halvings in range(_HALVINGS):
-        found = direct_points(problem, problem.parameters, tolerance, halvings, kind).at(0)
+    previous, fineness = math.inf, Fineness.first(problem.rank)
+    for _ in range(_REFINED):
+        found = direct_points(problem, problem.parameters, tolerance, fineness, kind).at(0)
         if found.iterations <= 0:
             raise NotConverged(_stalled(problem, -found.iterations), rounding_hint(problem))
         error = found.quadrature_error
-        if error <= tolerance or error > 0.5 * previous:  # settled, or held up by rounding
+        if error <= tolerance or error > _HELD * previous:
             break
-        previous = error
+        previous, fineness = error, _finer(problem, fineness, found, tolerance)
     return found
 
 
+def _finer(problem: Problem, fineness: Fineness, found: Solution, tolerance: float) -> Fineness:
+    """What to refine: what the test error changes with by more than its share of the tolerance."""
+    axes = np.eye(problem.rank + 1, dtype=bool)[: problem.rank + (problem.link is None)].tolist()
+    if len(axes) == 1:
+        return replace(fineness, axes=(fineness.axes[0] + 1,))
+    size = max(abs(found.test_error), ROUNDING / tolerance * found.signal)
+    errors = [abs(found.test_error - _at(problem, replace(fineness, coarse=tuple(axis)))) / size for axis in axes]
+    wanted = min(0.5 * tolerance / len(axes), max(errors))
+    more = [int(error >= wanted) for error in errors] + [0]  # of labels that have no nodes
+    refined = tuple(times + one for times, one in zip(fineness.axes, more, strict=False))
+    return replace(fineness, axes=refined, labels=fineness.labels + more[problem.rank])
+
+
+def _at(problem: Problem, fineness: Fineness) -> float:
+    """The test error on one table. Raises NotConverged."""
+    node = solver_nodes(rows_of(problem.features, fineness), span_of(problem))
+    return float(_run_on(problem, node).out[0, 0])
+
+
 def direct_points(
-    problem: Problem, parameters: Parameters, tolerance: float, halvings: int = 0, kind: type = float
+    problem: Problem,
+    parameters: Parameters,
+    tolerance: float,
+    fineness: Fineness | None = None,
+    kind: type = float,
 ) -> Points:
     """Solve at the parameters of one point or of many at both orders of quadrature, whose difference is the error.
 
-    Of one direction of kappa. A point is solved as if it were alone. kind: of the numbers, others than those of double
-    precision without a compiler.
+    A point is solved as if it were alone. kind: of the numbers, others than those of double precision without a
+    compiler.
     """
-    rule = _rule(problem.features, halvings, span_of(problem))
+    rule_of = _rule if problem.rank == 1 else _large_rule
+    rule = rule_of(problem.features, fineness or Fineness.first(problem.rank), span_of(problem))
     fraction, numbers = problem.fraction, parameters.array().reshape(-1, len(parameters))
     nodes, square = (rule.rough, rule.node), (rule.square, ROUNDING / tolerance)
     solve = None if kind is float else uncompiled(rule.kernel.solve)
@@ -112,69 +119,25 @@ def direct_points(
     return Points(rule, found, rule.certificate.check(fraction, numbers, found.work))
 
 
-def _solve_by_axes(problem: Problem, tolerance: float) -> Solution:
-    """The same for kappa in R^q: each axis is refined as long as the test error changes where it is coarser."""
-    kernel = square_kernel(problem)
-    fineness, error = [1.0] * problem.rank, math.inf
-    for _ in range(2 * _HALVINGS):
-        previous = error
-        fine = _run_on(kernel, problem, _nodes_of_axes(problem, fineness))
-        signal = _signal(fine.node) + problem.parameters.noise
-        size = max(abs(fine.test_error), ROUNDING / tolerance * signal) or 1.0
-        errors = []
-        for axis in range(problem.rank):
-            coarse = [f * _COARSER if i == axis else f for i, f in enumerate(fineness)]
-            run = _run_on(kernel, problem, _nodes_of_axes(problem, coarse))
-            errors.append(abs(fine.test_error - run.test_error) / size)
-        error = sum(errors)
-        if error <= tolerance or error > 0.7 * previous:  # settled, or held up by rounding
-            break
-        wanted = 0.5 * tolerance / problem.rank
-        fineness = [f * _FINER if e > wanted else f for f, e in zip(fineness, errors, strict=True)]
-    return _solution(kernel, problem, fine, error, signal)
-
-
-def _nodes_of_axes(problem: Problem, fineness: list[float]) -> np.ndarray:
-    return solver_nodes(tensor_table(shape_of(problem), tuple(fineness)), span_of(problem))
-
-
-def shape_of(problem: Problem) -> Shape:
-    """What the rules for kappa in R^q depend on."""
-    assert problem.loadings is not None
-    return Shape(problem.blocks, problem.loadings, problem.link)
-
-
-def _solution(kernel: ModuleType, problem: Problem, fine: _Run, error: float, signal: float) -> Solution:
-    residual = kernel.check(fine.node, problem.fraction, problem.parameters.array(), fine.state)
-    return Solution(
-        fine.test_error,
-        fine.train_error,
-        fine.free_energy,
-        _unknowns(fine, problem),
-        residual,
-        fine.status,
-        error,
-        fine.node.shape[1],
-        signal,
-    )
-
-
 def square_kernel(problem: Problem) -> ModuleType:
     """The generated solver of the square loss."""
-    return system_kernel("square", rank=problem.rank)
+    return system_kernel("square", problem.model.target.indices, problem.rank)
 
 
 def square_solution(problem: Problem, node: np.ndarray) -> np.ndarray:
-    """All families of the square loss on ``solver_nodes``, with the columns of a target of one index.
+    """All families of the square loss on ``solver_nodes``. Raises NotConverged."""
+    families: np.ndarray = _run_on(problem, node).work[0]
+    return families
 
-    Raises NotConverged.
-    """
+
+def _run_on(problem: Problem, node: np.ndarray) -> SolvedPoints:
+    """One call of the generated solver. Raises NotConverged."""
     nodes, parameters = (node[:, :0], node), problem.parameters.array()[None]
     functions = _functions(span_of(problem), len(problem.blocks))
     found = run_points(square_kernel(problem), nodes, problem.fraction, parameters, functions=functions)
-    _require_solved(problem, int(found.status[0]))
-    families: np.ndarray = found.work[0]
-    return families
+    if (status := int(found.status[0])) < 0:
+        raise NotConverged(_stalled(problem, -status), rounding_hint(problem))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,11 +153,7 @@ class _Rule:
     certificate: Any
     square: float
     places: tuple[tuple[str, Any], ...]
-
-    @property
-    def functions(self) -> int:
-        """How many coordinates the mean of the output has."""
-        return _functions(self.span, (self.node.shape[0] - 5) // 3)
+    functions: int
 
     def order_parameters(self, families: np.ndarray) -> dict[str, np.ndarray]:
         """Those of a point, or of many, whose families are the rows."""
@@ -211,55 +170,36 @@ def _functions(span: Span | None, blocks: int) -> int:
     return blocks if span is None else span.rank
 
 
-@lru_cache(maxsize=32)
-def _rule(features: Features, halvings: int, span: Span | None) -> _Rule:
-    """The rule of one direction of kappa."""
-    kernel, blocks = system_kernel("square"), features.blocks
-    rough, node = (solver_nodes(wide_columns(blocks, features.link, count, halvings).T, span) for count in ORDERS)
-    certificate = kernel.CERTIFICATE.on(node, slices_by_name(kernel, len(blocks)))
-    return _Rule(kernel, rough, node, span, certificate, _signal(node), _places(kernel, len(blocks)))
+def _rule_of(features: Features, fineness: Fineness, span: Span | None) -> _Rule:
+    """The rule of a table."""
+    indices, blocks, rank = features.model.target.indices, len(features.blocks), len(features.overlaps)
+    kernel = system_kernel("square", indices, rank)
+    tables = replace(fineness, coarse=(True,) * (rank + 1)), fineness
+    rough, node = (solver_nodes(rows_of(features, each), span) for each in tables)
+    certificate = kernel.CERTIFICATE.on(node, slices_by_name(kernel, blocks))
+    places, functions = _places(kernel, blocks, indices, rank), _functions(span, blocks)
+    return _Rule(kernel, rough, node, span, certificate, _signal(node, indices), places, functions)
+
+
+_rule = lru_cache(maxsize=32)(_rule_of)
+_large_rule = lru_cache(maxsize=3)(_rule_of)  # of several directions: millions of nodes
 
 
 @lru_cache(maxsize=64)
-def _places(kernel: ModuleType, blocks: int) -> tuple[tuple[str, Any], ...]:
+def _places(kernel: ModuleType, blocks: int, indices: int, rank: int) -> tuple[tuple[str, Any], ...]:
     """Where the order parameters lie among the numbers of a point."""
     places = slices_by_name(kernel, blocks)
-    order: dict[str, Any] = {name: places[name][0] for name in ORDER_PARAMETERS}
-    return tuple({**order, **{name: (order[name], None) for name in ("zeta", "psi")}}.items())  # of one direction
+    order: dict[str, Any] = {name: places[name][0] for name in ORDER_PARAMETERS if name not in ("zeta", "psi")}
+    for name, count in (("zeta", rank), ("psi", indices)):
+        starts = np.array([places[part][0].start for part in directions_of(name, count)])
+        order[name] = starts + np.arange(blocks)[:, None]
+    return tuple(order.items())
 
 
-def solver_nodes(rows: np.ndarray, span: Span | None) -> np.ndarray:
-    """A table as the solver reads it, [columns, N], with functions of the span in the place of mean features."""
-    return np.array((rows if span is None else span.columns(rows)).T, order="C")
-
-
-def _run_on(kernel: ModuleType, problem: Problem, node: np.ndarray) -> _Run:
-    functions = _functions(span_of(problem), len(problem.blocks))
-    solved = run_solver(kernel, node, problem.fraction, problem.parameters.array(), functions=functions)
-    _require_solved(problem, solved.status)
-    test, train, energy = solved.out.tolist()
-    return _Run(solved.status, test, train, energy, solved.state, node)
-
-
-def _require_solved(problem: Problem, status: int) -> None:
-    if status < 0:
-        raise NotConverged(_stalled(problem, -status), rounding_hint(problem))
-
-
-def _unknowns(run: _Run, problem: Problem) -> Mapping[str, np.ndarray]:
-    """The order parameters, with the axes of a ``Solution``."""
-    values = {name: run.state[name].copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
-    for name, count in (("zeta", problem.rank), ("psi", 1)):
-        values[name] = np.stack([run.state[part] for part in directions_of(name, count)], axis=-1)
-    if (span := span_of(problem)) is not None:
-        values["m"] = span.outward(values["m"], values["V2"])
-    return values
-
-
-def _signal(node: np.ndarray) -> float:
+def _signal(node: np.ndarray, indices: int) -> float:
     """E y^2 of the clean label."""
-    weight, nu = node[1], node[2:5]
-    return float(weight @ (nu[0] ** 2 + nu[1] ** 2 + nu[2]))
+    weight, *nu, rest = node[1 : 4 + indices]
+    return float(weight @ (np.sum(np.square(nu), axis=0) + rest))
 
 
 def _stalled(problem: Problem, block: int) -> str:

@@ -24,7 +24,8 @@ from giantstep.law.labels import Intervals
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.problem import Problem
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import solver_nodes, square_kernel, square_solution
+from giantstep.system.square_loss import square_kernel, square_solution
+from giantstep.system.square_tables import solver_nodes
 from giantstep.system.state import pairs, start_of
 
 Array = np.ndarray
@@ -43,19 +44,19 @@ PLAIN = Likeness(1.0, 1.0)
 
 def unknowns_of_square_loss(problem: Problem, system: CoupledSystem) -> Array:
     """The unknowns of the square loss. Raises NotConverged."""
-    return _unknowns(problem, system, _tables(problem, system), PLAIN)
+    return _unknowns(problem, system, _nodes(problem, system), PLAIN)
 
 
 def unknowns_of_like_square_loss(problem: Problem, system: CoupledSystem) -> Array | None:
     """Those of a square loss that is like the loss of a problem; None where none is found. Raises NotConverged."""
-    tables = _tables(problem, system)
-    like, x, found = PLAIN, _unknowns(problem, system, tables, PLAIN), None
+    node = _nodes(problem, system)
+    like, x, found = PLAIN, _unknowns(problem, system, node, PLAIN), None
     for _ in range(_ROUNDS):
         closer = _likeness(system, x)
         if closer is None or abs(math.log(closer.c / like.c)) > _FAR:
             break
         change, like = abs(math.log(closer.c / like.c)), closer
-        x = found = _unknowns(problem, system, tables, like)
+        x = found = _unknowns(problem, system, node, like)
         if change < _NEAR:
             break
     return found
@@ -67,25 +68,20 @@ def order_of_square_loss(system: CoupledSystem) -> dict[str, Array]:
     return {**system.order_parameters(), "coordinates": system.view("m").copy()}
 
 
-def _tables(problem: Problem, system: CoupledSystem) -> list[Array]:
-    """The nodes for one direction of the target after the other, the rest of the label taken as noise, and what flips
-    take of it; remembered.
-    """
+def _nodes(problem: Problem, system: CoupledSystem) -> Array:
+    """The nodes of the square loss, what flips take of the label as noise; remembered."""
     share = _kept(problem)
     if share not in system.of_square:
-        system.of_square[share] = _tables_of(share, problem, system.feature_table)
+        system.of_square[share] = _nodes_of(share, problem, system.feature_table)
     return system.of_square[share]
 
 
-def _tables_of(share: float, problem: Problem, rows: Array) -> list[Array]:
-    directions, span = problem.model.target.indices, span_of(problem)
-    kept, found = share * rows[:, 2 : 3 + directions], []
-    square = (rows[:, 2 : 3 + directions] ** 2).sum(axis=1) + rows[:, 3 + directions]
-    for d in range(directions):
-        rest = square - kept[:, 0] ** 2 - kept[:, 1 + d] ** 2
-        single = np.column_stack([rows[:, :2], kept[:, 0], kept[:, 1 + d], rest, rows[:, 4 + directions :]])
-        found.append(solver_nodes(single, span))
-    return found
+def _nodes_of(share: float, problem: Problem, rows: Array) -> Array:
+    moments = slice(2, 3 + problem.model.target.indices)
+    found, rest = rows.copy(), moments.stop
+    found[:, moments] *= share
+    found[:, rest] += (rows[:, moments] ** 2 - found[:, moments] ** 2).sum(axis=1)
+    return solver_nodes(found, span_of(problem))
 
 
 def _kept(problem: Problem) -> float:
@@ -93,45 +89,40 @@ def _kept(problem: Problem) -> float:
     return 1.0 - 2.0 * problem.model.target.flips
 
 
-def _unknowns(problem: Problem, system: CoupledSystem, tables: list[Array], like: Likeness) -> Array:
+def _unknowns(problem: Problem, system: CoupledSystem, node: Array, like: Likeness) -> Array:
     """The unknowns of a square loss."""
     square = problem.with_parameters(ridge=(problem.parameters.ridge + system.like_ridge) / like.c)
-    works = np.array([square_solution(square, node) for node in tables])
+    families = square_solution(square, node)
     functions = system.blocks if system.span is None else system.span.rank
     source = _source(system.kernel, square_kernel(problem), system.blocks, functions)
     powers = np.array([1.0, like.a, like.a * like.a, 1.0 / like.c, problem.parameters.width / like.c, 0.0])
-    found = works[source.direction, source.place]
-    if len(works) > 1:
-        found[source.averaged] = works[:, source.place[source.averaged]].mean(axis=0)
-    return system.of_linear_readouts(np.asarray(found * powers[source.power]))
+    return system.of_linear_readouts(np.asarray(families[source.place] * powers[source.power]))
 
 
 class _Source(NamedTuple):
-    """Where the unknowns [n] of a system lie among the numbers of the solver of the square loss, for which direction of
-    the target or averaged over all, and which power they go with.
+    """Where the unknowns [n] of a system lie among the numbers of the solver of the square loss, and which power they
+    go with.
     """
 
     place: NDArray[np.intp]
-    direction: NDArray[np.intp]
-    averaged: NDArray[np.bool_]
     power: NDArray[np.intp]
 
 
 @lru_cache(maxsize=64)
 def _source(kernel: ModuleType, square: ModuleType, blocks: int, functions: int) -> _Source:
     names = {"adjoint": ("Q2", 2), "Q1": ("Q1", 2), "V1": ("V1", 3), "T": ("V2", 4), "norm": ("Q2", 5)}
-    rows: list[tuple[int, int, bool, int]] = []
+    places: list[int] = []
+    powers: list[int] = []
     for name in kernel.UNKNOWNS:
-        plain, _, number = name.partition("_") if name.startswith("psi") else (name, "", "")
-        known, power = names.get(plain, (plain, 1))
-        first = start_of(square, known, blocks)
+        known, power = names.get(name, (name, 1))
         if name in kernel.MATRICES:
             inside = [b * blocks + c for b, c in pairs(blocks)]
         else:
             inside = list(range(functions if name == "m" else blocks))
-        rows += [(first + place, int(number or 1) - 1, name == "Q1", power) for place in inside]
-    place, direction, averaged, power = (np.array(column) for column in zip(*rows, strict=True))
-    return _Source(place, direction, averaged, power)
+        first = start_of(square, known, blocks)
+        places += [first + place for place in inside]
+        powers += [power] * len(inside)
+    return _Source(np.array(places), np.array(powers))
 
 
 def _likeness(system: CoupledSystem, x: Array) -> Likeness | None:

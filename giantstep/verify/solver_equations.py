@@ -7,6 +7,7 @@ are those of the definition is checked elsewhere.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -15,18 +16,15 @@ from derive.blocks import Definition
 from derive.saddle import SaddleSystem
 from derive.spectrum import given_names
 from giantstep.law.derivation import system_of
-from giantstep.quadrature.mesh import ORDERS
-from giantstep.quadrature.panels import table
-from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.model import Model
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.result import Result
 from giantstep.system.solve import RESIDUAL
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import shape_of, solver_nodes
+from giantstep.system.square_loss import square_kernel
+from giantstep.system.square_tables import Fineness, rows_of, solver_nodes
 from giantstep.system.state import Solved, run_solver
 from giantstep.verify.check import Check
 from giantstep.verify.equations import long, residuals
@@ -34,7 +32,6 @@ from giantstep.verify.interpreter import Interpreter, Point
 
 Array = np.ndarray
 OBSERVABLES = ("test_error", "train_error", "free_energy")
-_FINER = 1.5  # of every axis of several, beside what the answer begins with
 
 
 def point_of(system: SaddleSystem, rows: Array, problem: Problem, families: Mapping[str, Array]) -> Point:
@@ -82,18 +79,15 @@ def halved(model: Model, result: Result) -> float:
     return abs(float(solved.out[0]) - result.test_error) / abs(result.test_error)
 
 
-def _rows(problem: Problem, halvings: int = 0) -> Array:
-    assert problem.link is not None
-    if problem.rank == 1:
-        return table(problem.blocks, problem.link, ORDERS[-1], halvings)
-    return tensor_table(shape_of(problem), (_FINER if halvings else 1.0,) * problem.rank)
+def _rows(problem: Problem, finer: int = 0) -> Array:
+    fineness = Fineness.first(problem.rank)
+    return rows_of(problem.features, replace(fineness, axes=(finer,) * problem.rank, labels=finer))
 
 
 def _solved(problem: Problem, rows: Array) -> tuple[Solved, Array]:
-    node = solver_nodes(rows, span_of(problem))
-    return run_solver(
-        system_kernel("square", rank=problem.rank), node, problem.fraction, problem.parameters.array()
-    ), node
+    span, parameters = span_of(problem), problem.parameters.array()
+    node, functions = solver_nodes(rows, span), None if span is None else span.rank
+    return run_solver(square_kernel(problem), node, problem.fraction, parameters, functions=functions), node
 
 
 # --- any convex loss ------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from giantstep.spec.model import Model
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.solve import solve
 from giantstep.system.span import orthonormal, span_of
-from giantstep.system.square_loss import shape_of
+from giantstep.system.square_tables import shape_of
 
 CASES = cases()
 ALONE = np.zeros((50, 1))  # kappa, which only clusters of features ask for

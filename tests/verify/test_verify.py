@@ -131,7 +131,7 @@ def test_a_wrong_kernel_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
             work, fraction = given[6], given[2]
             work[:, slices_by_name(kernel, len(fraction))["Q2"][0]] *= 1.0 + 1e-9
 
-    monkeypatch.setattr(import_module("giantstep.verify.solver_equations"), "system_kernel", lambda *_, **__: Wrong())
+    monkeypatch.setattr(import_module("giantstep.verify.solver_equations"), "square_kernel", lambda _: Wrong())
     result = solve(SPIKED)
     failed = {check.name for check in solver_checks(SPIKED, result) if not check.ok}
     assert any("equations of the solver by the interpreter" in name for name in failed)

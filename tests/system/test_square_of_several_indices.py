@@ -1,0 +1,79 @@
+"""The square loss of several indices has a solver of its own: against the one of any loss, and what it refines."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from giantstep.spec.model import Model
+from giantstep.sweep.many import solve_many
+from giantstep.system.coupled_solver import solve_coupled
+from giantstep.system.problem import problem_of
+from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.solve import solve
+from giantstep.system.square_loss import solve_direct
+
+STEP = {"samples": 2.0, "learning_rate": 1.0}
+TWO = {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}
+
+
+def of(link: str, noise: float = 0.1, steps: int = 1, **readout: object) -> Model:
+    network = {"activation": "tanh", "width": 1.0} | ({"readout": readout} if readout else {})
+    data = {"network": network, "target": {"link": link, "noise": noise}, "fit": {"samples": 2.0, "ridge": 0.1}}
+    return Model.from_dict({**data, "step": [STEP] * steps if steps > 1 else STEP})
+
+
+def spiked(link: str, *alignment: float) -> Model:
+    data = of(link, 0.0).to_dict() | {"spike": {"strength": 1.5, "alignment": [*alignment], "bulk_variance": 1.2}}
+    return Model.from_dict({name: table for name, table in data.items() if name != "step"})
+
+
+@pytest.mark.parametrize(
+    "given",
+    [of("z1 + z1*z2"), of("sign(z1 + z1*z2)", 0.0), of("tanh(z1) + z2*z3", **TWO), of("z1 + z1*z2", steps=2, **TWO)],
+    ids=["two", "jumps", "three", "two steps"],
+)
+def test_it_agrees_with_the_solver_of_any_loss(given: Model) -> None:
+    """To what both state as their errors."""
+    problem = problem_of(given)
+    direct, coupled = solve_direct(problem, 1e-10), solve_coupled(problem, 1e-10)
+    stated = direct.quadrature_error + coupled.quadrature_error + 1e-12
+    for name in ("test_error", "train_error", "free_energy", "signal"):
+        assert getattr(direct, name) == pytest.approx(getattr(coupled, name), rel=2.0 * stated), name
+    for name in ORDER_PARAMETERS:
+        mine, other = direct.order_parameters[name], coupled.order_parameters[name]
+        assert mine.shape == other.shape
+        np.testing.assert_allclose(mine, other, rtol=1e-7, atol=1e-8, err_msg=name)
+
+
+@pytest.mark.parametrize(
+    ("link", "alignment"),
+    [("cos(3*z1)*z2", (0.99, 0.1)), ("sign(z1*z2+z1)", (0.99, 0.1)), ("exp(z1*z2/4)", (0.5, 0.5))],
+)
+def test_a_coarser_answer_is_as_wrong_as_it_says(link: str, alignment: tuple[float, float]) -> None:
+    """Panels of kappa and nodes of the label are refined, each as far as the tolerance asks for."""
+    fine = solve(spiked(link, *alignment), tolerance=1e-12)
+    for tolerance in (1e-5, 1e-9):
+        found = solve(spiked(link, *alignment), tolerance=tolerance)
+        missed = abs(found.test_error - fine.test_error) / fine.test_error
+        assert missed <= found.quadrature_error + 2e-12 and found.quadrature_error <= tolerance
+    assert found.nodes <= fine.nodes
+
+
+def test_a_link_that_turns_sharply_has_nodes_close_enough() -> None:
+    """tanh(a z1) z2: the squared label, E tanh(a z)^2, from a sum over many points."""
+    z = np.linspace(-12.0, 12.0, 20_001)
+    weight = np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi) * (z[1] - z[0])
+    for sharpness in (6.0, 12.0):
+        found = solve_direct(problem_of(spiked(f"tanh({sharpness:g}*z1)*z2", 0.5, 0.5)), 1e-9)
+        assert found.signal == pytest.approx(float(weight @ np.tanh(sharpness * z) ** 2), rel=1e-10)
+
+
+def test_many_points_are_solved_together_as_each_alone() -> None:
+    given = of("z1 + z1*z2")
+    ridges = [0.01, 0.1, 1.0]
+    found = solve_many(given, {"fit.ridge": np.array(ridges)})
+    each = [solve(given.replace({"fit.ridge": ridge})) for ridge in ridges]
+    assert found["test_error"].tolist() == [one.test_error for one in each]
