@@ -20,7 +20,7 @@ from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.loss_at_zero import constant_hint, remark, saturated_hint
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
-from giantstep.system.resolution import FINE, Times, apart, is_affordable, leading, next_times, pair
+from giantstep.system.resolution import FINE, Times, apart, changed, is_affordable, leading, next_times, pair, told_by
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import on_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
@@ -75,11 +75,11 @@ def coupled_solution(
     """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
     beside = _beside(problem, start) if start is not None and near is None else None
     outcome, last = _first_solution(problem, start, near) if beside is None else beside[1:]
-    x, evaluations, error = outcome.x, outcome.evaluations, math.inf
+    x, evaluations, change = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed, held, times = 0, 0, Times()
     for number in range(_PAIRS):
-        previous = error
+        previous = change
         if number and settles(problem):
             outcome = _settling(problem, x, FINE[0], _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
@@ -105,16 +105,17 @@ def coupled_solution(
             times = times.both
             continue
         x, observables = answer.x, finer.answer()
-        tests = coarser.test_error(estimate.x, finer.plain), float(observables[0])
-        error = apart(*tests, tolerance) + answer.left
+        told = told_by(coarser, estimate.x, (observables, finer.plain), tolerance), observables
+        error = apart(float(told[0][0]), float(observables[0]), tolerance) + answer.left
+        change = max(changed(*told, finer, tolerance), error / tolerance)
         found = finer, x, evaluations, error, observables
         if number == 0 and not settles(problem) and passes_unseen(finer):
             times = Times(kappa=1)
             continue
-        held += number > 1 and error > 0.5 * previous
-        if error <= tolerance and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer):
+        held += number > 1 and change > 0.5 * previous
+        if change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer):
             break
-        times = next_times(times, finer, x, tests, tolerance)
+        times = next_times(times, finer, x, told, tolerance)
     if found is None:
         raise NotConverged(_stalled(problem), last.hint() or _hint(problem))
     require_decided(*found[:2])

@@ -1,12 +1,17 @@
 """Which resolution a coupled system is solved at, and which of its axes is refined: the one whose error counts.
 
-There are two axes: kappa, with the rule over the output, and the nodes of the label where it has any.
+Two resolutions are compared by all errors that are reported: by symmetry, a test error may be that of a coin on any
+nodes. There are two axes: kappa, with the rule over the output, and the nodes of the label where it has any.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from itertools import pairwise
+
+import numpy as np
 
 from giantstep.law.label_lines import are_lines
 from giantstep.law.labels import Intervals
@@ -23,6 +28,12 @@ from giantstep.system.system_of_problem import coupled_at
 FINE = (Level(PANELS[0], 38, rough=True), Level(PANELS[1], 44))
 _FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two resolutions differ by
+# what training error and free energy may change by between two resolutions, in units of the tolerance, and what their
+# rounding may make
+_OTHERS, _ROUNDED = 100.0, 1e-10
+_RARE = 0.01  # of the objective of a sample: what a training error that is less is held against
+_NEAR = 1e-6  # a Newton step after which averages over the output tell the same
+_LEAST = 1e-30
 _MOST = 1 << 24  # nodes of label and kappa together
 
 
@@ -81,23 +92,57 @@ def _levels(single: bool, times: int) -> tuple[Level, ...]:
     )
 
 
-def next_times(times: Times, finer: CoupledSystem, x: Array, tests: tuple[float, float], tolerance: float) -> Times:
-    """What to refine where the test errors of a pair differ by more than the tolerance; x: the unknowns of the finer.
+def next_times(times: Times, finer: CoupledSystem, x: Array, told: tuple[Array, Array], tolerance: float) -> Times:
+    """What to refine where a pair tells of other errors than the tolerance allows; x: the unknowns of the finer.
 
     A step of Newton's method on its nodes of kappa, with the nodes of the label of the coarser, tells the axes apart.
     """
     if settles(finer.problem) or isinstance(finer.labels, Intervals):
         return times.both
+    coarse, fine = told
+    alone = apart(coarse[0], fine[0], tolerance) > tolerance  # the others follow from it
     mixed = coupled_at(finer.problem, replace(finer.level, rough=True))
     mixed.takes(finer)
-    outcome = newton(mixed, x, most=12, settled=_CLOSE, blind=True)
+    outcome = newton(mixed, x, most=12, settled=_CLOSE if alone else _NEAR, blind=True)
     if not outcome.converged:
         return times.both
-    coarse, fine = tests
-    between = mixed.test_error(outcome.x)
-    of_kappa, of_labels = apart(coarse, between, tolerance), apart(between, fine, tolerance)
-    enough = 0.5 * tolerance
-    return Times(times.kappa + (not of_kappa <= enough), times.labels + (not of_labels <= enough))
+    between = fine.copy() if alone else told_by(mixed, outcome.x, (fine, finer.plain), tolerance)
+    between[0] = mixed.test_error(outcome.x)
+    changes = coarse, between, fine
+    if alone:
+        coarse[1:] = fine[1:]
+    of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in pairwise(changes))
+    return Times(times.kappa + (not of_kappa <= 0.5), times.labels + (not of_labels <= 0.5))
+
+
+def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, bool], tolerance: float) -> Array:
+    """(test error, training error, free energy) at x, the latter two as well as is needed beside those of a finer
+    system, which judges signs on its own nodes or not: those of the averages last taken may be of a step before x.
+    """
+    fine, plain = beside
+    found = coarser.averaged()
+    if not others_apart(found, fine, coarser) <= _allowed(tolerance):
+        coarser.residual(x)
+        found = coarser.averaged()
+    found[0] = coarser.test_error(x, plain)
+    return found
+
+
+def changed(coarse: Array, fine: Array, system: CoupledSystem, tolerance: float) -> float:
+    """By how much a pair differs, in units of what is allowed: of the test error the tolerance."""
+    found = apart(coarse[0], fine[0], tolerance) / tolerance, others_apart(coarse, fine, system) / _allowed(tolerance)
+    return max(math.inf if math.isnan(change) else change for change in found)
+
+
+def _allowed(tolerance: float) -> float:
+    return max(_OTHERS * tolerance, _ROUNDED)
+
+
+def others_apart(coarse: Array, fine: Array, system: CoupledSystem) -> float:
+    """The change of training error and free energy, relative."""
+    energy, samples = abs(fine[2]), system.problem.parameters.samples
+    sizes = abs(fine[1]) + _RARE * energy / samples, energy
+    return float(np.max(np.abs(coarse - fine)[1:] / np.maximum(sizes, _LEAST)))
 
 
 def is_affordable(system: CoupledSystem) -> bool:
