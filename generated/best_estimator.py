@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature c84882969f37ba2a, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 4436ddf9a3613b3c, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c84882969f37ba2a055c2bf969978f9a548d069e7f1cce5bc2fb583d92ba5b0b"
+SIGNATURE = "4436ddf9a3613b3c9fc69697ca4cb5e352371d427321fca9a300f7d7726adad5"
 
 
 def overlap(lower, information, alpha):

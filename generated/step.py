@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 03ce787ee468667d, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 9f097d7bcad3d1b8, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "03ce787ee468667db60ca2b93c86727affdb89735ef14c9972661686c148a954"
+SIGNATURE = "9f097d7bcad3d1b802fa7f4d28dc1dab84da0a4e35fe95dbcb92f1237847b1b9"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

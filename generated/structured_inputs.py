@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 9b2dd37228129925, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature c4abf5191cc09d76, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9b2dd37228129925ce1833f54b7093c78a888e82c7d60c71617587dd24686b1e"
+SIGNATURE = "c4abf5191cc09d7649ec3a509da60b573d161c6bfea07c645fc6b88f7f8cd34d"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

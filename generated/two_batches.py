@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 5b8581080e276e6a, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 65e744d3ead7c4c2, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "5b8581080e276e6abb9d97fa48547f9ba2bc3cd9a35ba6bca5b49ba46f8f0e06"
+SIGNATURE = "65e744d3ead7c4c2cb424cfad6931c200c3cbc9a9d6e81f3d5b4da4c4ece93f9"
 
 
 def directions(*, gamma, **_):

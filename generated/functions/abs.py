@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature dd57d8737a388de6, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 40fc8f202b34ba16, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "dd57d8737a388de6a07373c91e0f754d59389106a4f624f1c5563ea86d25ebc9"
+SIGNATURE = "40fc8f202b34ba16f73cd30acab699e23be660a59b1627716e5f135cc844ca1f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 885d09798f250b10, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 783a599060d16492, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "885d09798f250b10b1674f95aa3bf2a3646407f3e65f9d4ab01d2dfde131557f"
+SIGNATURE = "783a599060d16492a227efcaf3e906857b5a00b843bb69bfeac35d629cce798a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

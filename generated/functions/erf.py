@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7ef3ce139dc5e0c3, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature f8da56dbd9758781, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "7ef3ce139dc5e0c36835be85642a0c3ca3733f3615d73efd25fda088ffd8f7c9"
+SIGNATURE = "f8da56dbd97587812d528c486a116c65b5ca9238e1e2657c701859add1c73d5c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

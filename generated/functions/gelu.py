@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 44b5a6b6b26810e6, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 9761a8e6806959f9, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "44b5a6b6b26810e6acf64c6534464522df6e55be1566e90870dfb472ba5da426"
+SIGNATURE = "9761a8e6806959f9d0f53d05eded7d0c043ee0e426ac4b572e72edf5daba0cd0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d654f9a27e019cd0, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 3239391b7d738de2, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "d654f9a27e019cd0ba4b1d72f71ae8cd5b722282871bcd2be10b60c113ee2a3a"
+SIGNATURE = "3239391b7d738de26c645066e8f17e5feca5b51c5c66179fc964897b77402d1c"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

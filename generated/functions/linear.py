@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9202b087351e5909, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 253239cd2785a79d, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9202b087351e5909228272c5b35d0fb90e5fddc3549fe9bec47ce83ce21e8bd4"
+SIGNATURE = "253239cd2785a79d4f20c0c59a3de5932bf3be5b5ef97162fba42477baba58f7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 567068f184f6f0d2, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 236f3822e97530db, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "567068f184f6f0d26236687cbda3f688d216c98106a23eaa300c52668426afc5"
+SIGNATURE = "236f3822e97530dbebf6a3a655106daa2b12e32ece890b17dfe32fd8a27364a1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b80c949d616a835a, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 9ef93976467b6cf7, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "b80c949d616a835a71be12dd761faa88d190ddfcc37c051a5d16f4410f7b2ccd"
+SIGNATURE = "9ef93976467b6cf704d63986587830f5d8c2d299209e9710c6db95af5cd47de5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

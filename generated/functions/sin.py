@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c8d5d065ccf802d1, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature cd54991f19c78b87, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "c8d5d065ccf802d1c15cab82392e39d4e665b793af38c2c9be3e53b5cc7206d0"
+SIGNATURE = "cd54991f19c78b87f273618efe6dc0c6a725165a1757a89c5b1e1bbacd280978"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

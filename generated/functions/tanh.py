@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 04ddd50f764550c5, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature aaabed44fe3ed11c, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "04ddd50f764550c564eeae99bf35d1936e7a4a51e804351eef0849c1053479f0"
+SIGNATURE = "aaabed44fe3ed11c3d3a9774032427dcea5ea1b96e960831aa525a9ad7432d76"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

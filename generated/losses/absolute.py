@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature f3afc905ef8a90e0, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 13b02e49c50939c5, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "f3afc905ef8a90e00355d6d2f55ca74ef68a6ad734dce174f86640a9fe7774b6"
+SIGNATURE = "13b02e49c50939c574867ee836a727dde8c3428f1f6f542babc6c239791cbefd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 25184f75277f2fd9, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature fc04ce98916cbb5a, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "25184f75277f2fd9b4ef9ac561ec6ebf535738b6b108f4dc55327941852b2c8d"
+SIGNATURE = "fc04ce98916cbb5aef7e0851830ee4a8237947fe3a392ed1d6282d58485a9507"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

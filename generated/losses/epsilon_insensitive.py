@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b2815c946697fe62, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 8d58753f98064152, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "b2815c946697fe626bd56882040cfca1074baec9befe31801c1c515c799dbf74"
+SIGNATURE = "8d58753f9806415289bbc12b2b019478c2cecc2b6d73c0be413b0a425da7aaeb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7005b17a81ea858b, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature fbeac062e0de94f2, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "7005b17a81ea858b52daea70a772817b378e716ff7e11c9de28067c241003537"
+SIGNATURE = "fbeac062e0de94f27283bde927cb9775490aed7063f64986722e1845e0cd57e6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

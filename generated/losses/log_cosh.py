@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1a85ff4222e30282, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 06a304d258716c87, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "1a85ff4222e30282586beecadbe677bf6622dcb73b396f00ef51c3357d8e80be"
+SIGNATURE = "06a304d258716c879195741e8a0db607ad36ba2998369377d9c71518df361a61"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 4541188689379b69, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature dd121ab3b35a7b39, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "4541188689379b69e503ae7849c47a68802134cd27e3cf97ec99a9df4b8928e7"
+SIGNATURE = "dd121ab3b35a7b3973e63452087e0abc535cf956990ac19f2560c19faa02971b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

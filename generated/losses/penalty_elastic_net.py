@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 88e71ebebb4a75e7, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature d0efe5d1aea9e080, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "88e71ebebb4a75e7057e7d92369a528ae41c8eb8fd53665ea3529238e8c13d33"
+SIGNATURE = "d0efe5d1aea9e080735efe4a4e27de502ac6876d3dd5ad18a5d100764f623be6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

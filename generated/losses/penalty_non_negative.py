@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0afa772bb91b3f6b, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature c0ab268b1b801343, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "0afa772bb91b3f6b622cd3087aa7fbe29fcbe94dd884af72e730b176a1f76daa"
+SIGNATURE = "c0ab268b1b801343c6a81005374ce94be6477fcff978807de11ae885da907c4d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature ca720b3209752d94, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 4473d665e2ef9f97, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "ca720b3209752d9499a651918e61f36cab9b0b92ee90aa1cde300abf621069c5"
+SIGNATURE = "4473d665e2ef9f97136d0c06c55f32983fe0511885060809a6c329aaa92e8e9a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

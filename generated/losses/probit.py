@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a7b04e83e714133c, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 8870345b7f38cf50, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "a7b04e83e714133ce0fd16533db2cca311b220df017e6a6c004f9b74d6ad0ba1"
+SIGNATURE = "8870345b7f38cf5002d199b4f4f3493d17b34442f474ce77b4a943bd5bacc63c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 37653c48e4c72f8b, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 529092f0fa6f0019, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "37653c48e4c72f8b10b542a554dc50029d4a21a1fa934a40df3c0e0dd9c4677f"
+SIGNATURE = "529092f0fa6f0019cde1b4d23c3f169f8ba05a1645f4f8972d9ba7fa0576b969"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

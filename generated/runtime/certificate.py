@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature d48789a527979ab5, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature f3c8a1a91309392d, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -175,4 +175,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "d48789a527979ab5cbb3c908d77e1362272c62f739ecf940a5f0b1b7a846422c"
+SIGNATURE = "f3c8a1a91309392d5b29f31cd07d2bd182eee87fe3b27f49ab33760f8f50c716"

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature d48789a527979ab5, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature f3c8a1a91309392d, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -313,4 +313,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "d48789a527979ab5cbb3c908d77e1362272c62f739ecf940a5f0b1b7a846422c"
+SIGNATURE = "f3c8a1a91309392d5b29f31cd07d2bd182eee87fe3b27f49ab33760f8f50c716"

@@ -3,7 +3,7 @@
 Output and label are jointly Gaussian given a node: what is left of t there spreads their difference.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature d48789a527979ab5, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature f3c8a1a91309392d, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def lines(law, rule, labels, fields, scratch, out):
                     out[a, node] = math.nan
             first = last
 
-SIGNATURE = "d48789a527979ab5cbb3c908d77e1362272c62f739ecf940a5f0b1b7a846422c"
+SIGNATURE = "f3c8a1a91309392d5b29f31cd07d2bd182eee87fe3b27f49ab33760f8f50c716"

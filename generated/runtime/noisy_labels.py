@@ -1,7 +1,8 @@
-"""Averages given a label with Gaussian noise, on a grid: every part of the label adds to the places near it.
+"""Averages given a label: with Gaussian noise on a grid, where every part of the label adds to the places near it, and
+without noise over the places that it may come from.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature d48789a527979ab5, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature f3c8a1a91309392d, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -9,9 +10,12 @@ Regenerate with: giantstep generate
 
 import math
 
-from generated.runtime.compiling import entry
+import numpy as np
+
+from generated.runtime.compiling import entry, making_entry
 
 _ROOT = 1.0 / math.sqrt(2.0 * math.pi)
+_RARE = 1e-280  # density that is rounding
 
 
 @entry
@@ -36,4 +40,76 @@ def gather(place, parts, step, tail, out):
                 weight *= ratio
                 ratio *= turn
 
-SIGNATURE = "d48789a527979ab5cbb3c908d77e1362272c62f739ecf940a5f0b1b7a846422c"
+
+@making_entry
+def told_by_one(label, weight, t, step, tail):
+    """For each n the sum over labels y of E[t; y]^2 / p(y), of parts [N, J] of a label, weights and t.
+
+    Labels are in standard deviations of the noise, and so is the step of a grid of y; tail: cells on each side of a
+    part that are reached.
+    """
+    out = np.empty(label.shape[0])
+    turn = math.exp(-step * step)
+    for n in range(label.shape[0]):
+        origin = label[n].min() / step - tail - 1.0
+        cells = int(label[n].max() / step - origin) + tail + 2
+        chance = np.zeros(cells)
+        first = np.zeros(cells)
+        for j in range(label.shape[1]):
+            if weight[n, j] == 0.0:
+                continue
+            place = label[n, j] / step - origin
+            nearest = int(place + 0.5)
+            x = (nearest - place) * step
+            above = below = _ROOT * step * math.exp(-0.5 * x * x) * weight[n, j]
+            upward = math.exp(-step * x - 0.5 * step * step)  # of the next bell above to this one
+            downward = math.exp(step * x - 0.5 * step * step)
+            own = t[n, j]
+            chance[nearest] += above
+            first[nearest] += above * own
+            for away in range(1, tail + 1):
+                above *= upward
+                below *= downward
+                upward *= turn
+                downward *= turn
+                chance[nearest + away] += above
+                first[nearest + away] += above * own
+                chance[nearest - away] += below
+                first[nearest - away] += below * own
+        out[n] = 0.0
+        for cell in range(cells):
+            if chance[cell] > _RARE:
+                out[n] += first[cell] * first[cell] / chance[cell]
+    return out
+
+
+@entry
+def told_by_places(places, logarithm, centre, weight, share, around, width):
+    """The mean of E[u|y]^2 where a label comes from one of places [M, P] of z = centre + width u, with the density
+    exp(logarithm) beside that of u; nan where there is none.
+
+    Centres are those [M] given, of a weight each, and around [N] them with the share [N].
+    """
+    total = 0.0
+    for m in range(places.shape[0]):
+        for n in range(around.shape[0]):
+            middle = centre[m] + around[n]
+            most = -math.inf
+            chance = 0.0
+            first = 0.0
+            for p in range(places.shape[1]):
+                u = (places[m, p] - middle) / width
+                exponent = logarithm[m, p] - 0.5 * u * u
+                if exponent <= most:
+                    part = math.exp(exponent - most)
+                    chance += part
+                    first += part * u
+                elif exponent > most:  # not where it is nan
+                    part = math.exp(most - exponent)
+                    chance = chance * part + 1.0
+                    first = first * part + u
+                    most = exponent
+            total += weight[m] * share[n] * (first / chance) ** 2
+    return total
+
+SIGNATURE = "f3c8a1a91309392d5b29f31cd07d2bd182eee87fe3b27f49ab33760f8f50c716"

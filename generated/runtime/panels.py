@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature d48789a527979ab5, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature f3c8a1a91309392d, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "d48789a527979ab5cbb3c908d77e1362272c62f739ecf940a5f0b1b7a846422c"
+SIGNATURE = "f3c8a1a91309392d5b29f31cd07d2bd182eee87fe3b27f49ab33760f8f50c716"

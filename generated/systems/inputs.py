@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 4178ee62395da09f.
+Generated; do not edit. Signature 2e12de80180aeb9b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4178ee62395da09f64412a3aaddd96162dc26d085ce3d9ca760283ef124d04c2"
+SIGNATURE = "2e12de80180aeb9b3a7d8134a30eb1b5325c7b5c0a0d45bc238c9c2503d5d889"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 1ee40a1d08156121.
+Generated; do not edit. Signature c179cfe5ebebd080.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1ee40a1d08156121d242db344eec47a1e8e948d106e768f723c77e21032be88a"
+SIGNATURE = "c179cfe5ebebd0807815d0d0732ba8568917715b3ba83a3334fdf5fc87b43263"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

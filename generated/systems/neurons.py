@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 887a24bd015aca44.
+Generated; do not edit. Signature a56b9bdb5a553496.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "887a24bd015aca4490d51e2c67fa32e0f78a7390ef4c57784952717575f538b0"
+SIGNATURE = "a56b9bdb5a55349681b259af483f8a7f56ba945cc714c2f4b268ce714105b2c3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

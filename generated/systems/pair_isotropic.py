@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ee2e9969f570e77f, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 012d10a4fdc69b05, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "ee2e9969f570e77fd1dcd9cb79f90848b3258717fec02f9b1b7638251b665308"
+SIGNATURE = "012d10a4fdc69b051837fcd4e0ceb3b6d7ccc9d37ddbf569975221f4a6987790"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2ebd435eacf8c12e, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature 19c70f628127353d, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "2ebd435eacf8c12e78ba2eb6bc531a5763c76f5109b3a5dd5a9b7626a75e6f7f"
+SIGNATURE = "19c70f628127353d5368ee318918048e78f503a644fa4966192afe055c512bb2"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

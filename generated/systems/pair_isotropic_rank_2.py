@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e452310cce4f8b9f, runtime 95abcdf832a28bb1.
+Generated; do not edit. Signature b30df787454bd7c2, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e452310cce4f8b9f04d0447f27b6658c18e21aa243384089ed23a6f0f6e0ce3c"
+SIGNATURE = "b30df787454bd7c28369bb7971c5f1d43633d1af4114dc687b2348329dec3c99"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

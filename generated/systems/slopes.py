@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 535d6d7a11104b25.
+Generated; do not edit. Signature 0c3086c44f81dce6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "535d6d7a11104b252401712245416c62b93f04aee2063c0806a8e361226c8db3"
+SIGNATURE = "0c3086c44f81dce6c5d6ca6c68a4491985e09dd38444cc77f51e48f70099043f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

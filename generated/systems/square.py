@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fca09dfc10c6a842.
+in X). Generated; do not edit. Signature f0aa556c07270e03.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "fca09dfc10c6a84231f7f93f4d608f444e9d806dc82b7a6e9e480c9229f0aa58"
+SIGNATURE = "f0aa556c07270e038bac4108ed99401caec915ba0547b5a118c9a33e8aa5ccea"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

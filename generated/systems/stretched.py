@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 65de3e14e39175aa.
+Generated; do not edit. Signature ef3cf9a8f194892c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "65de3e14e39175aac9b7fb53b45bf83c9868672c8687b8e2fb31297ac3e6ba14"
+SIGNATURE = "ef3cf9a8f194892c878fe970610a5417236031bad1629c8dbabb5f4276390a7f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6b71b6f5e3dc9ad6.
+Generated; do not edit. Signature 517b46b1980fe5db.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6b71b6f5e3dc9ad698ac01907243e6f142575776086a63a2e11cb6d4cfef2152"
+SIGNATURE = "517b46b1980fe5db7f57c539aae1199a177ff4261cb5a5b4fc1be6c2e3184663"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -76,16 +76,19 @@ def by_nodes(target: Target, known: np.ndarray, nodes: Fineness) -> tuple[np.nda
 def test_the_rule_for_any_label_agrees(target: Target, monkeypatch: pytest.MonkeyPatch) -> None:
     """Nodes of labels given kappa know no grid; they are right to what they change on finer ones.
 
-    With and without moments it is one sum, of densities that are rounding below 1e-14 of the largest.
+    With and without moments it is one sum, of densities that are rounding below 1e-14 of the largest. Noisy labels of
+    one index have nodes of their own without moments, right to 1e-9.
     """
     assert on_grid(target)
     for known in overlaps(target.indices):
         found, error = told(target, known, FINE), least_error(target, known, FINE, False)
         assert found.weight.sum() == pytest.approx(1.0, abs=3e-10)
-        np.testing.assert_allclose(information(target, known, FINE), found.information, rtol=0, atol=1e-12)
+        one = 1e-9 if target.indices == 1 and target.noise else 1e-12
+        np.testing.assert_allclose(information(target, known, FINE), found.information, rtol=0, atol=one)
         with monkeypatch.context() as patch:
             for module in ("told", "error"):
                 patch.setattr(f"giantstep.observe.optimal.{module}.on_grid", lambda target: False)
+            patch.setattr("giantstep.observe.optimal.error.is_constant", lambda link: True)
             first = label_fineness(target)
             rough, other = (by_nodes(target, known, nodes) for nodes in (first, first.more_labels().more_kappa()))
         own = (found.information, growth(found), np.array(error))
@@ -145,13 +148,11 @@ def test_steep_and_rough_labels_are_averaged_elsewhere() -> None:
     assert not on_grid(Target("tanh")) and not on_grid(Target("sign", channel=Channel("logit")))
 
 
-def test_an_error_that_the_first_nodes_miss() -> None:
-    """Two grids on which the variance is below zero, the third and the fourth not; against panels of another hand."""
+def test_errors_of_links_that_vary_fast() -> None:
+    """Against panels of another hand, and nodes that are much finer."""
     target, known = Target("tanh(3*z) - z", noise=0.02), np.array([[0.965314089]])
-    coarse = [least_error(target, known, Fineness(labels=labels), by_sign=False) for labels in (0, 1)]
-    assert max(coarse) < 0.0
     (best, fast), moved = _settled_errors(target, Evolution(known, known), by_sign=False)
     assert best == fast == pytest.approx(0.0308588, abs=1e-7) and moved < 1e-8
     sharp, known = Target("z + exp(-20*z**2)/3", noise=0.2), np.array([[0.99]])
     (best, _), moved = _settled_errors(sharp, Evolution(known, known), by_sign=False)
-    assert moved < 1e-8 and best == pytest.approx(least_error(sharp, known, Fineness(60, 10), by_sign=False), rel=1e-8)
+    assert moved < 1e-8 and best == pytest.approx(least_error(sharp, known, Fineness(60, 10), by_sign=False), rel=1e-6)

@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 import numpy as np
 
 from giantstep.observe.measured_steps import finite_number, standard_error
+from giantstep.observe.optimal.alike import error_alike
 from giantstep.observe.optimal.error import least_error
-from giantstep.observe.optimal.evolution import Evolution, evolve
+from giantstep.observe.optimal.evolution import Evolution, evolve, evolve_alike
 from giantstep.observe.optimal.fineness import Fineness, label_fineness
 from giantstep.observe.optimal.passing import Passing, passing
 from giantstep.observe.optimal.preimages import is_flat
@@ -30,9 +31,8 @@ from giantstep.spec.shown import Row, Shown, number
 
 Array = np.ndarray
 Found = TypeVar("Found")
-_SETTLED, _REFINEMENTS = (1e-7, 2e-4), 4  # change of overlap and error on finer nodes: of one index, of several
-_ON_GRID = (1e-8, 1e-6)  # of smooth labels
-_OF_ONE = 9  # refinements of the error of a smooth label of one index, whose grids cost next to nothing
+_SETTLED, _REFINEMENTS = 2e-4, 4  # change of overlap and error of several indices on finer nodes
+_ON_GRID = 1e-6  # of smooth labels
 _USABLE = 1e-2
 
 
@@ -201,6 +201,8 @@ def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
 def _settled_evolution(sought: Sought, samples: float, found: bool) -> tuple[Evolution, float]:
     """The fixed points, and how much the best one changed on finer nodes."""
     target = sought.target
+    if target.indices == 1:
+        return evolve_alike(sought, samples, found)
 
     def reached(fineness: Fineness, before: Evolution | None) -> Evolution:
         return evolve(sought, samples, found, fineness, before)
@@ -208,15 +210,15 @@ def _settled_evolution(sought: Sought, samples: float, found: bool) -> tuple[Evo
     def change(before: Evolution, after: Evolution) -> float:
         return float(np.max(np.abs(after.optimal - before.optimal)))
 
-    settled = (_ON_GRID if on_grid(target) else _SETTLED)[target.indices > 1]
-    if target.indices > 1 and target.noise:  # labels at many places
-        settled = _SETTLED[1]
-    return _refined(target, reached, change, (first_fineness(target), settled))
+    settled = _ON_GRID if on_grid(target) and not target.noise else _SETTLED  # noise: labels at many places
+    return _refined(reached, change, (first_fineness(target), settled))
 
 
 def _settled_errors(target: Target, found: Evolution, by_sign: bool) -> tuple[tuple[float, float], float]:
     """The errors of the best estimator and of message passing, and how much the first changed, over E f_*^2."""
     size, smooth = max(_size(target), 1e-300), on_grid(target) and not by_sign
+    if target.indices == 1:
+        return _errors_alike(target, found, by_sign, size)
 
     def errors(fineness: Fineness, _: object) -> tuple[float, float]:
         best = least_error(target, found.optimal, fineness, by_sign)
@@ -227,30 +229,31 @@ def _settled_errors(target: Target, found: Evolution, by_sign: bool) -> tuple[tu
         return abs(after[0] - before[0]) / size
 
     first = first_fineness(target) if smooth else label_fineness(target)
-    settled = (_ON_GRID if smooth else _SETTLED)[target.indices > 1]
-    most = _OF_ONE if smooth and target.indices == 1 else _REFINEMENTS
-    (best, fast), moved = _refined(target, errors, change, (first, settled), most)
+    (best, fast), moved = _refined(errors, change, (first, _ON_GRID if smooth else _SETTLED))
     return (max(best, 0.0), max(fast, 0.0)), moved
 
 
+def _errors_alike(target: Target, found: Evolution, by_sign: bool, size: float) -> tuple[tuple[float, float], float]:
+    """The same where all indices are known alike."""
+    curve = error_alike(target, by_sign)
+    best, fast = (float(known[0, 0]) for known in (found.optimal, found.algorithmic))
+    values = [0.0 if q == 1.0 else max(curve.at(q), 0.0) for q in (best, fast)]
+    return (values[0], values[1]), 0.0 if best == 1.0 else curve.error(best) / size
+
+
 def _refined(
-    target: Target,
     computed: Callable[[Fineness, Found | None], Found],
     changed: Callable[[Found, Found], float],
     start: tuple[Fineness, float],
-    most: int = _REFINEMENTS,
 ) -> tuple[Found, float]:
     """What is computed on finer and finer nodes, of labels and then of kappa, and how much it changed at last.
 
-    start: the first nodes, and the change at which it has settled; most: refinements of each.
+    start: the first nodes, and the change at which it has settled.
     """
     fineness, settled = start
     before, total = computed(fineness, None), 0.0
     for finer in (Fineness.more_labels, Fineness.more_kappa):
-        known = target.noise == 0.0 and target.channel is None and target.indices == 1
-        if finer is Fineness.more_labels and known:
-            break
-        for _ in range(most):
+        for _ in range(_REFINEMENTS):
             after = computed(finer(fineness), before)
             change = changed(before, after)
             if change > settled or finer is Fineness.more_kappa:

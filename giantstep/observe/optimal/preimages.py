@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
+from generated.runtime.noisy_labels import told_by_places
 from giantstep.law.labels import is_constant
 from giantstep.quadrature.gauss import evenly_cut, legendre, normal_nodes
 from giantstep.spec.expressions import Dual, numpy_function, special
@@ -22,7 +23,11 @@ _GRID, _BISECTIONS = 4001, 60
 _FLAT = 1e-13  # of the largest value: a piece on which the link is constant
 _ONE_LABEL = 1e-11  # two plateaus that are nearer have one label
 _ORDER, _WIDTH = 12, 1.2  # of a panel of z
-_OTHER_ORDER, _OTHER_WIDTH = 8, 1.2  # and of kappa given z
+_GRADED = 2.0 ** -np.arange(
+    1.0, 11.0
+)  # ends of panels beside a cut, over half of what it cuts: down to where t is narrow
+_UNLIKELY = 1e-18  # weight of a place that does not count
+_OTHER_REACH, _OTHER_ORDER, _OTHER_WIDTH = 7.5, 12, 1.0  # and of kappa given z
 
 
 @dataclass(frozen=True)
@@ -53,12 +58,24 @@ class Preimages:
     logarithm: Array
     noise: float
 
+    def information(self, q: float) -> float:
+        """What they add to E[E[t|y]^2] for the overlap q: what ``told`` gives, in one number."""
+        gamma, width, xi, share = self._given(q)
+        total = 1.0 + self.noise
+        centre, around = gamma * gamma * self.z / total, gamma * width / math.sqrt(total) * xi
+        found = told_by_places(self.place, self.logarithm, centre, self.weight, share, around, width)
+        return float(found) * (width * width - self.noise) / (width * width)
+
+    def _given(self, q: float) -> tuple[float, float, Array, Array]:
+        """gamma, the deviation of z about what is known of it, and nodes of what is known given z, with weights."""
+        rest = (1.0 - math.sqrt(q)) * (1.0 + math.sqrt(q))  # as the law of the label has it
+        nodes = normal_nodes(evenly_cut(_OTHER_REACH, _OTHER_WIDTH, ()), _OTHER_ORDER) if q > 0.0 else _ONE
+        return math.sqrt(q), math.sqrt(rest + self.noise), *nodes
+
     def told(self, q: float) -> tuple[Array, Array, Array]:
         """Weight, E[t|y] and E[t^2|y] - 1 for the overlap q."""
         total = 1.0 + self.noise
-        rest = (1.0 - math.sqrt(q)) * (1.0 + math.sqrt(q))  # as the law of the label has it
-        width, gamma = math.sqrt(rest + self.noise), math.sqrt(q)
-        xi, share = normal_nodes(evenly_cut(8.5, _OTHER_WIDTH, ()), _OTHER_ORDER) if q > 0.0 else _ONE
+        gamma, width, xi, share = self._given(q)
         centre = gamma * (gamma * self.z[:, None] / total + width / math.sqrt(total) * xi)  # gamma kappa given z
         u = (self.place[:, None, :] - centre[:, :, None]) / width
         exponent = self.logarithm[:, None, :] - 0.5 * u * u
@@ -66,7 +83,7 @@ class Preimages:
         likely = np.where(np.isnan(exponent), 0.0, np.exp(exponent))
         likely /= likely.sum(axis=2, keepdims=True)
         u = np.where(np.isnan(u), 0.0, u)
-        correlation = math.sqrt(rest) / width
+        correlation = math.sqrt(width * width - self.noise) / width
         mean = correlation * (likely * u).sum(axis=2)
         square = correlation**2 * ((likely * u * u).sum(axis=2) - 1.0)
         return (self.weight[:, None] * share).ravel(), mean.reshape(-1, 1), square.reshape(-1, 1, 1)
@@ -189,10 +206,12 @@ def _nodes(pieces: list[Piece], cuts: Array, scale: float) -> tuple[Array, Array
         edges = np.unique([piece.low, *within, piece.high])
         for low, high in zip(edges[:-1], edges[1:], strict=True):
             count = max(2, math.ceil((high - low) / (_WIDTH * scale)))
-            ends = np.linspace(-1.0, 1.0, count + 1)
-            x = (0.5 * (ends[1:] + ends[:-1])[:, None] + points / count).ravel()
+            ends = np.unique(np.concatenate([np.linspace(-1.0, 1.0, count + 1), _GRADED - 1.0, 1.0 - _GRADED]))
+            half = 0.5 * np.diff(ends)[:, None]
+            x = (0.5 * (ends[1:] + ends[:-1])[:, None] + half * points).ravel()
             places.append(0.5 * (low + high) + 0.5 * (high - low) * np.sin(0.5 * math.pi * x))
-            slope = 0.25 * math.pi * (high - low) * np.cos(0.5 * math.pi * x)
-            shares.append(np.tile(weights / count, count) * slope)
+            shares.append((half * weights).ravel() * 0.25 * math.pi * (high - low) * np.cos(0.5 * math.pi * x))
     z = np.concatenate(places)
-    return z, np.concatenate(shares) * np.exp(-0.5 * (z / scale) ** 2) / (math.sqrt(2.0 * math.pi) * scale)
+    weight = np.concatenate(shares) * np.exp(-0.5 * (z / scale) ** 2) / (math.sqrt(2.0 * math.pi) * scale)
+    likely = weight > _UNLIKELY
+    return z[likely], weight[likely]

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from generated import best_estimator as kernel
-from giantstep.observe.optimal.evolution import iterated
 from giantstep.observe.optimal.fineness import Fineness
+from giantstep.observe.optimal.iteration import iterated
 from giantstep.observe.optimal.monomials import told_by_monomial
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import Told, told, varies_without_noise

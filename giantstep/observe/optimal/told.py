@@ -20,7 +20,8 @@ from giantstep.law.directions import rows_of
 from giantstep.law.labels import Intervals, Labels, label_law, law_of_link
 from giantstep.observe.optimal.axes import square_root
 from giantstep.observe.optimal.fineness import KAPPA, Fineness, label_fineness
-from giantstep.observe.optimal.preimages import places_of
+from giantstep.observe.optimal.one import by_nodes, told_by_nodes
+from giantstep.observe.optimal.preimages import Places, places_of
 from giantstep.observe.optimal.smooth import averages_of, densities, information_of, on_grid
 from giantstep.quadrature.gauss import evenly_cut, hermite, normal_nodes, products
 from giantstep.spec.errors import NotConverged
@@ -75,6 +76,13 @@ def fine(target: Target) -> Fineness:
 
 def information(target: Target, known: Array, fineness: Fineness) -> Array:
     """E[E[t|y] E[t|y]^T] [m, m] where the overlap Q [m, m] is known. Raises NotConverged."""
+    places = places_of(target)
+    if by_nodes(target):
+        return np.array([[told_by_nodes(target, float(known[0, 0]), fineness)]])
+    if places is not None:
+        q = float(known[0, 0])
+        flat = sum(float(p @ mean[:, 0] ** 2) for p, mean, _ in _told_flat(target, places, q, fineness))
+        return np.array([[places.varying.information(q) + flat]])
     if on_grid(target):
         return information_of(densities(target, known, fineness, moments=False), known)
     return told(target, known, fineness).information
@@ -86,22 +94,28 @@ def told(target: Target, known: Array, fineness: Fineness) -> Told:
         raise NotConverged(*NOT_FOLLOWED)
     if on_grid(target):
         return Told(*averages_of(densities(target, known, fineness, moments=True), known))
-    root = square_root(known)
-    kappa, weight = kappas(target, known, fineness)
     places = places_of(target)
     if places is None:
+        kappa, weight = kappas(target, known, fineness)
         of_label = label_law if target.channel is None else law_of_link
-        law = of_label(target, rows_of(root), kappa, finer=fineness.labels)
+        law = of_label(target, rows_of(square_root(known)), kappa, finer=fineness.labels)
         parts = list(_told(target, law, kappa, weight))
     else:
-        parts = [places.varying.told(float(known[0, 0]))]
-        low, high, label = places.flat
-        if len(label):
-            width = math.sqrt((1.0 - root[0, 0]) * (1.0 + root[0, 0]) + target.probit)
-            correlation = math.sqrt((1.0 - root[0, 0]) * (1.0 + root[0, 0])) / width
-            flat = Intervals(low, high, np.ones(len(label)), label, np.array([root[0, 0], width, correlation]))
-            parts += _same_labels(parts_of(flat, kappa), weight)
+        q = float(known[0, 0])
+        parts = [places.varying.told(q), *_told_flat(target, places, q, fineness)]
     return Told(*(np.concatenate(each) for each in zip(*parts, strict=True)))
+
+
+def _told_flat(target: Target, places: Places, q: float, fineness: Fineness) -> Iterator[tuple[Array, Array, Array]]:
+    """The same of labels that are constant on intervals of the index, beside others that vary."""
+    low, high, label = places.flat
+    if not len(label):
+        return
+    kappa, weight = kappas(target, np.array([[q]]), fineness)
+    gamma, rest = math.sqrt(q), (1.0 - math.sqrt(q)) * (1.0 + math.sqrt(q))
+    width = math.sqrt(rest + target.probit)
+    law = Intervals(low, high, np.ones(len(label)), label, np.array([gamma, width, math.sqrt(rest) / width]))
+    yield from _same_labels(parts_of(law, kappa), weight)
 
 
 def kappas(target: Target, known: Array, fineness: Fineness) -> tuple[Array, Array]:

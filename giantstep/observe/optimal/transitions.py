@@ -15,18 +15,15 @@ from functools import lru_cache
 
 import numpy as np
 
-from giantstep.observe.optimal.evolution import GRID, between, known_information
-from giantstep.observe.optimal.fineness import Fineness
+from giantstep.observe.optimal.alike import told_alike
+from giantstep.observe.optimal.line import GRID, between, entropy_gain
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.prior import Sought
-from giantstep.observe.optimal.told import fine, first_fineness
-from giantstep.quadrature.gauss import legendre
 from giantstep.spec.errors import NotConverged
 
 Array = np.ndarray
 _FOLD = 1e-4  # of the samples: the least fall of samples(q) that counts
 _LEAST = 1e-2  # overlap, below which what labels tell is rounding where they are at nodes
-_ORDER = 8  # nodes of a path for each factor e of 1 - q
 _NEWTON, _EQUAL = 40, 1e-10  # steps, and change of the samples, at which free entropies are equal
 _PLACE = 1e-9  # of an overlap with the most samples
 
@@ -47,12 +44,9 @@ class Transition:
 @lru_cache(maxsize=64)
 def transitions(sought: Sought, weak: float) -> tuple[Transition, ...] | None:
     """Those of one index, the first one first; weak: its threshold of weak recovery. None for several indices."""
-    target = sought.target
-    if target.indices > 1:
+    if sought.target.indices > 1:
         return None
-    if not any(_folds(_Branches(sought, weak, first_fineness(target)).samples)):
-        return ()
-    branches = _Branches(sought, weak, fine(target))
+    branches = _Branches(sought, weak)
     return tuple(branches.transition(*fold) for fold in _folds(branches.samples))
 
 
@@ -72,15 +66,16 @@ def _folds(samples: Array) -> Iterator[tuple[int, int]]:
 class _Branches:
     """Fixed points of one index as a curve: samples at overlaps 0 and those of a grid."""
 
-    def __init__(self, sought: Sought, weak: float, fineness: Fineness) -> None:
-        self.target, self.prior, self.fineness, self.weak = sought.target, sought.prior, fineness, weak
+    def __init__(self, sought: Sought, weak: float) -> None:
+        self.sought, self.prior, self.weak = sought, sought.prior, weak
+        self.told = told_alike(sought.target)
         self.overlaps = np.concatenate([[0.0], GRID[GRID >= _LEAST]])
         self.samples = np.array([weak, *(self.at(float(q)) for q in self.overlaps[1:])])
 
     def at(self, q: float) -> float:
         """The samples at which q is a fixed point: where what vanishes there does, a linear function of them."""
-        told = known_information(self.target, np.array([[q]]), self.fineness)[0, 0]
-        zero, one = (self.prior.surplus(q, float(told), samples) for samples in (0.0, 1.0))
+        told = self.told.information(q)
+        zero, one = (self.prior.surplus(q, told, samples) for samples in (0.0, 1.0))
         return zero / (zero - one) if one != zero else math.inf
 
     def transition(self, top: int, least: int) -> Transition:
@@ -93,15 +88,15 @@ class _Branches:
             if last < most and samples >= (1.0 - _FOLD) * last:  # all is known beyond, and the free entropy infinite
                 return Transition(last, most, self._below(peak, last), 1.0)
             low, high = self._below(peak, samples), self._above(least, samples)
-            gain, slope = self._gain(low, high, samples)
-            before, samples = samples, float(np.clip(samples - gain / slope, fewest, last))
+            number, slope = entropy_gain(self.sought, low, high)
+            before, samples = samples, float(np.clip(-number / slope, fewest, last))
             if abs(samples - before) <= _EQUAL * samples:
                 return Transition(samples, most, low, high)
         raise NotConverged(f"free entropies of two overlaps are equal nowhere between {fewest:g} and {most:g} samples")
 
     def _at_the_end(self) -> float:
         """The samples at the overlap 1: labels without noise tell all there where they vary, and nothing elsewhere."""
-        places = places_of(self.target)
+        places = places_of(self.sought.target)
         assert places is not None
         return self.prior.surplus(1.0, 0.0, 0.0) / -float(places.varying.weight.sum())
 
@@ -128,19 +123,3 @@ class _Branches:
         """The overlap at these samples on the branch that begins at a minimum."""
         place = least + int(np.flatnonzero(self.samples[least:] > samples)[0])
         return between(lambda q: self.at(q) - samples, float(self.overlaps[place - 1]), float(self.overlaps[place]))
-
-    def _gain(self, low: float, high: float, samples: float) -> tuple[float, float]:
-        """What the free entropy gains from an overlap to a larger one, and its derivative in the samples."""
-        ends = [-math.log1p(-q) for q in (low, high)]
-        panels = max(1, math.ceil(ends[1] - ends[0]))
-        x, weight = legendre(_ORDER)
-        width = (ends[1] - ends[0]) / panels
-        gain = slope = 0.0
-        for panel in range(panels):
-            for place, share in zip(ends[0] + width * (panel + 0.5 * (1.0 + x)), 0.5 * width * weight, strict=True):
-                known = np.array([[-math.expm1(-place)]])
-                told = known_information(self.target, known, self.fineness)
-                none, one = (float(self.prior.entropy_slope(known, told, n)[0, 0]) for n in (0.0, 1.0))
-                gain += share * math.exp(-place) * (none + samples * (one - none))
-                slope += share * math.exp(-place) * (one - none)
-        return gain, slope

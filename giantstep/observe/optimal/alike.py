@@ -1,0 +1,92 @@
+"""What labels tell where all indices of a target are known alike, Q = q 1, as curves in q.
+
+They do not depend on the samples, nor on the inputs: one curve serves all points of a target. With
+J(q) = E[E[t|y]^2]/(1 - q) of each index, J grows with q (the derivative is the mean square of a slope), is proportional
+to q near 0 where labels tell nothing at first, and to a power of 1/sqrt(1 - q) near 1.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from giantstep.law.labels import is_constant
+from giantstep.observe.optimal.curve import LEAST, Curve
+from giantstep.observe.optimal.error import least_error
+from giantstep.observe.optimal.fineness import Fineness, label_fineness
+from giantstep.observe.optimal.one import by_nodes
+from giantstep.observe.optimal.preimages import places_of
+from giantstep.observe.optimal.prior import Sought
+from giantstep.observe.optimal.smooth import on_grid
+from giantstep.observe.optimal.thresholds import first_threshold
+from giantstep.observe.optimal.told import fine, first_fineness, information
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_CLOSE, _EXACT = 3e-9, 0.01  # of what labels tell; the x below which rounding grows as 1/x
+_CLOSE_ERROR = 1e-9  # of the least error, over that without samples
+_TRIVIAL = 1e-7  # of what labels tell at first, beside which it is zero
+
+
+@dataclass(frozen=True, eq=False)
+class Alike:
+    """What labels tell of each of m indices: J(q) (1 - q)^(power/2) / q^order is the curve."""
+
+    curve: Curve
+    power: int
+    order: int
+
+    def information(self, q: float) -> float:
+        """E[E[t|y]^2] of one index. Raises NotConverged."""
+        return self.curve.at(q) * self._factor(q)
+
+    def error(self, q: float) -> float:
+        """Its error."""
+        return self.curve.error(q) * self._factor(q)
+
+    def _factor(self, q: float) -> float:
+        return (q if self.order else 1.0) * math.pow(1.0 - q, 1.0 - 0.5 * self.power)
+
+
+@lru_cache(maxsize=32)
+def told_alike(target: Target) -> Alike:
+    """That of a target whose indices are known alike."""
+    first = Fineness() if by_nodes(target) else first_fineness(target)
+    order = int(_told(target, 0.0, first) <= _TRIVIAL)
+    near, far = (_told(target, 1.0 - x * x, first) / (x * x) for x in (LEAST, 10.0 * LEAST))
+    power = min(max(round(math.log10(near / far)), 0), 2)
+
+    def computed(q: float, fineness: Fineness) -> float:
+        if q == 0.0 and order:
+            return 1.0 / first_threshold(Sought(target), fine(target)).samples
+        return _told(target, q, fineness) * math.pow(1.0 - q, 0.5 * power - 1.0) / (q if order else 1.0)
+
+    exact = places_of(target) is not None
+    return Alike(Curve(computed, first, lambda x: _CLOSE * max(1.0, _EXACT / x), exact=exact), power, order)
+
+
+@lru_cache(maxsize=4096)
+def _told(target: Target, q: float, fineness: Fineness) -> float:
+    m = target.indices
+    return float(np.trace(information(target, q * np.eye(m), fineness))) / m
+
+
+@lru_cache(maxsize=32)
+def error_alike(target: Target, by_sign: bool) -> Curve:
+    """The least error over q."""
+    nodes = target.indices == 1 and not by_sign and not is_constant(target.link)
+    first = Fineness() if nodes or (on_grid(target) and not by_sign) else label_fineness(target)
+    size = max(error_at(target, 0.0, first, False), 1e-300)
+
+    def computed(q: float, fineness: Fineness) -> float:
+        return error_at(target, q, fineness, by_sign)
+
+    return Curve(computed, first, lambda x: _CLOSE_ERROR * size, absolute=True)
+
+
+def error_at(target: Target, q: float, fineness: Fineness, by_sign: bool) -> float:
+    """The least error where all indices are known to q."""
+    return least_error(target, q * np.eye(target.indices), fineness, by_sign)
