@@ -27,15 +27,16 @@ from derive.symbols import RIDGE
 _ALGEBRA = ("solve_linear", "strengthen", "subtract", "begin", "descend", "finish")
 
 
-def emit_square(directions: int = 1, spikes: int = 1) -> str:
+def emit_square(directions: int = 1, spikes: int = 1, drawn: bool = False) -> str:
     """Text of the solver of the square loss, whose averages are explicit.
 
-    directions: of the target beside the spike, spikes: of the spike.
+    directions: of the target beside the spike, spikes: of the spike; drawn: of labels with moments of their own.
     """
-    system = saddle_system(SQUARE, directions, spikes)
+    system = saddle_system(SQUARE, directions, spikes, drawn)
     plan = analyse(system)
     beside = f"{directions} directions beside the spike, " * (directions > 1)
-    title = f"of the {system.name} loss, {beside}{of_spike(spikes)}any number of blocks K"
+    labels = "labels that are drawn, " * drawn
+    title = f"of the {system.name} loss, {labels}{beside}{of_spike(spikes)}any number of blocks K"
     return module_text(system, title, plan.report().splitlines(), emit_blockwise(plan), __name__)
 
 
@@ -123,8 +124,6 @@ def _entries(program: Program, plan: Plan) -> Iterator[str]:
         newton=newton, sweeps=_dispatch(plain, 1), tangents=_dispatch(along, 2).replace("numbers", "homogeneous")
     )
     yield Template(read("solve")).substitute(
-        scalars=len(program.places.scalars),
-        columns=", ".join(program.places.scalars),
         vectors=len(program.places.vectors),
         matrices=len(program.places.matrices),
         stages=len(torn),

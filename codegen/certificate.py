@@ -29,7 +29,7 @@ def emit_check(plan: Plan, kind: str = "Certificate") -> str:
         if name in inverses:
             lines += printer.assignments([(text(_matrix(inverses[name])), _entry(inverses[name]))])
         lines.append(f"{text(left)} = {text(right)}  # {labels.get(name, name)}")
-    columns = scalar_columns(system.directions, system.spikes)
+    columns = scalar_columns(system.directions, system.spikes, system.drawn)
     odd = tuple(name for name in sorted(system.partials) if name.endswith("g") and not name.endswith("gg"))
     arguments = "EQUATIONS, COLUMNS" + (f", odd={odd!r}" if odd else "") + of_features(system)
     check = [f"COLUMNS = {columns!r}", f"CERTIFICATE = {kind}({arguments})", "check = CERTIFICATE.check"]

@@ -48,10 +48,12 @@ from derive.directions import system_name
 from derive.loss.quadratic import SQUARE
 from derive.spectrum import LAWS, LawName
 
+DRAWN = "square_drawn"  # of the square loss and labels with moments of their own
 # system -> (directions of the target beside the spike, of the spike) of the modules in generated/: those that most
 # models have; others are emitted when they are first asked for
 COMMON = {
     SQUARE.name: ((1, 1), (1, 2), (2, 1)),
+    DRAWN: ((1, 1),),
     "isotropic": ((1, 1), (1, 2), (2, 1)),
     "penalised": ((1, 1),),
     "norms": ((1, 1), (2, 1)),
@@ -70,8 +72,8 @@ PAIRS: dict[LawName, tuple[tuple[int, int], ...]] = {
 
 def emit_system(name: str, directions: int = 1, spikes: int = 1) -> str:
     """Text of a module of ``systems/``: the solver of the square loss, or the equations of any with a spectral law."""
-    if name == SQUARE.name:
-        return emit_square(directions, spikes)
+    if name in (SQUARE.name, DRAWN):
+        return emit_square(directions, spikes, name == DRAWN)
     law = LAWS[name]
     return (emit_bulk if law.over else emit_coupled_system)(law, directions, spikes)
 

@@ -16,10 +16,13 @@ BLOCK_COLUMNS = ("mu0", "mu1", "mu2sq", "mu_c")  # the last one where the norms 
 PARAMETERS = ("alpha", "beta", "ridge", "noise", "inverse_dimension")
 
 
-def scalar_columns(directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
-    """What is given at a node before the features of the blocks; coordinates of kappa after the first come last."""
+def scalar_columns(directions: int = 1, spikes: int = 1, drawn: bool = False) -> tuple[str, ...]:
+    """What is given at a node before the features of the blocks: the moments of the clean label, and of one that is
+    drawn; coordinates of kappa after the first come last.
+    """
     first, *others = directions_of("kappa", spikes)
-    return (first, "weight", "nu0", *directions_of("nu1", directions), "nu2sq", *others)
+    label = ("label_nu0", *directions_of("label_nu1", directions), "label_nu2sq") if drawn else ()
+    return (first, "weight", "nu0", *directions_of("nu1", directions), "nu2sq", *label, *others)
 
 
 def block_columns(norms: bool) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class Program:
     quick: bool = False
 
     def __post_init__(self) -> None:
-        self.places.scalars = scalar_columns(self.system.directions, self.system.spikes)
+        self.places.scalars = scalar_columns(self.system.directions, self.system.spikes, self.system.drawn)
         self.labels |= {e.unknown: e.label for e in self.system.equations if e.label != e.unknown}
 
     def reserve(self, names: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ averages of its envelope.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -20,7 +20,7 @@ from derive.operations import computed, equal
 from derive.output import average, output_averages
 from derive.replica.averages import XI, sample_derivation
 from derive.replica.symmetry import conditional_output
-from derive.symbols import ALPHA, DELTA, MEAN, NOISE, NU0, NU2SQ, RISK, V
+from derive.symbols import ALPHA, CLEAN_RISK, DELTA, LABEL_NU0, LABEL_NU2SQ, MEAN, NOISE, NU0, NU2SQ, RISK, V
 from derive.trace import Derivation, Operation, Recorder
 
 B, C = index("b"), index("c")
@@ -33,7 +33,7 @@ class Energetic:
 
     ``fields``: functions of kappa in the order they can be evaluated; ``partials``: averages over the output that are
     no explicit expressions, with their derivatives in the fields; ``directions``: of the target beside the spike;
-    ``spikes``: directions of the spike itself.
+    ``spikes``: directions of the spike itself; ``drawn``: whether the label has moments of its own.
     """
 
     expression: sp.Expr
@@ -44,15 +44,17 @@ class Energetic:
     directions: int = 1
     partials: Mapping[str, Mapping[str, sp.Expr]] = field(default_factory=dict)
     spikes: int = 1
+    drawn: bool = False
 
 
-def quadratic_energy(envelope: MoreauEnvelope, directions: int = 1, spikes: int = 1) -> Energetic:
+def quadratic_energy(envelope: MoreauEnvelope, directions: int = 1, spikes: int = 1, drawn: bool = False) -> Energetic:
     """The energetic part of a loss whose envelope is quadratic in (y - omega).
 
+    drawn: labels are drawn given the target, by flips, noise inside the link or a channel.
     Raises ValueError where the envelope does not depend on (y - omega)^2 alone. Source: [CUI24] eq. (86), (91).
     """
     trace = Recorder("Energetic part", (envelope.derivation,))
-    fields = output_fields(trace, directions, spikes)
+    fields = output_fields(trace, directions, spikes, drawn=drawn)
     with trace.between():
         trace.extend(sample_derivation())
     expression = trace.derive(
@@ -80,8 +82,8 @@ def quadratic_energy(envelope: MoreauEnvelope, directions: int = 1, spikes: int 
             lambda _, loss, prox: envelope.loss.error_scale * Expectation(_at_risk(loss.xreplace({F: prox})), KAPPA)
         ),
     )
-    errors = _errors(trace, training)
-    return Energetic(expression, fields, *errors, trace.finish(), directions, spikes=spikes)
+    errors = _errors(trace, training, "conditional risk of the clean label" if drawn else "conditional risk")
+    return Energetic(expression, fields, *errors, trace.finish(), directions, spikes=spikes, drawn=drawn)
 
 
 def output_energy(directions: int = 1, spikes: int = 1, norms: bool = False) -> Energetic:
@@ -114,59 +116,87 @@ def output_energy(directions: int = 1, spikes: int = 1, norms: bool = False) -> 
         by=lambda _: Expectation(average("avg_l"), KAPPA),
         test="names the average of a sample, which the kernel of a loss supplies",
     )
-    errors = _errors(trace, training)
+    errors = _errors(trace, training, "conditional risk")
     return Energetic(expression, fields[:-1], *errors, trace.finish(), directions, averages.partials, spikes)
 
 
-def output_fields(trace: Recorder, directions: int = 1, spikes: int = 1, norms: bool = False) -> tuple[Definition, ...]:
-    """The conditional law of the output and of the label given kappa in R^spikes, and the conditional risk."""
+def output_fields(
+    trace: Recorder, directions: int = 1, spikes: int = 1, norms: bool = False, drawn: bool = False
+) -> tuple[Definition, ...]:
+    """The conditional law of the output and of the label given kappa in R^spikes, and the conditional risk.
+
+    drawn: that of the label beside that of the clean one.
+    """
     names = directions_of("slope", directions)
     output = conditional_output(trace, directions, spikes, norms)
-    risk = _conditional_risk(trace, [block_field(name)(KAPPA) for name in names])
+    risks = [Definition("risk", (), _conditional_risk(trace, names, _DRAWN if drawn else _PLAIN))]
+    risks += [Definition("clean_risk", (), _conditional_risk(trace, names, _CLEAN))] * drawn
     return (
         Definition("V", (), output.response),
         *(Definition(name, (), body) for name, body in zip(names, output.slopes, strict=True)),
         Definition("mean", (), output.mean),
         Definition("Delta", (), output.delta),
-        Definition("risk", (), risk),
+        *risks,
     )
 
 
-def _conditional_risk(trace: Recorder, slopes: list[sp.Expr]) -> sp.Expr:
-    """E[(y - omega)^2 | kappa] from the Hermite expansion of label and output in t."""
-    t = [sp.Symbol(name, real=True) for name in directions_of("t", len(slopes))]
-    hermite = [block_field(name)(KAPPA) for name in directions_of("nu1", len(t))]
-    label = NU0(KAPPA) + sp.Add(*(nu * x for nu, x in zip(hermite, t, strict=True))) + REST
+@dataclass(frozen=True)
+class _Label:
+    """A label given kappa by its Hermite coefficients; noise: of its own, beside its rest."""
+
+    words: str
+    mean: Callable[..., sp.Expr]
+    linear: str
+    rest: Callable[..., sp.Expr]
+    noise: sp.Expr
+    risk: Callable[..., sp.Expr]
+    variance: str
+
+
+_PLAIN = _Label("", NU0, "nu1", NU2SQ, NOISE, RISK, "$\\nu_{\\star}^2$ plus the noise")
+_DRAWN = _Label("", LABEL_NU0, "label_nu1", LABEL_NU2SQ, NOISE, RISK, "$(\\nu_{\\star}^{y})^2$ plus the noise")
+_CLEAN = _Label(" of the clean label", NU0, "nu1", NU2SQ, sp.S.Zero, CLEAN_RISK, "$\\nu_{\\star}^2$")
+
+
+def _conditional_risk(trace: Recorder, names: Sequence[str], of: _Label) -> sp.Expr:
+    """E[(y - omega)^2 | kappa] from the Hermite expansion of label and output in t; names: of the slopes."""
+    slopes, t = (
+        [block_field(name)(KAPPA) for name in names],
+        [sp.Symbol(name, real=True) for name in directions_of("t", len(names))],
+    )
+    hermite = [block_field(name)(KAPPA) for name in directions_of(of.linear, len(t))]
+    label = of.mean(KAPPA) + sp.Add(*(nu * x for nu, x in zip(hermite, t, strict=True))) + REST
     trace.define(
-        "label",
-        Y,
+        f"label{of.words and ', clean'}",
+        sp.Function("y_clean", real=True)(KAPPA) if of.words else Y,
         label,
-        "Hermite expansion of the label in $t$ given $\\kappa$; the rest is orthogonal to 1 and "
-        "$t$ and has variance $\\nu_{\\star}^2$ plus the noise",
+        f"Hermite expansion{of.words or ' of the label'} in $t$ given $\\kappa$; the rest is orthogonal to 1 and "
+        f"$t$ and has variance {of.variance}",
         "[CUI24] App. C",
     )
     output = MEAN(KAPPA) + sp.Add(*(f * x for f, x in zip(slopes, t, strict=True))) + sp.sqrt(DELTA(KAPPA)) * XI
-    trace.define("output", OMEGA, output, "the Gaussian output by its mean, slope and variance", "[CUI24] App. C")
-    variances = {**dict.fromkeys(t, sp.S.One), XI: sp.S.One, REST: NU2SQ(KAPPA) + NOISE}
+    if not of.words:
+        trace.define("output", OMEGA, output, "the Gaussian output by its mean, slope and variance", "[CUI24] App. C")
+    rest = of.rest(KAPPA) + of.noise
+    variances = {**dict.fromkeys(t, sp.S.One), XI: sp.S.One, REST: rest}
     return trace.derive(
-        "conditional risk",
-        RISK(KAPPA),
+        f"conditional risk{of.words}",
+        of.risk(KAPPA),
         computed(
             "average",
             "$E[(y-\\omega)^2|\\kappa]$: $t$, $\\xi$ and the rest of the label are centred and orthogonal",
-            "label",
+            f"label{of.words and ', clean'}",
             "output",
             by=lambda y, omega: second_moment(y - omega, variances),
-            test=equal(lambda y, omega: _gaussian_average((y - omega) ** 2, t)),
+            test=equal(lambda y, omega: _gaussian_average((y - omega) ** 2, t, rest)),
         ),
         "THEORY section 4",
     )
 
 
-def _gaussian_average(body: sp.Expr, t: list[sp.Symbol]) -> sp.Expr:
+def _gaussian_average(body: sp.Expr, t: list[sp.Symbol], variance: sp.Expr) -> sp.Expr:
     """Over t, xi and a normal rest of the label with its variance."""
-    rest = sp.sqrt(NU2SQ(KAPPA) + NOISE) * REST
-    return Expectation(body.xreplace({REST: rest}), *t, XI, REST)
+    return Expectation(body.xreplace({REST: sp.sqrt(variance) * REST}), *t, XI, REST)
 
 
 def second_moment(linear: sp.Expr, variances: dict[sp.Symbol, sp.Expr]) -> sp.Expr:
@@ -195,8 +225,11 @@ def _at_prox(loss: sp.Expr, prox: sp.Expr) -> sp.Expr:
     return sp.factor(loss.subs(F, prox) / (Y - OMEGA) ** 2).subs(VARIANCE, V(KAPPA))
 
 
-def _errors(trace: Recorder, training: Operation) -> tuple[sp.Expr, sp.Expr]:
-    """Derive training and test error as averages over kappa; the latter against the clean target."""
+def _errors(trace: Recorder, training: Operation, judged: str) -> tuple[sp.Expr, sp.Expr]:
+    """Derive training and test error as averages over kappa; the latter against the clean target.
+
+    judged: the step that has its conditional risk, but for the noise.
+    """
     found = trace.derive("training error", sp.Symbol("train_error"), training, "[CUI24] eq. (91)")
     test = trace.derive(
         "test error",
@@ -204,7 +237,7 @@ def _errors(trace: Recorder, training: Operation) -> tuple[sp.Expr, sp.Expr]:
         computed(
             "average",
             "the conditional risk, against the clean target",
-            "conditional risk",
+            judged,
             by=lambda risk: Expectation(risk.subs(NOISE, 0), KAPPA),
             test=equal(lambda risk: sp.Subs(Expectation(risk, KAPPA), NOISE, 0)),
         ),

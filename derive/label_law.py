@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from itertools import combinations_with_replacement
 
@@ -17,7 +17,7 @@ from derive.labels import FLIPS, PROBIT, IndexFunction, numbered
 from derive.operations import AVERAGE_WRITTEN, computed, put_in
 from derive.output import X
 from derive.replica.averages import XI
-from derive.symbols import DELTA, MEAN, NOISE, NU0, NU2SQ
+from derive.symbols import DELTA, LABEL_NU0, LABEL_NU2SQ, MEAN, NOISE, NU0, NU2SQ
 from derive.trace import Claim, Derivation, Operation, Recorder
 
 LABEL, OUTPUT = sp.Symbol("y", real=True), sp.Symbol("omega", real=True)
@@ -198,11 +198,54 @@ def averages_over_output(
             "any function of label and output averaged at fixed $\\kappa$",
             "label of the channel",
             "output given kappa",
-            by=lambda y, omega: _expectation(y, omega, (*variables, *((LABEL_NOISE,) if noise else ())), channel),
+            by=lambda y, omega: _expectation(
+                lambda label: sp.Function("F")(label, omega),
+                y,
+                (*variables, *((LABEL_NOISE,) if noise else ())),
+                channel,
+            ),
             test=AVERAGE_WRITTEN,
         ),
         _CHANNEL,
     )
+    return trace.finish()
+
+
+def label_given_kappa(
+    link: IndexFunction, *, flips: bool, probit: bool, channel: ChannelLaw | None = None
+) -> Derivation:
+    """The Hermite coefficients in t of a label that is drawn: all that the square loss knows of it.
+
+    channel: the law of a label that is drawn given the link. Gaussian noise that is added is left out.
+    """
+    trace = Recorder("Label given $\\kappa$")
+    count, drawn = len(link.variables), channel is not None
+    inside = _record_channel(trace, link, flips=flips, probit=probit, noise=False, drawn=drawn)
+    names, t = directions_of("label_nu1", count), numbered("t", count)
+    linear = [block_field(name)(KAPPA) for name in names]
+
+    def averaged(label: sp.Expr, weight: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
+        return _expectation(weight, label, inside, channel)
+
+    functions = zip(("label_nu0", *names), (LABEL_NU0(KAPPA), *linear), (sp.S.One, *t), strict=True)
+    for name, function, by in functions:
+
+        def moment(label: sp.Expr, by: sp.Expr = by) -> sp.Expr:
+            return averaged(label, lambda y: by * y)
+
+        rule = "the mean of the label given $\\kappa$" if by == 1 else "its linear coefficient in $t$"
+        trace.derive(
+            name, function, computed("average", rule, "label of the channel", by=moment, test=AVERAGE_WRITTEN), _CHANNEL
+        )
+    squares = LABEL_NU0(KAPPA) ** 2 + sp.Add(*(nu**2 for nu in linear))
+    rest = computed(
+        "average",
+        "the rest of its variance",
+        "label of the channel",
+        by=lambda label: averaged(label, lambda y: y**2) - squares,
+        test=AVERAGE_WRITTEN,
+    )
+    trace.derive("label_nu2sq", LABEL_NU2SQ(KAPPA), rest, _CHANNEL)
     return trace.finish()
 
 
@@ -287,15 +330,17 @@ def _centre(count: int) -> sp.Expr:
 
 
 def _expectation(
-    label: sp.Expr, output: sp.Expr, variables: tuple[sp.Symbol, ...], channel: ChannelLaw | None
+    function: Callable[[sp.Expr], sp.Expr],
+    label: sp.Expr,
+    variables: tuple[sp.Symbol, ...],
+    channel: ChannelLaw | None,
 ) -> sp.Expr:
-    """Of a function of label and output over the variables, the flip, and what a channel draws."""
-    function = sp.Function("F")
+    """Of a function of the label over the variables, the flip, and what a channel draws."""
     if channel is not None:
-        return Expectation(channel.average(function(LABEL, output), LABEL, label), *variables)
+        return Expectation(channel.average(function(LABEL), LABEL, label), *variables)
     if FLIP not in label.free_symbols:
-        return Expectation(function(label, output), *variables)
-    kept, turned = (Expectation(function(label.subs(FLIP, sign), output), *variables) for sign in (1, -1))
+        return Expectation(function(label), *variables)
+    kept, turned = (Expectation(function(label.subs(FLIP, sign)), *variables) for sign in (1, -1))
     return (1 - FLIPS) * kept + FLIPS * turned
 
 

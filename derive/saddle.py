@@ -92,7 +92,7 @@ class SaddleSystem:
 
     ``partials``: averages over the output that a kernel supplies at each node of kappa (none for the square loss), with
     their derivatives in the fields; ``directions``: of the target beside the spike; ``spikes``: of the spike itself;
-    ``law``: of the bulk's spectrum.
+    ``law``: of the bulk's spectrum; ``drawn``: whether the label has moments beside those of the clean target.
     """
 
     name: str
@@ -109,6 +109,7 @@ class SaddleSystem:
     free_energy: sp.Expr
     derivation: Derivation
     law: SpectralLaw
+    drawn: bool = False
 
     def equation(self, unknown: str) -> Equation:
         """The equation that fixes a family. Raises KeyError."""
@@ -121,14 +122,17 @@ def member(name: str, indices: tuple[sp.Symbol, ...] | None = None) -> sp.Indexe
 
 
 @lru_cache(maxsize=32)
-def saddle_system(loss: Loss = SQUARE, directions: int = 1, spikes: int = 1) -> SaddleSystem:
+def saddle_system(loss: Loss = SQUARE, directions: int = 1, spikes: int = 1, drawn: bool = False) -> SaddleSystem:
     """Derive the saddle-point system of a loss with a quadratic envelope, for any number of blocks.
 
-    directions: number of directions of the target beside the spike; spikes: of the spike, kappa in R^spikes.
+    directions: number of directions of the target beside the spike; spikes: of the spike, kappa in R^spikes;
+    drawn: labels have moments of their own beside those of the clean target.
     Raises ValueError where the loss has no envelope of the required form. Source: [CUI24] Result 3.3, App. C-D.
     """
     envelope = moreau_envelope(loss)
-    return _system(loss.name, (envelope.derivation,), free_energy(quadratic_energy(envelope, directions, spikes)))
+    return _system(
+        loss.name, (envelope.derivation,), free_energy(quadratic_energy(envelope, directions, spikes, drawn))
+    )
 
 
 @lru_cache(maxsize=32)
@@ -164,6 +168,7 @@ def _system(name: str, before: tuple[Derivation, ...], energy: FreeEnergy) -> Sa
         energy.expression,
         trace.finish(),
         energy.law,
+        energetic.drawn,
     )
 
 

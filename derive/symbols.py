@@ -29,8 +29,9 @@ T, M, P, S, ADJOINT = family("T"), family("M"), family("P"), family("S"), family
 MU0, MU1, MU2SQ = block_field("mu0"), block_field("mu1"), block_field("mu2sq")
 MU_C = block_field("mu_c")  # what mu0 changes by with the norm of a row, c dmu0/dc
 NU0, NU1, NU2SQ = block_field("nu0"), block_field("nu1"), block_field("nu2sq")
+LABEL_NU0, LABEL_NU2SQ = block_field("label_nu0"), block_field("label_nu2sq")  # of a label that is drawn
 MEAN, SLOPE, DELTA, V = block_field("mean"), block_field("slope"), block_field("Delta"), block_field("V")
-RISK = block_field("risk")
+RISK, CLEAN_RISK = block_field("risk"), block_field("clean_risk")
 
 # in the first two indices
 SYMMETRIC = frozenset({"Q1", "Q1_hat", "V1", "V1_hat", "M", "S", "Mx", "Sx", "law_nn", "Q1_12", "Q1_hat_12"})

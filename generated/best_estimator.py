@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 4436ddf9a3613b3c, runtime 81434616722a9e60.
+Generated; do not edit. Signature acd27534b3e08e10, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4436ddf9a3613b3c9fc69697ca4cb5e352371d427321fca9a300f7d7726adad5"
+SIGNATURE = "acd27534b3e08e1034d11f08b7bba7d1c75f63383853e14f8251badfc6c36dab"
 
 
 def overlap(lower, information, alpha):

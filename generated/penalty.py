@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature c0a38c6a98ce7038, runtime 81434616722a9e60.
+Generated; do not edit. Signature f78e0005698c80b4, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c0a38c6a98ce703853d59bfded3da497a7f65b107836b7c03bdcabb3e7d6da77"
+SIGNATURE = "f78e0005698c80b4b1f9994ca54acc4936d2bce5750326119271d6604281f3cb"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 9f097d7bcad3d1b8, runtime 81434616722a9e60.
+Generated; do not edit. Signature 9664a3c7c2d40b7f, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "9f097d7bcad3d1b802fa7f4d28dc1dab84da0a4e35fe95dbcb92f1237847b1b9"
+SIGNATURE = "9664a3c7c2d40b7f3c81c70a8945c72dead38b44b4c78e98624dee190904b47d"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature c4abf5191cc09d76, runtime 81434616722a9e60.
+Generated; do not edit. Signature aa6268c160b8ad39, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c4abf5191cc09d7649ec3a509da60b573d161c6bfea07c645fc6b88f7f8cd34d"
+SIGNATURE = "aa6268c160b8ad39673916e7c7e1d04fc1e89c93fb63bd3d5ca55780010150a7"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

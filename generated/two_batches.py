@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 65e744d3ead7c4c2, runtime 81434616722a9e60.
+Generated; do not edit. Signature 267096c0cdcdc6f6, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "65e744d3ead7c4c2cb424cfad6931c200c3cbc9a9d6e81f3d5b4da4c4ece93f9"
+SIGNATURE = "267096c0cdcdc6f656a94c56af7a750010fa5ba9294e0f56d10c1f38a815708d"
 
 
 def directions(*, gamma, **_):

@@ -38,11 +38,15 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "nu0": r"\nu_{0}",
         "nu1": r"\nu_{1}",
         "nu2sq": r"\nu_{\star}^{2}",
+        "label_nu0": r"\nu_{0}^{y}",
+        "label_nu1": r"\nu_{1}^{y}",
+        "label_nu2sq": r"(\nu_{\star}^{y})^{2}",
         "mean": r"\bar{f}",
         "slope": r"f_{\perp}",
         "Delta": r"\Delta",
         "V": "V",
         "risk": r"\mathcal{R}",
+        "clean_risk": r"\mathcal{R}_{\star}",
         "free_energy": r"\Phi",
         "Px": "P",
         "Sx": "S",
@@ -244,7 +248,9 @@ VARIANCES = frozenset({"noise", "probit"})
 _ADJOINT = "adjoint_"
 _MATRIX = "matrix_"  # of an inverse
 _SLOPE = "dE_d"  # of all equations on their adjoints
-_NUMBERED = re.compile(r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|law_vo|law_oo|mix)_(\d+(?:_\d+)?)")
+_NUMBERED = re.compile(
+    r"(psi|psi_hat|zeta|zeta_hat|kappa|loading|slope|nu1|label_nu1|law_vo|law_oo|mix)_(\d+(?:_\d+)?)"
+)
 _COORDINATE = re.compile(r"kappa_\d+")
 _FACTOR = re.compile(r"t_\d+|xx|[tFMghlx]")
 _AVERAGE = re.compile(rf"avg_((?:{_FACTOR.pattern})+)")  # a name with another letter keeps SymPy's spelling

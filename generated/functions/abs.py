@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 40fc8f202b34ba16, runtime 81434616722a9e60.
+Generated; do not edit. Signature c094ec8d450698bc, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "40fc8f202b34ba16f73cd30acab699e23be660a59b1627716e5f135cc844ca1f"
+SIGNATURE = "c094ec8d450698bc648bdf638053a9381875246ac231ef779066394b261c6012"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

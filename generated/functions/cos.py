@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature eed91e13c8bf1e94, runtime 81434616722a9e60.
+Generated; do not edit. Signature 803ee6aeca7a82ef, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "eed91e13c8bf1e94d51871d769692cba6e862d1fc0ceaac57422f6cebb555b7a"
+SIGNATURE = "803ee6aeca7a82eff3d20ae8dc91d321ace76db320c5b84ae6e3f5f79b34743c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

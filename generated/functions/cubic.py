@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 783a599060d16492, runtime 81434616722a9e60.
+Generated; do not edit. Signature 5a5442a6cb8bdb85, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "783a599060d16492a227efcaf3e906857b5a00b843bb69bfeac35d629cce798a"
+SIGNATURE = "5a5442a6cb8bdb85acc6f7b377ab8de5827ceb00d8a2f926320e12b73a3050c9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

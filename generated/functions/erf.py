@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f8da56dbd9758781, runtime 81434616722a9e60.
+Generated; do not edit. Signature 4de5b8f18b92cc46, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "f8da56dbd97587812d528c486a116c65b5ca9238e1e2657c701859add1c73d5c"
+SIGNATURE = "4de5b8f18b92cc463efb8950ba28ada52c6dcfd6245f7ea6ef03f74534dbd2a5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9761a8e6806959f9, runtime 81434616722a9e60.
+Generated; do not edit. Signature cc799e09db4d077e, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "9761a8e6806959f9d0f53d05eded7d0c043ee0e426ac4b572e72edf5daba0cd0"
+SIGNATURE = "cc799e09db4d077e34102eb00f0369a03423c46d4329f233252592ea7a2d9bd4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

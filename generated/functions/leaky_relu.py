@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f5403487f793adbe, runtime 81434616722a9e60.
+Generated; do not edit. Signature 153694c31740ace2, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "f5403487f793adbe895cc041cf978107b99b3b312eb41697d34d06069e6b09cd"
+SIGNATURE = "153694c31740ace29140ae85fa50feaa6ef475037fbe17e144b1cc85a039ab62"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 60dde26d006a3d06, runtime 81434616722a9e60.
+Generated; do not edit. Signature 3b7ca0f2d747fa32, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "60dde26d006a3d06b5d466ecf8b40e160ef384a13a2caff2019e754504a5b3cc"
+SIGNATURE = "3b7ca0f2d747fa32d3fa233da75c320b98df977fa4860309f562ae2046c46752"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

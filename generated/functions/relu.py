@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f1973f77a8e684bb, runtime 81434616722a9e60.
+Generated; do not edit. Signature 56d654d9f20af4f0, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "f1973f77a8e684bb15449fc9bb56d4696c2c2c514f15b674e739458c3cd7e8e5"
+SIGNATURE = "56d654d9f20af4f0d5d78189ae5c7c6d997a96a3809c41815d3d152caea5299b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 236f3822e97530db, runtime 81434616722a9e60.
+Generated; do not edit. Signature 4dfee91573e18900, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "236f3822e97530dbebf6a3a655106daa2b12e32ece890b17dfe32fd8a27364a1"
+SIGNATURE = "4dfee91573e18900d4b04f146f8fabb11a48a462ab38a95178334319ea6c8efc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c5392bdf8d6ef89c, runtime 81434616722a9e60.
+Generated; do not edit. Signature 38f2c3791c9e6cec, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "c5392bdf8d6ef89c4b501d41f59cb2c8921ebf9676406bb4b528734ec294da82"
+SIGNATURE = "38f2c3791c9e6cecfe982deb8865a5df6686609b0bd29c6c090100c5315e0aff"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

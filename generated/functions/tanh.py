@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature aaabed44fe3ed11c, runtime 81434616722a9e60.
+Generated; do not edit. Signature 14d3f87d220f3a8a, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "aaabed44fe3ed11c3d3a9774032427dcea5ea1b96e960831aa525a9ad7432d76"
+SIGNATURE = "14d3f87d220f3a8a6afe36c08de68704cebbfb8d614b01c329e2d934e4db8307"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature fc04ce98916cbb5a, runtime 81434616722a9e60.
+Generated; do not edit. Signature 9734788af7e61ea8, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "fc04ce98916cbb5aef7e0851830ee4a8237947fe3a392ed1d6282d58485a9507"
+SIGNATURE = "9734788af7e61ea818d618951eaed4b2ea3bbfa494468f78388297027282c72b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

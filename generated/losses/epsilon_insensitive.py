@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 8d58753f98064152, runtime 81434616722a9e60.
+Generated; do not edit. Signature 8ef165ec892a7944, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "8d58753f9806415289bbc12b2b019478c2cecc2b6d73c0be413b0a425da7aaeb"
+SIGNATURE = "8ef165ec892a7944acdf936d53d5c65af160c66e1d2ec7a3ba27aae5b84b5de8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature fbeac062e0de94f2, runtime 81434616722a9e60.
+Generated; do not edit. Signature 1c1e7a9f3ff4f6ef, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "fbeac062e0de94f27283bde927cb9775490aed7063f64986722e1845e0cd57e6"
+SIGNATURE = "1c1e7a9f3ff4f6ef21143cc6046c5ca5eef3caed6be19d95315039a3c5e5a6bf"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

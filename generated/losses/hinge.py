@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 0205d8ee8c74e3da, runtime 81434616722a9e60.
+Generated; do not edit. Signature 660eefcef11158ab, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "0205d8ee8c74e3da84c685f3bc017043b7abdee635937b46a6a24b2b9210fea4"
+SIGNATURE = "660eefcef11158ab2354e9a5f628aa8a4ba968680ad9dd91912152bb5e2a59c3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

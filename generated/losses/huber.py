@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 80951f124df7ba6a, runtime 81434616722a9e60.
+Generated; do not edit. Signature cddc846abd3f6230, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "80951f124df7ba6a573630dc44106bae585ff22ffdaee7ed9d50d8c5dde4eb1d"
+SIGNATURE = "cddc846abd3f6230eb28a7104a55de9a58406c12b0e4f0e49721aaf543f57199"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 06a304d258716c87, runtime 81434616722a9e60.
+Generated; do not edit. Signature 6591e6fad04cbd7e, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "06a304d258716c879195741e8a0db607ad36ba2998369377d9c71518df361a61"
+SIGNATURE = "6591e6fad04cbd7e1484342e891ad8016b7a3eabbcb53f04ad8ff8f4642265e6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

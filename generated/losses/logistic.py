@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature dd121ab3b35a7b39, runtime 81434616722a9e60.
+Generated; do not edit. Signature b805bffa5fcf5f2f, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "dd121ab3b35a7b3973e63452087e0abc535cf956990ac19f2560c19faa02971b"
+SIGNATURE = "b805bffa5fcf5f2fb097dd2183e4fcc18401012978645244cffad9579c8ac9ad"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 908db67fb1cac137, runtime 81434616722a9e60.
+Generated; do not edit. Signature aa1bb0207e1f0ccf, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "908db67fb1cac1373fcaeb4cada31fa12116f9398b8d849426a90e096e5014f3"
+SIGNATURE = "aa1bb0207e1f0ccf615fe9614b111fe1bbf7d0ee6ee2d56a592b86853bf9a813"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d0efe5d1aea9e080, runtime 81434616722a9e60.
+Generated; do not edit. Signature 1640e8b6e372ae53, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "d0efe5d1aea9e080735efe4a4e27de502ac6876d3dd5ad18a5d100764f623be6"
+SIGNATURE = "1640e8b6e372ae534497f8b4222e134d98dcba31aa0fe3d09f40450ac555c3f4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

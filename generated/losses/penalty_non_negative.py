@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c0ab268b1b801343, runtime 81434616722a9e60.
+Generated; do not edit. Signature e784451ee0c10695, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "c0ab268b1b801343c6a81005374ce94be6477fcff978807de11ae885da907c4d"
+SIGNATURE = "e784451ee0c106954c6ac759dc6a0989e2e18957764182ce73d07c901c89d7fc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 4473d665e2ef9f97, runtime 81434616722a9e60.
+Generated; do not edit. Signature 96c3282b1ae4058b, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "4473d665e2ef9f97136d0c06c55f32983fe0511885060809a6c329aaa92e8e9a"
+SIGNATURE = "96c3282b1ae4058b8a3ad2b8e82f02a9388c063c0eee0ca5b04eca52b8a870a2"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 637dfe2648c7972d, runtime 81434616722a9e60.
+Generated; do not edit. Signature d38436f09612c028, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "637dfe2648c7972de19cf3e1f944ef9022cfd9c2ac179c80e12ed91fe4dfbdc6"
+SIGNATURE = "d38436f09612c028d9e31cb46da716dfec6bf3036ec185b65dff26e7d7c6114d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 44fa2a77a3c19ad5, runtime 81434616722a9e60.
+Generated; do not edit. Signature 421d198cbe2d3ae5, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "44fa2a77a3c19ad525d093d9a9bbd1759989c60aa1f898610d32e95a1b8530ca"
+SIGNATURE = "421d198cbe2d3ae52e6aab3f4cdd4170912847d1c3e7a620cfe2605afdf183ca"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

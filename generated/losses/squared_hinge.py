@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 6ee6ac1aa338f0ac, runtime 81434616722a9e60.
+Generated; do not edit. Signature 775f58ba3a6ee132, runtime 81434616722a9e60.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "6ee6ac1aa338f0acd9b2c0c7f7b883f17f1977f2cdb2d9441d4aca7faea03d6f"
+SIGNATURE = "775f58ba3a6ee132898b83f55c835d8ec7b98bc710a13d014d1145ef436252da"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 2e12de80180aeb9b.
+Generated; do not edit. Signature 96e115418f82c499.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2e12de80180aeb9b3a7d8134a30eb1b5325c7b5c0a0d45bc238c9c2503d5d889"
+SIGNATURE = "96e115418f82c49916f2ceee1c7a051a5666bafbbcd3be6ac9537779f223fa1b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 15c60c5ea8f46de1.
+in X). Generated; do not edit. Signature e8eab8ea11eb1cd8.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "15c60c5ea8f46de1518aa011b6a02a5ba4a0bad0408a4e672ac77d97a81b7093"
+SIGNATURE = "e8eab8ea11eb1cd8cf56d6d8dad221681e599f8f786a3a5b83da2ab4d2285bd5"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature c179cfe5ebebd080.
+Generated; do not edit. Signature 18f35b32ba75067a.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c179cfe5ebebd0807815d0d0732ba8568917715b3ba83a3334fdf5fc87b43263"
+SIGNATURE = "18f35b32ba75067a6120e8560d7eaa27fdcbf08afaf5eb5fdaba0c43116fe97a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 0c3086c44f81dce6.
+Generated; do not edit. Signature cdd2f3782544fd69.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "0c3086c44f81dce6c5d6ca6c68a4491985e09dd38444cc77f51e48f70099043f"
+SIGNATURE = "cdd2f3782544fd69f5b334bec56b922281fb1eed0593fe3ecfb012e8bfda17e6"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

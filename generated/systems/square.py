@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f0aa556c07270e03.
+in X). Generated; do not edit. Signature 079d7f07ddea37c4.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "f0aa556c07270e038bac4108ed99401caec915ba0547b5a118c9a33e8aa5ccea"
+SIGNATURE = "079d7f07ddea37c4736e39b6930b6bf546411636356c9035e981f7ba0da359ac"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -470,7 +470,7 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
 def solve(rough, node, fraction, parameters, square, negligible, work, field, members, sizes, warm, out, status):
     """Solve the system at many points, each by itself: on rough nodes where there are some, and from there on node.
 
-    node[5 + 3K, N]: kappa, weight, nu0, nu1, nu2sq, then mu0, mu1, mu2sq per block; fraction[K];
+    node[ROWS + 3K, N]: the rows named above, then mu0, mu1, mu2sq per block; fraction[K];
     parameters[p] = (alpha, beta, ridge, noise, inverse_dimension); work[p]: vectors, then matrices; members and sizes:
     the places in it of the sizes[stage] unknowns of a stage, and of their residuals, by the roles of ``unknowns``, so
     that one loop serves every stage and any K; of a symmetric matrix one of each pair (b, c), (c, b) is an unknown;

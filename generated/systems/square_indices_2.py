@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 657af5b304e63874.
+in X). Generated; do not edit. Signature f8c1de05b0dab03a.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "657af5b304e63874b55c28d8f19ad290ca3b524bde96bb687bc3692581da2d31"
+SIGNATURE = "f8c1de05b0dab03a2ea8e650a4d38942c7826bd355f76bde796bcfcfcad0ce9f"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
@@ -499,7 +499,7 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
 def solve(rough, node, fraction, parameters, square, negligible, work, field, members, sizes, warm, out, status):
     """Solve the system at many points, each by itself: on rough nodes where there are some, and from there on node.
 
-    node[6 + 3K, N]: kappa, weight, nu0, nu1_1, nu1_2, nu2sq, then mu0, mu1, mu2sq per block; fraction[K];
+    node[ROWS + 3K, N]: the rows named above, then mu0, mu1, mu2sq per block; fraction[K];
     parameters[p] = (alpha, beta, ridge, noise, inverse_dimension); work[p]: vectors, then matrices; members and sizes:
     the places in it of the sizes[stage] unknowns of a stage, and of their residuals, by the roles of ``unknowns``, so
     that one loop serves every stage and any K; of a symmetric matrix one of each pair (b, c), (c, b) is an unknown;

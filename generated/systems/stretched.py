@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ef3cf9a8f194892c.
+Generated; do not edit. Signature ddfb2a92500a3c7a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ef3cf9a8f194892c878fe970610a5417236031bad1629c8dbabb5f4276390a7f"
+SIGNATURE = "ddfb2a92500a3c7a601a061e9f4303a6ba06c352646f5993c8deda74db5fa223"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

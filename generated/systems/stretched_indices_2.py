@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 517b46b1980fe5db.
+Generated; do not edit. Signature edd6998e883d59a0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "517b46b1980fe5db7f57c539aae1199a177ff4261cb5a5b4fc1be6c2e3184663"
+SIGNATURE = "edd6998e883d59a0b10503f5b23054da1ce1f34744a8577006cfc4116b6ca61e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

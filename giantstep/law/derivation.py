@@ -19,7 +19,13 @@ from derive.continuous_readout import continuous_readout
 from derive.features import Origin, bias_condition, features_given_kappa
 from derive.further_step import further_step
 from derive.gradient_step import GradientStepMap, gradient_step_map
-from derive.label_law import averages_over_output, error_of_mean, misclassification, target_given_kappa
+from derive.label_law import (
+    averages_over_output,
+    error_of_mean,
+    label_given_kappa,
+    misclassification,
+    target_given_kappa,
+)
 from derive.labels import FLIPS, PROBIT, IndexFunction, index_function
 from derive.language.catalogue import lookup
 from derive.language.grammar import ExpressionError, parse
@@ -42,7 +48,7 @@ from derive.to_sympy import to_sympy
 from derive.trace import Derivation, DerivationStep
 from derive.two_batches import two_batches
 from derive.two_readouts import pair_system
-from giantstep.law.kind import bulk_kind, is_closed
+from giantstep.law.kind import bulk_kind, is_closed, is_drawn
 from giantstep.law.spike import by_blocks, rank_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
@@ -234,19 +240,16 @@ def _origin(model: Model) -> Origin:
 
 def _equations(model: Model) -> Iterator[Derivation]:
     """The loss, the averages that it enters by, the system, and what is read off it."""
+    target, loss = model.target, model.fit.loss
+    link, channel = index_function(target.link), None if target.channel is None else channel_of(target.channel)
+    drawn = {"flips": target.flips > 0.0, "probit": target.probit > 0.0}
     if is_closed(model):
+        if is_drawn(target):
+            yield label_given_kappa(link, **drawn, channel=channel)
         yield system_of(model).derivation
         return
-    target, loss = model.target, model.fit.loss
     yield moreau(loss_of_entry(loss.entry)).derivation
-    yield averages_over_output(
-        index_function(target.link),
-        loss.form,
-        flips=target.flips > 0.0,
-        probit=target.probit > 0.0,
-        noise=target.noise > 0.0,
-        channel=None if target.channel is None else channel_of(target.channel),
-    )
+    yield averages_over_output(link, loss.form, **drawn, noise=target.noise > 0.0, channel=channel)
     system = system_of(model)
     # the label is that of the channel, and its risk under a square is no part of the equations
     judged = _test_error(model)
@@ -312,13 +315,13 @@ def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
     numbers = model.target.indices, rank_of(model)
     if is_closed(model):
-        return _square_system(*numbers)
+        return _square_system(*numbers, is_drawn(model.target))
     return coupled_system_of(*numbers, bulk_kind(model))
 
 
 @lru_cache(maxsize=4)
-def _square_system(directions: int, spikes: int) -> SaddleSystem:
-    return saddle_system(SQUARE, directions, spikes)
+def _square_system(directions: int, spikes: int, drawn: bool) -> SaddleSystem:
+    return saddle_system(SQUARE, directions, spikes, drawn)
 
 
 @lru_cache(maxsize=4)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
-from giantstep.spec.model import Model
+from giantstep.spec.model import Model, Target
 
 BulkKind = Literal["isotropic", "penalised", "norms", "stretched", "matrix", "neurons", "inputs"]
 #: The laws of rows that all have one covariance.
@@ -41,6 +41,17 @@ def norms_vary(model: Model) -> bool:
 
 
 def is_closed(model: Model) -> bool:
-    """Whether the averages over label and output are explicit: the square loss of a clean link, with noise at most."""
-    fixed = not model.network.trains_bias and bulk_kind(model) == "isotropic"
-    return model.fit.loss.key == "square" and replace(model.target, noise=0.0).deterministic and fixed
+    """Whether the averages over label and output are explicit: those of the square loss, which knows two moments of a
+    label.
+    """
+    return model.fit.loss.key == "square" and not model.network.trains_bias and bulk_kind(model) == "isotropic"
+
+
+def square_name(target: Target) -> str:
+    """The solver of the square loss: of a clean label, with noise at most, or of one with moments of its own."""
+    return "square_drawn" if is_drawn(target) else "square"
+
+
+def is_drawn(target: Target) -> bool:
+    """Whether labels are drawn given the target, beside Gaussian noise."""
+    return not replace(target, noise=0.0).deterministic

@@ -141,12 +141,16 @@ def _resolved(
     level: Level,
 ) -> Resolved:
     if loadings is None:
-        cuts = (*level.cuts, *(() if along is not None else _about_turns(target, overlaps[0])))
-        rows = table(blocks, along, level.order, level.halvings, cuts, noisy_terms(along, target))
+        rows = panel_rows(blocks, along, target, overlaps, level)
     else:
-        rows = tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps))
-    kept = rows_that_count(rows)
-    return resolved_on(kept, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
+        rows = rows_that_count(tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps)))
+    return resolved_on(rows, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
+
+
+def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, level: Level) -> Array:
+    """The rows of one direction of kappa that count; of a target of several indices without its columns."""
+    cuts = (*level.cuts, *(() if along is not None else _about_turns(target, overlaps[0])))
+    return rows_that_count(table(blocks, along, level.order, level.halvings, cuts, noisy_terms(along, target)))
 
 
 def _about_turns(target: Target, overlaps: tuple[float, ...]) -> tuple[float, ...]:
@@ -175,17 +179,16 @@ def resolved_on(
     table's columns of the target are found here.
     """
 
-    def label(rows: Array) -> Labels:
-        return (_of_square if square else _law)(rows, target, alignments, level)
-
-    if target.indices > 1:
-        rows = with_target(rows, target, alignments, level.labels, level.rough, halved=symmetric)
-    elif symmetric:
-        rows = _half(rows, _rank(alignments)) if label(rows).odd else rows
-    law: LabelLaw = label(rows) if square or not are_lines(target, form) else _lines(rows, target, alignments, level)
     if square:  # which knows the clean label by the table
+        rows, moments = with_moments(rows, target, alignments, level.labels, level.rough, halved=symmetric)
+        points = Points(*square_nodes(moments, target.flips), np.zeros((target.indices, target.indices)))
         rows.flags.writeable = False
-        return Resolved(rows, law, law)
+        return Resolved(rows, points, points)
+    if target.indices > 1:
+        rows = _with_clean(rows, target, alignments, level.labels, level.rough, halved=symmetric)
+    elif symmetric:
+        rows = _half(rows, _rank(alignments)) if _law(rows, target, alignments, level).odd else rows
+    law: LabelLaw = (_lines if are_lines(target, form) else _law)(rows, target, alignments, level)
     if form != "residual" and target.noise > 0.0:
         assert not isinstance(law, Lines)  # which are of losses of the residual
         law = with_noise(law, target.noise, level.labels, level.rough)
@@ -197,10 +200,33 @@ def resolved_on(
     return Resolved(rows, law, law if known else clean_law(rows, target.clean(form == "margin"), alignments, level))
 
 
-def with_target(
+def with_moments(
+    rows: Array,
+    target: Target,
+    alignments: tuple[float, ...] | Rows,
+    finer: int,
+    rough: bool,
+    *,
+    halved: bool = True,
+) -> tuple[Array, LabelMoments]:
+    """The rows that the square loss needs with those of a clean label, and the moments of the label but for flips and
+    noise, which are all that it knows; halved: half of them, where labels are odd.
+    """
+    rows = _with_clean(rows, target, alignments, finer, rough, halved=halved and _is_odd(target))
+    return rows, moments_at_nodes(rows, target, alignments, finer, rough)
+
+
+def _is_odd(target: Target) -> bool:
+    """Whether the moments of the label that are odd in (kappa, t) are those of odd order."""
+    second = target.second_link
+    even = not isinstance(second, str) or parity(link_of(second).node) == 1
+    return even and parity(link_of(target.mean_link).node) == -1
+
+
+def _with_clean(
     rows: Array, target: Target, alignments: tuple[float, ...] | Rows, finer: int, rough: bool, *, halved: bool
 ) -> Array:
-    """The rows with the moments of the clean label of several indices; halved: where all is odd."""
+    """The rows with the moments of a clean label of several indices; halved: half of them, where labels are odd."""
     if halved and parity(link_of(target.mean_link).node) == -1:
         rows = _half(rows, _rank(alignments))
     if target.indices == 1:
@@ -220,15 +246,6 @@ def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
 def clean_law(rows: Array, clean: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:
     """The law of a clean label at the nodes of a table."""
     return _law(rows, clean, alignments, level)
-
-
-def _of_square(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Points:
-    """The label for the square loss, which knows the first two moments of label and t only: at a few nodes, exactly.
-
-    Those of the clean label stand in the table.
-    """
-    moments = moments_at_nodes(rows, target, alignments, level.labels, level.rough)
-    return Points(*square_nodes(moments, target.flips), np.zeros((target.indices, target.indices)))
 
 
 def _with_target(bare: Array, clean: LabelMoments) -> Array:

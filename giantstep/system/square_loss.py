@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from derive.directions import directions_of
+from giantstep.law.kind import square_name
 from giantstep.spec.errors import NotConverged
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features, Parameters, Problem, Solution
@@ -95,7 +96,7 @@ def _finer(problem: Problem, fineness: Fineness, found: Solution, tolerance: flo
 def _at(problem: Problem, fineness: Fineness) -> float:
     """The test error on one table. Raises NotConverged."""
     node = solver_nodes(rows_of(problem.features, fineness), span_of(problem))
-    return float(_run_on(problem, node).out[0, 0])
+    return float(_run_on(square_kernel(problem), problem, node).out[0, 0])
 
 
 def direct_points(
@@ -119,22 +120,28 @@ def direct_points(
     return Points(rule, found, rule.certificate.check(fraction, numbers, found.work))
 
 
-def square_kernel(problem: Problem) -> ModuleType:
-    """The generated solver of the square loss."""
+def square_kernel(problem: Problem | Features) -> ModuleType:
+    """The generated solver of the square loss for the labels of a problem."""
+    target = problem.model.target
+    return system_kernel(square_name(target), target.indices, len(problem.overlaps))
+
+
+def kernel_of_clean_labels(problem: Problem) -> ModuleType:
+    """The same for labels that are clean but for noise."""
     return system_kernel("square", problem.model.target.indices, problem.rank)
 
 
-def square_solution(problem: Problem, node: np.ndarray) -> np.ndarray:
-    """All families of the square loss on ``solver_nodes``. Raises NotConverged."""
-    families: np.ndarray = _run_on(problem, node).work[0]
+def square_solution(kernel: ModuleType, problem: Problem, node: np.ndarray) -> np.ndarray:
+    """All families of the square loss on ``solver_nodes`` of a kernel. Raises NotConverged."""
+    families: np.ndarray = _run_on(kernel, problem, node).work[0]
     return families
 
 
-def _run_on(problem: Problem, node: np.ndarray) -> SolvedPoints:
-    """One call of the generated solver. Raises NotConverged."""
+def _run_on(kernel: ModuleType, problem: Problem, node: np.ndarray) -> SolvedPoints:
+    """One call of a generated solver. Raises NotConverged."""
     nodes, parameters = (node[:, :0], node), problem.parameters.array()[None]
     functions = _functions(span_of(problem), len(problem.blocks))
-    found = run_points(square_kernel(problem), nodes, problem.fraction, parameters, functions=functions)
+    found = run_points(kernel, nodes, problem.fraction, parameters, functions=functions)
     if (status := int(found.status[0])) < 0:
         raise NotConverged(_stalled(problem, -status), rounding_hint(problem))
     return found
@@ -173,7 +180,7 @@ def _functions(span: Span | None, blocks: int) -> int:
 def _rule_of(features: Features, fineness: Fineness, span: Span | None) -> _Rule:
     """The rule of a table."""
     indices, blocks, rank = features.model.target.indices, len(features.blocks), len(features.overlaps)
-    kernel = system_kernel("square", indices, rank)
+    kernel = square_kernel(features)
     tables = replace(fineness, coarse=(True,) * (rank + 1)), fineness
     rough, node = (solver_nodes(rows_of(features, each), span) for each in tables)
     certificate = kernel.CERTIFICATE.on(node, slices_by_name(kernel, blocks))

@@ -24,7 +24,7 @@ from giantstep.law.labels import Intervals
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.problem import Problem
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import square_kernel, square_solution
+from giantstep.system.square_loss import kernel_of_clean_labels, square_solution
 from giantstep.system.square_tables import solver_nodes
 from giantstep.system.state import pairs, start_of
 
@@ -92,9 +92,10 @@ def _kept(problem: Problem) -> float:
 def _unknowns(problem: Problem, system: CoupledSystem, node: Array, like: Likeness) -> Array:
     """The unknowns of a square loss."""
     square = problem.with_parameters(ridge=(problem.parameters.ridge + system.like_ridge) / like.c)
-    families = square_solution(square, node)
+    kernel = kernel_of_clean_labels(problem)
+    families = square_solution(kernel, square, node)
     functions = system.blocks if system.span is None else system.span.rank
-    source = _source(system.kernel, square_kernel(problem), system.blocks, functions)
+    source = _source(system.kernel, kernel, system.blocks, functions)
     powers = np.array([1.0, like.a, like.a * like.a, 1.0 / like.c, problem.parameters.width / like.c, 0.0])
     return system.of_linear_readouts(np.asarray(families[source.place] * powers[source.power]))
 

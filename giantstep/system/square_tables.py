@@ -6,9 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.law.kind import is_drawn
+from giantstep.law.multi_index_labels import LabelMoments
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, tensor_table
+from giantstep.spec.model import Target
 from giantstep.system.problem import Features, Problem
 from giantstep.system.span import Span
 
@@ -39,25 +42,38 @@ class Fineness:
 
 
 def rows_of(features: Features, fineness: Fineness) -> Array:
-    """Rows [N, columns] of a problem of a label that is clean but for noise."""
-    if features.loadings is not None:
-        return _rows_of_axes(features, fineness)
-    if features.link is not None:
+    """Rows [N, columns] of a problem, with the moments of its label."""
+    single, target = features.loadings is None, features.model.target
+    if single and features.link is not None and not is_drawn(target):
         return wide_columns(features.blocks, features.link, ORDERS[not fineness.coarse[0]], fineness.axes[0]).T
-    from giantstep.system.discretisation import PANELS, Level, resolved  # labels of one index start sooner without
+    from giantstep.system.discretisation import with_moments  # clean labels of one index start sooner without
 
-    labels, rough = fineness.level
-    return resolved(features, Level(PANELS[not fineness.coarse[0]], 0, fineness.axes[0], labels, rough)).table
+    bare = (_on_panels if single else _on_axes)(features, fineness)
+    rows, label = with_moments(bare, target, features.overlaps, *fineness.level)
+    return _with_label(rows, label, target) if is_drawn(target) else rows
 
 
-def _rows_of_axes(features: Features, fineness: Fineness) -> Array:
-    """The same of several directions of kappa, without those that hold next to nothing."""
-    from giantstep.system.discretisation import rows_that_count, with_target
+def _on_panels(features: Features, fineness: Fineness) -> Array:
+    from giantstep.system.discretisation import PANELS, Level, panel_rows
+
+    level = Level(PANELS[not fineness.coarse[0]], 0, fineness.axes[0])
+    return panel_rows(features.blocks, features.link, features.model.target, features.overlaps, level)
+
+
+def _on_axes(features: Features, fineness: Fineness) -> Array:
+    from giantstep.system.discretisation import rows_that_count
 
     steps = zip(fineness.axes, fineness.coarse[:-1], strict=True)
     axes = tuple(_FINER**times * (_COARSER if coarser else 1.0) for times, coarser in steps)
-    rows = rows_that_count(tensor_table(shape_of(features), axes))
-    return with_target(rows, features.model.target, features.overlaps, *fineness.level, halved=True)
+    return rows_that_count(tensor_table(shape_of(features), axes))
+
+
+def _with_label(rows: Array, label: LabelMoments, target: Target) -> Array:
+    """The rows with the moments of a label that is drawn, behind those of the clean one."""
+    kept, place = 1.0 - 2.0 * target.flips, 4 + target.indices
+    of_label = LabelMoments(kept * label.mean, kept * label.linear, label.square)
+    columns = [rows[:, :place], of_label.mean, of_label.linear, of_label.rest, rows[:, place:]]
+    return np.ascontiguousarray(np.column_stack(columns))
 
 
 def shape_of(problem: Problem | Features) -> Shape:

@@ -16,9 +16,8 @@ import mpmath
 import numpy as np
 import sympy as sp
 
-from codegen.places import block_columns
+from codegen.places import block_columns, scalar_columns
 from derive.blocks import UNIT, Definition
-from derive.directions import directions_of
 from derive.random_loss import random_loss
 from derive.saddle import Equation, SaddleSystem, pairs
 from derive.symbols import SYMMETRIC
@@ -169,8 +168,8 @@ def _random_point(system: SaddleSystem, source: random.Random) -> Point:
         families[name] = _with_symmetry(name, values)
     families |= {name: _given_values(system, name, draw) for name in sorted(_given(system))}
     columns = {name: draw(_BLOCKS, _NODES) for name in block_columns(system.law.norms)}
-    columns |= {name: draw(_NODES) for name in ("nu0", "nu2sq", *directions_of("kappa", system.spikes))}
-    columns |= {name: draw(_NODES) for name in directions_of("nu1", system.directions)}
+    scalars = scalar_columns(system.directions, system.spikes, system.drawn)
+    columns |= {name: draw(_NODES) for name in scalars if name != "weight"}
     loss = random_loss(system.directions)
     columns |= {name: draw(_NODES) for name in loss.names}
     explicit = {e.unknown: Definition(e.unknown, e.indices, e.body) for e in system.equations if e.kind == "explicit"}

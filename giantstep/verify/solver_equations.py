@@ -40,7 +40,7 @@ def point_of(system: SaddleSystem, rows: Array, problem: Problem, families: Mapp
     Averages over the output are to be added to the columns.
     """
     blocks, columns = len(problem.fraction), long(rows.T)
-    scalars = scalar_columns(system.directions, system.spikes)
+    scalars = scalar_columns(system.directions, system.spikes, system.drawn)
     named = dict(zip(scalars, columns, strict=False))
     for i, name in enumerate(block_columns(system.law.norms)):
         named[name] = columns[len(scalars) + i * blocks : len(scalars) + (i + 1) * blocks]

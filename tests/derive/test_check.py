@@ -40,6 +40,7 @@ def _step(activation: str, link: str, **noise: Any) -> Derivation:
 DERIVATIONS: dict[str, Callable[[], Derivation]] = {
     "square loss": lambda: saddle_system(SQUARE).derivation,
     "square loss, two directions": lambda: saddle_system(SQUARE, spikes=2).derivation,
+    "square loss, two indices, labels that are drawn": lambda: saddle_system(SQUARE, 2, drawn=True).derivation,
     "any loss": lambda: coupled_system().derivation,
     "any loss, stretched bulk": lambda: coupled_system(bulk="stretched").derivation,
     "any loss, given bulk": lambda: coupled_system(bulk="matrix").derivation,

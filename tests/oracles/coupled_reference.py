@@ -85,7 +85,7 @@ class CoupledReference:
     def _bare(self, unknowns: Families) -> State:
         system, blocks = self.system, len(self.fraction)
         columns = list(zip(*([mpmath.mpf(x) for x in row] for row in self.rows), strict=True))
-        scalars = scalar_columns(system.directions, system.spikes)
+        scalars = scalar_columns(system.directions, system.spikes, system.drawn)
         named: dict[tuple[str, Place], Sequence[Any]] = {(name, ()): columns[i] for i, name in enumerate(scalars)}
         for i, name in enumerate(block_columns(system.law.norms)):
             named |= {(name, (b,)): columns[len(scalars) + i * blocks + b] for b in range(blocks)}

@@ -56,7 +56,7 @@ def state_of(
     system = plan.system if isinstance(plan, Plan) else plan
     blocks = len(fraction)
     columns = list(zip(*([mpmath.mpf(x) for x in row] for row in rows), strict=True))
-    scalars = scalar_columns(system.directions, system.spikes)
+    scalars = scalar_columns(system.directions, system.spikes, system.drawn)
     named: dict[tuple[str, Place], Sequence[Any]] = {
         (name, ()): columns[position] for position, name in enumerate(scalars)
     }

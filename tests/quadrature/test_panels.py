@@ -40,7 +40,7 @@ def test_half_of_the_nodes_is_enough(activation: str, link: str) -> None:
     assert problem.link is not None
     found, whole = solve_direct(problem, 1e-10), table(problem.blocks, problem.link, 16)
     assert found.nodes < len(whole) // 3  # of other panels, which are narrower
-    families = square_solution(problem, solver_nodes(whole, span_of(problem)))
+    families = square_solution(square_kernel(problem), problem, solver_nodes(whole, span_of(problem)))
     for name in ("zeta", "psi", "Q1", "Q2", "V1", "V2"):
         place, _ = slices_by_name(square_kernel(problem), 1)[name]
         values = families[place].reshape(found.order_parameters[name].shape)

@@ -14,6 +14,7 @@ from giantstep.verify.saddle_equations import equation_checks
 
 SYSTEMS = {
     "square": lambda: saddle_system(SQUARE),
+    "square, labels that are drawn": lambda: saddle_system(SQUARE, 2, drawn=True),
     "any loss": coupled_system,
     "two indices, two directions": lambda: coupled_system(2, 2),
     "structured inputs": lambda: coupled_system(bulk="inputs"),

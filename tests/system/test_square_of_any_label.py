@@ -1,8 +1,9 @@
-"""The square loss of several indices has a solver of its own: against the one of any loss, and what it refines."""
+"""Solvers of the square loss for several indices and for labels that are drawn: against that of any loss."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 import pytest
@@ -19,9 +20,15 @@ STEP = {"samples": 2.0, "learning_rate": 1.0}
 TWO = {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}
 
 
-def of(link: str, noise: float = 0.1, steps: int = 1, **readout: object) -> Model:
+def of(
+    link: str, noise: float = 0.1, steps: int = 1, drawn: Mapping[str, object] | None = None, **readout: object
+) -> Model:
     network = {"activation": "tanh", "width": 1.0} | ({"readout": readout} if readout else {})
-    data = {"network": network, "target": {"link": link, "noise": noise}, "fit": {"samples": 2.0, "ridge": 0.1}}
+    data = {
+        "network": network,
+        "target": {"link": link, "noise": noise, **(drawn or {})},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
     return Model.from_dict({**data, "step": [STEP] * steps if steps > 1 else STEP})
 
 
@@ -32,8 +39,30 @@ def spiked(link: str, *alignment: float) -> Model:
 
 @pytest.mark.parametrize(
     "given",
-    [of("z1 + z1*z2"), of("sign(z1 + z1*z2)", 0.0), of("tanh(z1) + z2*z3", **TWO), of("z1 + z1*z2", steps=2, **TWO)],
-    ids=["two", "jumps", "three", "two steps"],
+    [
+        of("z1 + z1*z2"),
+        of("sign(z1 + z1*z2)", 0.0),
+        of("tanh(z1) + z2*z3", **TWO),
+        of("z1 + z1*z2", steps=2, **TWO),
+        of("sign", 0.0, drawn={"flips": 0.1}),
+        of("sign(z - 0.3)", 0.2, drawn={"probit": 0.3}, **TWO),
+        of("sign(z1)*sign(z2) + z1", 0.0, drawn={"probit": 0.1}),
+        of("2*z", 0.0, drawn={"channel": "logit"}),
+        of("z/2", 0.0, drawn={"channel": "poisson"}),
+        of("sign(z1*z2 + z1)", 0.0, 2, drawn={"flips": 0.2}, **TWO),
+    ],
+    ids=[
+        "two",
+        "jumps",
+        "three",
+        "two steps",
+        "flips",
+        "probit",
+        "probit of two",
+        "logit",
+        "poisson",
+        "steps and flips",
+    ],
 )
 def test_it_agrees_with_the_solver_of_any_loss(given: Model) -> None:
     """To what both state as their errors."""
