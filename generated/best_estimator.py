@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature acd27534b3e08e10, runtime 81434616722a9e60.
+Generated; do not edit. Signature b5b36adca9691a80, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "acd27534b3e08e1034d11f08b7bba7d1c75f63383853e14f8251badfc6c36dab"
+SIGNATURE = "b5b36adca9691a801f1018045164934dda6f6b92b3c0c229fc41e3c0186d727f"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature f78e0005698c80b4, runtime 81434616722a9e60.
+Generated; do not edit. Signature bd1283c3d2f82682, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f78e0005698c80b4b1f9994ca54acc4936d2bce5750326119271d6604281f3cb"
+SIGNATURE = "bd1283c3d2f826823fe09c2fed8c54483ae26f9c55ba4d409267118d1d56e8f5"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 9664a3c7c2d40b7f, runtime 81434616722a9e60.
+Generated; do not edit. Signature 12eb9b4ffe3fb2a0, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "9664a3c7c2d40b7f3c81c70a8945c72dead38b44b4c78e98624dee190904b47d"
+SIGNATURE = "12eb9b4ffe3fb2a042de73778722cf4cf4f1d565f77e7e28f24a5086cca6a09f"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

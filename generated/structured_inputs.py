@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature aa6268c160b8ad39, runtime 81434616722a9e60.
+Generated; do not edit. Signature de6b83d16ab30ba7, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "aa6268c160b8ad39673916e7c7e1d04fc1e89c93fb63bd3d5ca55780010150a7"
+SIGNATURE = "de6b83d16ab30ba7092f4edb0442c3284b24f7f15b1f1f0a7de2ec15d4f9d070"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -5,7 +5,7 @@ mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: 
 part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
 common [K, Z, k, k]: the sums over x.
 
-Generated; do not edit. Signature 267096c0cdcdc6f6, runtime 81434616722a9e60.
+Generated; do not edit. Signature b32171603e3e6673, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "267096c0cdcdc6f656a94c56af7a750010fa5ba9294e0f56d10c1f38a815708d"
+SIGNATURE = "b32171603e3e6673fcbcda7a63908b8a29dcdd6f831dc17485fe2f1e653eaebe"
 
 
 def directions(*, gamma, **_):

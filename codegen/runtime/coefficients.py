@@ -30,7 +30,6 @@ _SATURATED = 1e-6  # E (f - limit)^2 relative to limit^2 from which on digits of
 SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 Array = np.ndarray
 Rule = Callable[[Array, float, Array, Array], None]
-Rests = Sequence[tuple[float, "Function"]]
 
 
 @dataclass(frozen=True)
@@ -125,13 +124,6 @@ class Function:
         Returns the worst estimated error of mu0, mu1 and mu2, relative to sqrt(E f^2); infinite where an
         expectation does not exist or overflows. A rule is compiled when the ones before it leave a point to it.
         """
-        return self._found(s, c, out, scratch, self._rests)
-
-    def means(self, s: Array, c: float, out: Array, scratch: Array) -> float:
-        """The same where only mu0 is used: mu1 and mu2 next to a limit of f have but the digits that f has there."""
-        return self._found(s, c, out, scratch, ())
-
-    def _found(self, s: Array, c: float, out: Array, scratch: Array, rests: Rests) -> float:
         if scratch.shape[0] < SCRATCH_SHAPE[0] or scratch.shape[1] != SCRATCH_SHAPE[1]:
             raise ValueError("scratch has the wrong shape: it needs SCRATCH_SHAPE, or more rows")
         if not c >= 0.0:
@@ -144,7 +136,7 @@ class Function:
             parity, shifts = _PARITIES.index(self.parity), np.empty(s.size)
             half = fold(s, parity, shifts)
             raw = self._by_rules(self.rules, shifts[: s.size - half], math.sqrt(c), scratch)
-            for limit, rest in rests:
+            for limit, rest in self._rests:
                 rest._put_beside(limit, shifts[: s.size - half], math.sqrt(c), raw)
             return float(unfold(raw, s, parity, half, out))
 
@@ -189,7 +181,7 @@ class Function:
         return np.array(self.breaks, dtype=float), centres, np.array([width for _, width in self.features])
 
     @cached_property
-    def _rests(self) -> Rests:
+    def _rests(self) -> tuple[tuple[float, "Function"], ...]:
         """What f has beside its limits, as functions."""
         made = (Function(rest, steepness=self.steepness, wave=self.wave, smooth=True) for _, rest in self.limits)
         return tuple((limit, rest) for (limit, _), rest in zip(self.limits, made, strict=True))

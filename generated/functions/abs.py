@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c094ec8d450698bc, runtime 81434616722a9e60.
+Generated; do not edit. Signature 191977609faaecb2, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "c094ec8d450698bc648bdf638053a9381875246ac231ef779066394b261c6012"
+SIGNATURE = "191977609faaecb2892b47022d54b86bbd5014af9fd51919b161592eecf98903"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 803ee6aeca7a82ef, runtime 81434616722a9e60.
+Generated; do not edit. Signature 92bdd11c1d5053db, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "803ee6aeca7a82eff3d20ae8dc91d321ace76db320c5b84ae6e3f5f79b34743c"
+SIGNATURE = "92bdd11c1d5053db98c8e2bc03a8d8efbd082477681dc1e495b22645ea48af61"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5a5442a6cb8bdb85, runtime 81434616722a9e60.
+Generated; do not edit. Signature 838179dadf43b9f6, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "5a5442a6cb8bdb85acc6f7b377ab8de5827ceb00d8a2f926320e12b73a3050c9"
+SIGNATURE = "838179dadf43b9f6ecc95ef4c5ccba6588870476ceb2e1479f8c27d702e2b8d4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4de5b8f18b92cc46, runtime 81434616722a9e60.
+Generated; do not edit. Signature 0ffc899f16b9ad4a, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "4de5b8f18b92cc463efb8950ba28ada52c6dcfd6245f7ea6ef03f74534dbd2a5"
+SIGNATURE = "0ffc899f16b9ad4a246f1d6efd1dcddc1425b8893cc15ff34a2ae9654d0a93db"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

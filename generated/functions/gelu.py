@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cc799e09db4d077e, runtime 81434616722a9e60.
+Generated; do not edit. Signature 66860368d5c999b0, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "cc799e09db4d077e34102eb00f0369a03423c46d4329f233252592ea7a2d9bd4"
+SIGNATURE = "66860368d5c999b0763b6ac1b8c2e0f646af56410d67d0b4f86bfb1476d4481c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f0eb433574fe6536, runtime 81434616722a9e60.
+Generated; do not edit. Signature 8662e17ab7e3b1cf, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "f0eb433574fe6536b79fb21357cc6a13ea6587e42cfe80f37dd3f709f185ba24"
+SIGNATURE = "8662e17ab7e3b1cf581ddaa9589eb8544375c5f2dc2ed103f27a77457bbf3fb9"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

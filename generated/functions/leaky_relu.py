@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 153694c31740ace2, runtime 81434616722a9e60.
+Generated; do not edit. Signature 5f09d48ea9ce8093, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "153694c31740ace29140ae85fa50feaa6ef475037fbe17e144b1cc85a039ab62"
+SIGNATURE = "5f09d48ea9ce80934ad105d4df8ab73c96b114f9af000824c57caa1148d106b0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5036f9e3ea62abb1, runtime 81434616722a9e60.
+Generated; do not edit. Signature 16afe97cad3fe222, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "5036f9e3ea62abb1ca703048334e2c4ea6d42666763f25bca69a632ca448e9fd"
+SIGNATURE = "16afe97cad3fe222d8f3b3de1d9f58c1a8d143678815f0804713b7482b283d35"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3b7ca0f2d747fa32, runtime 81434616722a9e60.
+Generated; do not edit. Signature 0a8fdee3e88fa515, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "3b7ca0f2d747fa32d3fa233da75c320b98df977fa4860309f562ae2046c46752"
+SIGNATURE = "0a8fdee3e88fa5150b445442a88c1f8e60fc8a70e8f16cad1ac31bb75267b9be"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 56d654d9f20af4f0, runtime 81434616722a9e60.
+Generated; do not edit. Signature 8b5e980ecae91568, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "56d654d9f20af4f0d5d78189ae5c7c6d997a96a3809c41815d3d152caea5299b"
+SIGNATURE = "8b5e980ecae91568ca12b6f0920d874aab1a7e54c5e156117cd9569772319b94"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4dfee91573e18900, runtime 81434616722a9e60.
+Generated; do not edit. Signature 3520b9ce57a60030, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "4dfee91573e18900d4b04f146f8fabb11a48a462ab38a95178334319ea6c8efc"
+SIGNATURE = "3520b9ce57a60030aa61e73f41bbba085958196d2a32904672d32a4657a111ff"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

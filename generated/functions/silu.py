@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 26f06baf44c0dc07, runtime 81434616722a9e60.
+Generated; do not edit. Signature ef0064502c81de5a, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "26f06baf44c0dc076516a177184d3399531de46af2685d04aa6f47cda2febcdc"
+SIGNATURE = "ef0064502c81de5a8193827057ff563dfa9a9624daeb97023973370eb27a7b6a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a4cf545b0f639962, runtime 81434616722a9e60.
+Generated; do not edit. Signature c6a547dfc867d3bf, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "a4cf545b0f639962e3375666d44782d8444389b1579091659418aa6f5b87aba8"
+SIGNATURE = "c6a547dfc867d3bffd563edff7fbb9eeb6b13433f49f17a300944ed015993c58"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

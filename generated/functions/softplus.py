@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 38f2c3791c9e6cec, runtime 81434616722a9e60.
+Generated; do not edit. Signature 0cc848bd779ac31d, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "38f2c3791c9e6cecfe982deb8865a5df6686609b0bd29c6c090100c5315e0aff"
+SIGNATURE = "0cc848bd779ac31dd9d18c6e88671c72149df91abe4673041039f1e7b4d5b2cc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

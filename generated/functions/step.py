@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature dbde78a077ae696c, runtime 81434616722a9e60.
+Generated; do not edit. Signature f8dec6febd9a913c, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "dbde78a077ae696cc1959d7807e690c006334313ecc4055ab1dfe04540480b15"
+SIGNATURE = "f8dec6febd9a913c41afba1f2a02ec6a5c04e3ac2067b48b8a138b9c905d3984"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

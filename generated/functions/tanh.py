@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 14d3f87d220f3a8a, runtime 81434616722a9e60.
+Generated; do not edit. Signature a04df64220dffb4e, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "14d3f87d220f3a8a6afe36c08de68704cebbfb8d614b01c329e2d934e4db8307"
+SIGNATURE = "a04df64220dffb4e7f094ffa3dbdf31216e3c270ce3fe9b387b29c5e2ed66ce9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature b90df0c1ab733d71, runtime 81434616722a9e60.
+Generated; do not edit. Signature b4f78db7949d8ce5, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "b90df0c1ab733d71660fdf9d0f0f6911b579230d2c1ed03406da2326623b92c1"
+SIGNATURE = "b4f78db7949d8ce567d3d80cde1f6da113ea6a610b907f1629306949e069fb4e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

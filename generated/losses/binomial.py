@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 9734788af7e61ea8, runtime 81434616722a9e60.
+Generated; do not edit. Signature 98cc2200a93a492c, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "9734788af7e61ea818d618951eaed4b2ea3bbfa494468f78388297027282c72b"
+SIGNATURE = "98cc2200a93a492c2d9c4fb0131106d0d38b5b765eaf32a3fa28633035c37dd4"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

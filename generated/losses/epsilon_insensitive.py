@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 8ef165ec892a7944, runtime 81434616722a9e60.
+Generated; do not edit. Signature 43b2ee47b6334233, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "8ef165ec892a7944acdf936d53d5c65af160c66e1d2ec7a3ba27aae5b84b5de8"
+SIGNATURE = "43b2ee47b633423357f60de79c997a70644945a2c19232138de0494e703d95ac"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1c1e7a9f3ff4f6ef, runtime 81434616722a9e60.
+Generated; do not edit. Signature 799f6ed57b4ccc7e, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "1c1e7a9f3ff4f6ef21143cc6046c5ca5eef3caed6be19d95315039a3c5e5a6bf"
+SIGNATURE = "799f6ed57b4ccc7e469105d57567dc512d7507727660ab6781302d08bf41353b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

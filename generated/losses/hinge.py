@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 660eefcef11158ab, runtime 81434616722a9e60.
+Generated; do not edit. Signature b51252e491aad6b6, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "660eefcef11158ab2354e9a5f628aa8a4ba968680ad9dd91912152bb5e2a59c3"
+SIGNATURE = "b51252e491aad6b66a9a0c15b5532f403a0673fb9c52bed00004ba4a29e1abe4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature cddc846abd3f6230, runtime 81434616722a9e60.
+Generated; do not edit. Signature e4d3f7b2ad370c80, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "cddc846abd3f6230eb28a7104a55de9a58406c12b0e4f0e49721aaf543f57199"
+SIGNATURE = "e4d3f7b2ad370c803961baa90ff164b1fe8378431328a651abc6e43ff26c2dbf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

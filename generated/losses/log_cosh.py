@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6591e6fad04cbd7e, runtime 81434616722a9e60.
+Generated; do not edit. Signature 62be5b59168cb656, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "6591e6fad04cbd7e1484342e891ad8016b7a3eabbcb53f04ad8ff8f4642265e6"
+SIGNATURE = "62be5b59168cb65656f46287bbc948a87fd7cf1f46bc1ff71fe66f7d12497e26"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

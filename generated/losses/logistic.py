@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature b805bffa5fcf5f2f, runtime 81434616722a9e60.
+Generated; do not edit. Signature 6457c550fb90cd01, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "b805bffa5fcf5f2fb097dd2183e4fcc18401012978645244cffad9579c8ac9ad"
+SIGNATURE = "6457c550fb90cd015d868aab2aa1c8f722b8da912dd53d434fb5a669e2ddfa53"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

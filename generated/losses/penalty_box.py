@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature aa1bb0207e1f0ccf, runtime 81434616722a9e60.
+Generated; do not edit. Signature 2d13163530e08e8a, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "aa1bb0207e1f0ccf615fe9614b111fe1bbf7d0ee6ee2d56a592b86853bf9a813"
+SIGNATURE = "2d13163530e08e8a2c129bba886f25d79cdbe27a7d16b24e18babbe3a6be937c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e784451ee0c10695, runtime 81434616722a9e60.
+Generated; do not edit. Signature 0f08d8be4c699cba, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "e784451ee0c106954c6ac759dc6a0989e2e18957764182ce73d07c901c89d7fc"
+SIGNATURE = "0f08d8be4c699cbaa860932cbcdaa1b7c8248f92283d7ae39933d604c30c85d0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 96c3282b1ae4058b, runtime 81434616722a9e60.
+Generated; do not edit. Signature 5aa4ecff0e349d9e, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "96c3282b1ae4058b8a3ad2b8e82f02a9388c063c0eee0ca5b04eca52b8a870a2"
+SIGNATURE = "5aa4ecff0e349d9ee504e4390f4341966e9bf4498d225e98090b907530e94528"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e280cddf66b7b929, runtime 81434616722a9e60.
+Generated; do not edit. Signature 9cb8bf5d66c81e4b, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "e280cddf66b7b929bc8a127c38e6511ebe4ffed593b8829e101987b90cc101d9"
+SIGNATURE = "9cb8bf5d66c81e4bc0418f406d7e09d1b11723518aedeaf12d3a0ef0bb9df713"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

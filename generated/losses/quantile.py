@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature a7fe882e7fe92b5c, runtime 81434616722a9e60.
+Generated; do not edit. Signature 61b7eff1ad6e8e7c, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "a7fe882e7fe92b5c4f7e4f564d43b10b02cb6dd4f992f4bec8039376f4a67c33"
+SIGNATURE = "61b7eff1ad6e8e7c6ac16455cb55542daf2c83222bdc9051d16ccce01815ba17"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

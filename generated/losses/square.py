@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 421d198cbe2d3ae5, runtime 81434616722a9e60.
+Generated; do not edit. Signature 438d8dd38972ba33, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "421d198cbe2d3ae52e6aab3f4cdd4170912847d1c3e7a620cfe2605afdf183ca"
+SIGNATURE = "438d8dd38972ba33587d8a9dc9a6d8bddde31c113bd8e911eaf4f77d106d6c45"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

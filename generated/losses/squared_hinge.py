@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 775f58ba3a6ee132, runtime 81434616722a9e60.
+Generated; do not edit. Signature 13531442fbfea1fe, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "775f58ba3a6ee132898b83f55c835d8ec7b98bc710a13d014d1145ef436252da"
+SIGNATURE = "13531442fbfea1fe78059640f627c5d3093380f4352abe6d7af9cd296bd1ce02"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

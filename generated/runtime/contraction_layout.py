@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature f3c8a1a91309392d, runtime 81434616722a9e60.
+Generated; do not edit. Signature 68e0c47aa01839ab, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -169,4 +169,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "f3c8a1a91309392d5b29f31cd07d2bd182eee87fe3b27f49ab33760f8f50c716"
+SIGNATURE = "68e0c47aa01839ab18214b8c28f78455dcc95c65cfa351b5401ce8a646ad5d5b"

@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature f3c8a1a91309392d, runtime 81434616722a9e60.
+Generated; do not edit. Signature 68e0c47aa01839ab, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -221,4 +221,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "f3c8a1a91309392d5b29f31cd07d2bd182eee87fe3b27f49ab33760f8f50c716"
+SIGNATURE = "68e0c47aa01839ab18214b8c28f78455dcc95c65cfa351b5401ce8a646ad5d5b"

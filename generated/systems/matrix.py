@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 18f35b32ba75067a.
+Generated; do not edit. Signature 38be9036121b3ed7.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "18f35b32ba75067a6120e8560d7eaa27fdcbf08afaf5eb5fdaba0c43116fe97a"
+SIGNATURE = "38be9036121b3ed7c3cac98f1ea2b6a48aa3ded7744bf06db87c93b7a4d1ab55"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 77a0d57fe8954eaa.
+Generated; do not edit. Signature 370a1d070dd844dc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "77a0d57fe8954eaa2fdf7ba3a4a923d25c9869a41562f624f5101b3a373280ae"
+SIGNATURE = "370a1d070dd844dc472a567180cd87704fcc20701abbbbd25ca983cc8197f647"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3fe99d870c9fc7e9, runtime 81434616722a9e60.
+Generated; do not edit. Signature af506a9941fee139, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3fe99d870c9fc7e97371ad7a08b3edad39d9964dc5e7b83b78366ab65f17c085"
+SIGNATURE = "af506a9941fee139fa048103704322d7dc6b2420645ca2ed109130c21c5461ba"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

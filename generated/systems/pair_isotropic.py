@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4809a5a93a5bd3a2, runtime 81434616722a9e60.
+Generated; do not edit. Signature 05a349bb7d3f65a6, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4809a5a93a5bd3a2250b1dd802f38ec1bfd928803aff7aeb91f5954f90faf6fe"
+SIGNATURE = "05a349bb7d3f65a6755b83ca67784c725a62f1ee6aed6661176ec16c91348103"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature d2a9c9a2e65ed03e, runtime 81434616722a9e60.
+Generated; do not edit. Signature 6ec96f100b38361b, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "d2a9c9a2e65ed03e1d0ac5399f67adfdae6f58fcdbd98d25c7ed2bf00b547799"
+SIGNATURE = "6ec96f100b38361b51586761e8d8676e37be675a53ec0186481c98bf0ecd7116"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

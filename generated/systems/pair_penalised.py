@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 7091e5a13fee174b, runtime 81434616722a9e60.
+Generated; do not edit. Signature c5deae002433f654, runtime b36d77f6908ecd8c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "7091e5a13fee174ba26b7849a7cab258f9148377ce5cb24091bdd729aebb293b"
+SIGNATURE = "c5deae002433f6548a71838270d33d1d73d8dc712727c21209459c2a4cac7eb2"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

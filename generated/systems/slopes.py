@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature cdd2f3782544fd69.
+Generated; do not edit. Signature 6d698319a8f49129.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "cdd2f3782544fd69f5b334bec56b922281fb1eed0593fe3ecfb012e8bfda17e6"
+SIGNATURE = "6d698319a8f49129576f6aca3661530e2b98c6fb5917abf331eee9b341a1e3b8"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

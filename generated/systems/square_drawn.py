@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ff0ec6c3fc415377.
+in X). Generated; do not edit. Signature a6fbdfe47ee5cb36.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "ff0ec6c3fc415377bf42e130df936cca32abe8aa1474b9de35cebd01cd29bcb3"
+SIGNATURE = "a6fbdfe47ee5cb367e46da22129bccd418edccdc3c74a2bba8c996c12e3afbfa"
 
 
 # rows of node, then those of the blocks

@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f8c1de05b0dab03a.
+in X). Generated; do not edit. Signature d89bf9e5d667112c.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "f8c1de05b0dab03a2ea8e650a4d38942c7826bd355f76bde796bcfcfcad0ce9f"
+SIGNATURE = "d89bf9e5d667112cda62375d3f49dbbb32bbe6bdec4ae9465b1917d17223de2d"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

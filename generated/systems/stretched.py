@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ddfb2a92500a3c7a.
+Generated; do not edit. Signature 1159c1dc2b3e2051.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ddfb2a92500a3c7a601a061e9f4303a6ba06c352646f5993c8deda74db5fa223"
+SIGNATURE = "1159c1dc2b3e2051b8b43f34506a51210480ea09370056a7986b1c3b158afd1e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

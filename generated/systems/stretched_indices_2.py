@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature edd6998e883d59a0.
+Generated; do not edit. Signature 4dbaa57f757a477f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "edd6998e883d59a0b10503f5b23054da1ce1f34744a8577006cfc4116b6ca61e"
+SIGNATURE = "4dbaa57f757a477f3ef120805be60843212609444b6dd1ecd2168662182848ec"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

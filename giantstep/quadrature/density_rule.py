@@ -15,6 +15,7 @@ from giantstep.spec.readout_density import Density, density_of
 
 Array = NDArray[np.float64]
 _NEWTON = 3
+_FINER = 0.6  # of that scale: by measurement a rule converges fastest, to 1e-10 with 16 to 20 nodes for most densities
 _KEPT_BITS = 2.0**44  # of a node: the last ones depend on the linear algebra library
 
 
@@ -46,7 +47,7 @@ def scale_of(density: Density, strength: float, wider: float) -> float:
     """
     reach = float(np.abs(density.u).max())
     smallest = 1.0 / np.sqrt(strength**2 + max(wider, 0.0) + reach**-2)
-    return float(2.0 ** np.round(np.log2(smallest)))
+    return float(2.0 ** np.round(np.log2(_FINER * smallest)))
 
 
 def _recurrence(x: Array, weight: Array, count: int) -> tuple[Array, Array]:
@@ -74,20 +75,47 @@ def _gauss(diagonal: Array, beside: Array) -> tuple[Array, Array]:
     matrix = np.diag(diagonal) + np.diag(inner, 1) + np.diag(inner, -1)
     nodes = np.asarray(np.linalg.eigvalsh(matrix), dtype=np.float64)
     for _ in range(_NEWTON):
-        values, slopes, _ = _polynomials(nodes, diagonal, beside)
+        values, slopes = _polynomials(nodes, diagonal, beside)
         nodes = nodes - values / slopes
     nodes = np.round(nodes * _KEPT_BITS) / _KEPT_BITS
-    return nodes, 1.0 / _polynomials(nodes, diagonal, beside)[2]
+    return nodes, _weights(nodes, diagonal, inner)
 
 
-def _polynomials(x: Array, diagonal: Array, beside: Array) -> tuple[Array, Array, Array]:
-    """(p_n, its slope, sum_{k < n} p_k^2) at points."""
+def _weights(nodes: Array, diagonal: Array, inner: Array) -> Array:
+    """Squares of the first components of the eigenvectors of the recurrence, of length one, at its eigenvalues.
+
+    Each vector is begun where it is large, in the middle of two eliminations: where p_k falls with k the recurrence
+    itself, which knows what grows, loses it.
+    """
+    count = len(diagonal)
+    own = diagonal[:, None] - nodes
+    down, up = own.copy(), own.copy()
+    for i in range(1, count):
+        down[i] -= inner[i - 1] ** 2 / _not_zero(down[i - 1])
+        up[-1 - i] -= inner[-i] ** 2 / _not_zero(up[-i])
+    start = np.argmin(np.abs(down + up - own), axis=0)
+    vectors, places = np.zeros_like(own), np.arange(count)
+    vectors[start, places] = 1.0
+    for i in range(count - 1):
+        before, after = vectors[count - 1 - i], vectors[i]
+        ahead = -inner[count - 2 - i] * before / _not_zero(down[count - 2 - i])
+        vectors[count - 2 - i] = np.where(start > count - 2 - i, ahead, vectors[count - 2 - i])
+        behind = -inner[i] * after / _not_zero(up[i + 1])
+        vectors[i + 1] = np.where(start <= i, behind, vectors[i + 1])
+    return np.asarray(vectors[0] ** 2 / (vectors**2).sum(axis=0))
+
+
+def _not_zero(pivot: Array) -> Array:
+    return np.where(pivot == 0.0, 1e-300, pivot)
+
+
+def _polynomials(x: Array, diagonal: Array, beside: Array) -> tuple[Array, Array]:
+    """(p_n, its slope) at points."""
     before, value = np.zeros_like(x), np.ones_like(x)
-    slope_before, slope, squares = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
+    slope_before, slope = np.zeros_like(x), np.zeros_like(x)
     for k in range(len(diagonal)):
-        squares = squares + value * value
         down = beside[k - 1] if k else 0.0
         following = ((x - diagonal[k]) * value - down * before) / beside[k]
         slope_following = (value + (x - diagonal[k]) * slope - down * slope_before) / beside[k]
         before, value, slope_before, slope = value, following, slope, slope_following
-    return value, slope, squares
+    return value, slope

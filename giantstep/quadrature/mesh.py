@@ -13,7 +13,7 @@ from numpy.polynomial.polynomial import polyval
 from generated.runtime.survey import survey
 from giantstep.quadrature.gauss import legendre, legendre_coefficients
 from giantstep.spec.errors import NotConverged
-from giantstep.spec.kernels import coefficients, function_kernel, means
+from giantstep.spec.kernels import coefficients, function_kernel
 
 ORDERS = (12, 16)  # nodes a panel: the answer uses the second, their difference is the error estimate
 _REACH = 9.0
@@ -43,12 +43,6 @@ class Term:
         if self.polynomial is not None:
             found[0] = polyval(kappa, self.polynomial)
         return found
-
-    def means(self, kappa: Array) -> Array:
-        """mu0 alone, [N]."""
-        if self.polynomial is not None:
-            return np.asarray(polyval(kappa, self.polynomial))
-        return means(self.function, self.scale * kappa + self.offset, self.variance)
 
     @property
     def parity(self) -> Parity:

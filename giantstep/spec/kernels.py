@@ -89,20 +89,8 @@ def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
     Raises NotConverged where the estimated error exceeds 1e-9 of sqrt(E f^2), or of its median where it is smaller.
     """
     kernel = function_kernel(text)
-    return _averages(text, kernel, kernel.coefficients, s, c)
-
-
-def means(text: str, s: np.ndarray, c: float) -> np.ndarray:
-    """mu0 alone [N], by the rules that are enough for it. Raises NotConverged as ``coefficients`` does."""
-    kernel = function_kernel(text)
-    found: np.ndarray = _averages(text, kernel, kernel.FUNCTION.means, s, c)[0]
-    return found
-
-
-def _averages(text: str, kernel: ModuleType, rule: Callable[..., float], s: np.ndarray, c: float) -> np.ndarray:
-    """Of a rule of a kernel, whose estimated error is small where it counts."""
     out = np.empty((3, len(s)))
-    error = rule(np.ascontiguousarray(s, dtype=float), float(c), out, np.empty(kernel.SCRATCH_SHAPE))
+    error = kernel.coefficients(np.ascontiguousarray(s, dtype=float), float(c), out, np.empty(kernel.SCRATCH_SHAPE))
     if not error < _WORST:
         error = _worst_that_counts(kernel, s, c, out)
     if not error < _WORST:

@@ -1,10 +1,9 @@
 """Readouts with a density: the equations at the nodes of a rule in u, as many as the test error needs to settle.
 
 Averages over u are those of the equations over blocks: a density is the limit of its Gauss vocabularies, on the same
-system. At infinite dimension the readout uses the closed span of all mu0_u(kappa); nodes make more and more of it, and
-of features that rounding hardly tells apart there are as many as count (``span``). More nodes, each time with a smaller
-part of a feature that counts, give the change of the test error. The rule converges geometrically: what further nodes
-would change is the rest of a geometric series, and part of the quadrature error. Source: THEORY section 13.
+system. At infinite dimension the readout uses the closed span of all mu0_u(kappa), of which there are more functions
+with more nodes (``continuous_span``). Both converge geometrically: what further nodes would change is the rest of a
+geometric series, and part of the quadrature error. Source: THEORY section 13.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ def solve_continuous(
         before = previous or start
         found = solved(vocabulary, None if before is None else at_other_nodes(before, vocabulary))
         if previous is not None:
-            last, change = change, abs(found.test_error - previous.test_error) / (abs(found.test_error) or 1.0)
+            last, change = change, _change(previous, found)
             left = further_change(last, change)
             if left <= tolerance:
                 error, seconds = max(left, found.quadrature_error), time.perf_counter() - begun
@@ -47,11 +46,21 @@ def solve_continuous(
         previous = found
     assert previous is not None
     raise NotConverged(
-        f"the test error changes by {change:.1e} (relative) from {RUNGS[-2]} to {RUNGS[-1]} readout values of the "
-        f"density, {tolerance:.0e} is asked",
+        f"the errors change by {change:.1e} (relative) from {RUNGS[-2]} to {RUNGS[-1]} readout values of the density, "
+        f"{tolerance:.0e} is asked",
         "allow a larger tolerance"
         + (", or give a dimension, which takes less of the features" if previous.dimension is None else ""),
     )
+
+
+def _change(before: Result, after: Result) -> float:
+    """The largest relative change of the errors and of the norm of the readout: one alone may be small by chance."""
+    pairs = (
+        (before.test_error, after.test_error),
+        (before.train_error, after.train_error),
+        (float(before.order_parameters["Q2"].sum()), float(after.order_parameters["Q2"].sum())),
+    )
+    return max(abs(new - old) / (abs(new) or 1.0) for old, new in pairs)
 
 
 def further_change(before: float, change: float) -> float:

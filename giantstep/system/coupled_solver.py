@@ -305,7 +305,7 @@ def _unknowns_of(problem: Problem, system: CoupledSystem, start: Result) -> Arra
     order = reduced_order(problem, start.order_parameters)
     if order is None or order["psi"].shape != (len(problem.fraction), system.indices):
         return None
-    return system.unknowns(order)
+    return system.unknowns(order if start.spanned is None else {**order, "spanned": start.spanned})
 
 
 def _of_huber_losses(problem: Problem, system: CoupledSystem) -> Iterator[Array]:

@@ -178,10 +178,9 @@ class CoupledSystem(LinearReadouts):
 
         The coordinates in the span of mean features are taken where they are told: m that cancel lose them.
         """
-        inward = (lambda m: m) if self.span is None else self.span.inward
         values = {
             "adjoint": order["Q2"],
-            "m": order["coordinates"] if "coordinates" in order else inward(order["m"]),
+            "m": order["m"] if self.span is None else self.span.told(order),
             "Q1": order["Q1"],
             "V1": order["V1"],
             "T": self.problem.parameters.width * order["V2"],
@@ -199,6 +198,7 @@ class CoupledSystem(LinearReadouts):
         """The order parameters at the last x, those of ``unknowns``, with the axes of a ``Solution``."""
         order = {name: self.view(name).copy() for name in ("m", "Q1", "Q2", "V1", "V2")}
         if self.span is not None:
+            order |= self.span.spanned(order["m"])
             order["m"] = self.span.outward(order["m"], order["V2"])
         if self.problem.norms_vary:
             order["norm"] = self.view("norm").copy()

@@ -145,7 +145,8 @@ def shared(order: Mapping[str, Array], members: Members, fraction: Array) -> Map
         matrix: _shared_pairs(order[matrix], vector, block, along)
         for matrix, vector in (("Q1", order["Q2"]), ("V1", order["V2"]))
     }
-    return {**vectors, **pairs}
+    mean = {name: order[name] for name in ("spanned",) if name in order}
+    return {**vectors, **pairs, **mean}
 
 
 def _shared_pairs(matrix: Array, vector: Array, block: Array, along: Array) -> Array:

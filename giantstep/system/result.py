@@ -46,7 +46,7 @@ class Result(Shown):
     between orders of quadrature, relative to it (where it is below 1e-5 of E y^2, relative to that), and between
     numbers of nodes of a density of readout values; bias: of every neuron, the trained one where it is trained;
     nodes_of_readout: of a density the values and fractions that the order parameters belong to; penalty: of the readout
-    beside the ridge, per dimension.
+    beside the ridge, per dimension; spanned: of a density in the limit, the mean output as a solve starts from it.
     """
 
     model: Model
@@ -64,6 +64,7 @@ class Result(Shown):
     bias: float = 0.0
     nodes_of_readout: Readout | None = None
     penalty: float = 0.0
+    spanned: np.ndarray | None = None
 
     @property
     def vocabulary(self) -> Model:

@@ -79,6 +79,7 @@ def _solved(model: Model, dimension: int | None, tolerance: float, start: Result
         found.nodes,
         bias,
         penalty=found.penalty,
+        spanned=found.order_parameters.get("spanned"),
     )
     for name, holds in conditions(problem, found, problem.parameters, tolerance).items():
         if not holds:

@@ -9,6 +9,7 @@ so the equations in m are nearly singular. In coordinates c of orthonormal funct
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -23,6 +24,7 @@ from giantstep.spec.matrix import Rows
 from giantstep.system.problem import Features, Problem
 
 if TYPE_CHECKING:
+    from giantstep.system.continuous_span import Spanning
     from giantstep.system.graded_features import Cluster, Kind
 
 Array = np.ndarray
@@ -44,8 +46,8 @@ class Span:
     null [K, K - rank]: combinations of the mean features that vanish; least: what the last e_i had beside the others,
     relative to its size: rounding makes of it an error of some 1e-16/least; dropped: what was taken for rounding.
     clusters: of features that differ by next to nothing; ``within`` [K, K] takes their combinations to e_i. spanning:
-    other features of the same span, in the place of mu0_b in ``basis``; ``nodes`` is then the span of mu0_b themselves,
-    and products [K, K] are those of its functions with e_i.
+    other functions of the closed span, in the place of mu0_b in ``basis``; ``nodes`` is then the span of mu0_b, and
+    products [K, K] are those of its functions with e_i.
     """
 
     basis: Array
@@ -56,7 +58,7 @@ class Span:
     dropped: float
     clusters: tuple[Cluster, ...] = ()
     within: Array | None = None
-    spanning: tuple[Term, ...] = ()
+    spanning: Spanning | None = None
     nodes: Span | None = None
     products: Array | None = None
 
@@ -77,8 +79,8 @@ class Span:
 
     def functions(self, mu0: Array, kappa: Array) -> Array:
         """e_i, [N, K], from mu0_b, [N, K], at points [N, q]."""
-        if self.spanning:
-            mu0 = means_of(self.spanning, kappa)
+        if self.spanning is not None:
+            mu0 = self.spanning.at(kappa[:, 0])
         return _sums(combined(mu0, kappa, self.clusters)[0], self.basis if self.within is None else self.within)
 
     def rates(self, rates: Array, weight: Array, functions: Array, combined: Array | None = None) -> Array:
@@ -113,6 +115,18 @@ class Span:
         if self.nodes is not None and self.products is not None:
             return np.asarray(np.einsum("ji,j->i", self.products, self.nodes.inward(m)))
         return np.asarray(np.einsum("ib,b->i", self.coordinates, m))
+
+    def told(self, order: Mapping[str, Array]) -> Array:
+        """The coordinates c [K] that order parameters tell: as such, at other nodes of a density, or by m."""
+        if "coordinates" in order:
+            return order["coordinates"]
+        if self.spanning is not None and "spanned" in order:
+            return np.asarray(np.einsum("ij,j->i", self.coordinates, self.spanning.read(order["spanned"])))
+        return self.inward(order["m"])
+
+    def spanned(self, c: Array) -> dict[str, Array]:
+        """The function with coordinates c [K] as other nodes of a density read it; nothing of a vocabulary."""
+        return {} if self.spanning is None else {"spanned": self.spanning.written(_sums(c[None], self.basis.T)[0])}
 
     def outward(self, c: Array, response: Array) -> Array:
         """m [K] of the coordinates c [K], of least ``sum_b m_b^2/T_b``; response: T_b [K] up to a factor.
@@ -176,17 +190,16 @@ def _span_at_infinity(features: Features) -> Span | None:
 
 def _continuous(features: Features, resolution: float) -> Span:
     """The span at the nodes of a density: there are more of them where what they leave out counts."""
-    from giantstep.system.continuous_span import spanning_terms  # vocabularies need none
+    from giantstep.system.continuous_span import spanning_functions  # vocabularies need none
 
     terms = (features.blocks, features.loadings, features.link)
-    nodes, spanning = _span(*terms, resolution), spanning_terms(features)
-    if not spanning:
+    nodes, spanning = _span(*terms, resolution), spanning_functions(features)
+    if spanning is None:
         return replace(nodes, nodes=nodes, products=np.eye(len(nodes.basis)))
     kappa, weight, mu0, _ = _features(*terms)
-    root = np.sqrt(weight)[:, None]
-    means = means_of(spanning, kappa)
-    found = orthonormal(root * means, np.sqrt(weight @ means**2), resolution)
-    products = np.einsum("nj,ni->ji", root * _sums(mu0, nodes.basis), root * _sums(means, found.basis))
+    root, functions = np.sqrt(weight)[:, None], spanning.at(kappa[:, 0])
+    found = orthonormal(root * functions, np.sqrt(weight @ functions**2))
+    products = np.einsum("nj,ni->ji", root * _sums(mu0, nodes.basis), root * _sums(functions, found.basis))
     return replace(found, spanning=spanning, nodes=nodes, products=products)
 
 
@@ -335,18 +348,6 @@ def combined(columns: Array, kappa: Array, clusters: tuple[Cluster, ...]) -> tup
         places = list(cluster.columns)
         found[:, places], sizes[:, places] = cluster.at(kappa)
     return found, sizes
-
-
-def means_of(terms: tuple[Term, ...], kappa: Array) -> Array:
-    """The mean features [N, K] of terms of one direction at points [N, 1], remembered; read-only."""
-    return _means(terms, kappa[:, 0].tobytes())
-
-
-@lru_cache(maxsize=16)
-def _means(terms: tuple[Term, ...], kappa: bytes) -> Array:
-    found = np.stack([term.means(np.frombuffer(kappa)) for term in terms], axis=1)
-    found.flags.writeable = False
-    return found
 
 
 def _sums(functions: Array, matrix: Array) -> Array:

@@ -117,24 +117,6 @@ def test_the_tail_of_a_smooth_function_is_integrated_where_it_is() -> None:
     assert estimate < 1e-12
 
 
-@pytest.mark.parametrize("name", ["tanh", "sigmoid"])
-def test_means_need_nothing_beside_the_limits_of_a_function(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """mu0 = E f to rounding of sqrt(E f^2), where f varies and far out, without the coefficients of f - limit."""
-    module, function = function_kernel(name), reference_function(scalar_function(name))
-
-    def refuse(*given: object) -> None:
-        raise AssertionError("what f has beside a limit")
-
-    assert module.FUNCTION.limits
-    monkeypatch.setattr("generated.runtime.coefficients.Function._put_beside", refuse)
-    for s, c in ((0.7, 0.5), (-5.0, 2.0), (20.0, 5.0), (90.0, 30.0)):
-        out = np.full((3, 1), np.nan)
-        estimate = module.FUNCTION.means(np.array([s]), c, out, np.empty(module.SCRATCH_SHAPE))
-        mu0, _, _, second = function.coefficients(s, c, digits=20)
-        assert abs(out[0, 0] - mu0) <= max(estimate, 16 * EPS) * mpmath.sqrt(second)
-        assert estimate <= 1e-12
-
-
 def test_piecewise_linear_functions_are_emitted_without_integrals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is derived for them that would take time."""
 

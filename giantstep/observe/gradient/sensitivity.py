@@ -63,7 +63,7 @@ class Sensitivity:
         """
         system = self.system
         change, span = direction.change(system.problem, system.points()), system.span
-        if span is not None and span.spanning:
+        if span is not None and span.nodes is not None:
             if (order := moving_order(system.problem)) is not None:
                 raise BadInput(
                     f"E[He_{order}(z) sigma(z)] = 0: what the readout sees of kappa^{order + 2} moves with the spike, "
