@@ -99,8 +99,7 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
     if not len(omega):
         return omega
     x: Array = np.clip(omega, low, high)
-    reach = x - v * slope(x)
-    left, right = np.minimum(np.minimum(x, reach), omega), np.maximum(np.maximum(x, reach), omega)
+    left, right = _around(omega, v, slope, x)
     left, right = np.maximum(left, low), np.minimum(right, high)
     active, at, last = np.arange(len(x)), x, np.full(len(x), np.inf)
     for _ in range(_MOST_STEPS):
@@ -119,6 +118,25 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
         if not len(active):
             break
     return x
+
+
+def _around(omega: Array, v: Array, slope: Function, x: Array) -> tuple[Array, Array]:
+    """A bracket [left, right] of the zero: from x on in the direction of the slope, as far as steps that double go
+    where that of an exponential would be out of sight.
+    """
+    with np.errstate(over="ignore"):
+        whole = omega - v * slope(x) - x
+    towards, most = np.sign(whole), np.abs(whole)
+    step = np.minimum(1.0, most)
+    for _ in range(_MOST_STEPS):
+        at = x + towards * step
+        with np.errstate(over="ignore"):
+            short = (towards * (at - omega + v * slope(at)) < 0.0) & (step < most)
+        if not short.any():
+            break
+        step = np.where(short, np.minimum(2.0 * step, most), step)
+    end = x + towards * step
+    return np.minimum(x, end), np.maximum(x, end)
 
 
 def _from_its_origin(omega: Array, v: Array, slope: Function, bend: Function, ends: tuple[float, float]) -> Array:

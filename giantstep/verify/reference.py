@@ -39,7 +39,7 @@ _WIDTHS, _SETTLED = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
 _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _AVERAGES = ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
 _TOGETHER = 2000  # nodes of kappa
-_HARDLY = 1e-16  # a square beside others that is rounding
+_HARDLY, _ROUNDED = 1e-16, 1e-15  # a square beside others that is rounding; an overlap beside the norm of its readouts
 _ZEROS = np.linspace(-8.0, 8.0, 1601)
 _AROUND = np.array([-100.0, -30.0, -10.0, -3.0, -1.0, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0])
 
@@ -188,7 +188,8 @@ class Reference:
         """Where the label turns, and where the mean output changes sign and its spread is smaller than a panel."""
         output = self.output(_ZEROS, self.features(_ZEROS))
         turn = np.flatnonzero(np.diff(np.sign(output.mean)) != 0)
-        cuts: list[float] = [0.0, *turns_of_label(self.law)]
+        clean = LabelLaw.of(self.law.clean(self.result.vocabulary.fit.loss.form == "margin"), self.law.overlaps)
+        cuts: list[float] = [0.0, *turns_of_label(self.law), *turns_of_label(clean)]  # this may turn more sharply
         for i in turn:
             left, right = output.mean[i : i + 2]
             slope = (right - left) / (_ZEROS[i + 1] - _ZEROS[i])
@@ -328,4 +329,16 @@ def reference(result: Result) -> Reference:
     layer = completed_as_stated(result, first_layer(result.vocabulary, result.bias, result.dimension))
     if result.vocabulary.bulk == "trained":
         layer = turned_as_stated(result, layer)
-    return Reference(result, layer, order_parameters(result, layer))
+    return Reference(result, layer, _told(order_parameters(result, layer)))
+
+
+def _told(order: Mapping[str, Array]) -> dict[str, Array]:
+    """Order parameters without what is rounding of zero: where features saturate the output is nothing beside, and its
+    sign would be that of the rounding.
+    """
+    found, size = dict(order), np.sqrt(np.abs(np.asarray(order["Q2"], float)))
+    for name in ("m", "zeta", "psi"):
+        values = np.asarray(order[name])
+        least = _ROUNDED * size.reshape(-1, *[1] * (values.ndim - 1))
+        found[name] = np.where(np.abs(values) <= least, 0.0, values)
+    return found

@@ -6,6 +6,7 @@ from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
+import mpmath
 import numpy as np
 import pytest
 import sympy as sp
@@ -360,3 +361,29 @@ def test_panels_are_halved_no_further_than_rounding_tells() -> None:
 def test_m_that_cancel_altogether_say_so() -> None:
     (row,) = certificate_checks(reference(close(1e-12)))
     assert row.outcome == "undecided" and "cancel" in row.line()
+
+
+def test_the_map_of_an_exponential_far_out() -> None:
+    """x + W(V exp(-x)) of Lambert; a bracket that begins at V exp(300) was not halved to its end."""
+    omega, v = np.array([[-300.0, -90.0, -20.0, -1.0, 3.0]]), 1e5
+    loss, _, g, _ = curve_of(FitLoss("exponential"), 1.0).moreau(omega, np.array([v]))
+    wanted = omega + [float(mpmath.lambertw(v * mpmath.exp(-x))) for x in omega[0]]
+    assert loss == pytest.approx(np.exp(-wanted), rel=1e-10)
+    assert g == pytest.approx(np.exp(-wanted), rel=1e-10)
+
+
+def test_a_clean_label_that_turns_more_sharply_than_the_drawn_one() -> None:
+    """Next to an alignment of one it is a step of width 1e-4, which noise inside the link hides from the fit."""
+    sharp = {"spike.alignment": 1.0 - 1e-8, "target.link": "sign(z-0.4)", "target.probit": 0.2478}
+    further = {"network.width": 0.4, "fit.samples": 3.3, "fit.ridge": 0.9, "spike.strength": 0.0077}
+    weak = {"network.activation": "erf", "spike.bulk_variance": 1.0}
+    assert certificate(solve(SPIKED.replace({**sharp, **further, **weak}))).holds
+
+
+def test_overlaps_that_are_rounding_of_zero_decide_no_sign() -> None:
+    """An odd activation and an even target, whose output has no variance where the features saturate."""
+    odd = {"network.activation": "hard_tanh", "spike.strength": 24.0, "target.link": "sign(z*z-0.5)"}
+    found = solve(SPIKED.replace({**odd, "fit.loss": "smoothed_hinge", "target.flips": 0.43}), dimension=100)
+    order = found.order_parameters
+    assert certificate(found).holds
+    assert certificate(replace(found, order_parameters={**order, "m": np.full_like(order["m"], 1e-17)})).holds
