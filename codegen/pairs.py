@@ -18,11 +18,11 @@ from derive.blocks import family_name, walk
 from derive.gaussian.expectation import Expectation
 from derive.spectrum import LawName
 from derive.symbols import ALPHA, BETA, INVERSE_DIMENSION
-from derive.two_batches import GAMMA, NOISE_12, PRODUCTS, two_batches
+from derive.two_batches import two_batches
 from derive.two_readouts import COVARIANCE, SLOPES, PairSystem, pair_system
 
 FEATURES = ("mu0", "mu1", "mu2sq", "mu2sq_12")
-PARAMETERS = {ALPHA, BETA, INVERSE_DIMENSION, GAMMA, NOISE_12, *PRODUCTS}
+PARAMETERS = {ALPHA, BETA, INVERSE_DIMENSION}
 BATCHES_PATH = "two_batches.py"
 _ARGUMENTS = 96  # characters of a line
 
@@ -96,8 +96,10 @@ def emit_batches() -> str:
     """Text of ``generated/two_batches.py``: two fits with batches of their own."""
     system = two_batches()
     matrix, vector = system.conjugates
+    products, slopes, both = ("vv", "vo", "oo"), ("g_0", "g_1"), ("mean", "variance")
     functions = (
-        _function("directions", "Products v_1.v_2, v_1.o_2, o_1.o_2.", _named(PRODUCTS, system.products)),
+        _function("directions", "Products v_1.v_2, v_1.o_2, o_1.o_2.", _named(products, system.products)),
+        _function("covariance", "Of the outputs, [Z, k, k].", [("Delta_12", system.covariance)]),
         _function("conjugates", "Q1_hat_12 [K, K] and Q2_hat_12 [K].", [("Q1_hat_12", matrix), ("Q2_hat_12", vector)]),
         _function(
             "overlaps",
@@ -106,32 +108,36 @@ def emit_batches() -> str:
         ),
         _function("rest_in_common", "Of the features of a block, [K, Z, k, k].", [("common", system.common)]),
         _function("gain_of_square_loss", "h of a sample [Z, k].", [("gain", system.gain)]),
-        _function("shared_error", "E (y - f_1)(y - f_2).", [("shared", system.shared)]),
+        _function("series_of_square_loss", "E g and E g' of a sample [Z, k].", _named(slopes, system.square)),
+        _function("half_mean_square", "E (f_1 - f_2)^2/2.", [("half", system.half)]),
+        _function("mean_of_both", "Mean and variance of (f_1 + f_2)/2, [Z, k, k].", _named(both, system.mean_output)),
     )
     canonical = [sp.srepr(expr) for function in functions for _, expr in function.results]
     signed = signature([*canonical, *sources_of(__name__)])
     printer = EquationPrinter()
-    lines = ["common[d, i, k, l] = " + printer.expression(system.common)]
-    lines += ["Q1_hat_12[b, c] = " + printer.expression(matrix), "Q2_hat_12[b] = " + printer.expression(vector)]
-    lines += ["0 = " + printer.expression(system.fixes), "Q1_12[b, c] = " + printer.expression(system.across)]
+    samples = ["Q1_hat_12[b, c] = " + printer.expression(matrix), "Q2_hat_12[b] = " + printer.expression(vector)]
+    rows = ["0 = " + printer.expression(system.fixes), "Q1_12[b, c] = " + printer.expression(system.across)]
     return _BATCHES.format(
         closing=closing(signed),
         signature=signed,
         functions="\n\n\n".join(function.text(ArrayPrinter(shared=True)) for function in functions),
-        equations="\n".join(wrapped(lines)),
+        samples="\n".join(wrapped(samples)),
+        rows="\n".join(wrapped(rows)),
     )
 
 
-def _named(names: Iterable[sp.Symbol], bodies: Iterable[sp.Expr]) -> list[tuple[str, sp.Expr]]:
-    return [(name.name, body) for name, body in zip(names, bodies, strict=True)]
+def _named(names: Iterable[str], bodies: Iterable[sp.Expr]) -> list[tuple[str, sp.Expr]]:
+    return list(zip(names, bodies, strict=True))
 
 
-_BATCHES = '''"""Two fits after steps on batches of their own, square loss  [THEORY section 14].
+_BATCHES = '''"""Two fits after steps on batches of their own  [THEORY section 14].
 
-Nodes z [Z] of theta.x with weights law_z, and for each of them nodes of kappa [Z, k] with weights given [k]; there
-mu1 [K, Z, k], gain and residual [Z, k] of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and linear
-part, times the root of the weight of x, what the rows of a neuron in the two layers have in common.
-common [K, Z, k, k]: the sums over x.
+gamma [q, m]: overlaps of the directions of the spike with those of the target; L_rest [m, m] with
+L L^T = 1 - gamma^T gamma; zeta_hat [K, q], psi_hat [K, m]. Nodes z [Z] of the indices with weights law_z, and for each
+of them nodes of kappa [Z, k] with weights given [k]; there mu1 [K, Z, k], output and Delta [Z, k]: mean and variance of
+the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and linear part, times the root of the
+weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
+avg_gg_12 [Z, k, k]: E g_1 g_2.
 
 {closing}
 """
@@ -147,10 +153,14 @@ SIGNATURE = "{signature}"
 {functions}
 
 
-EQUATIONS = """
-{equations}
+SAMPLES = """
+{samples}
 """
-check = ArrayCertificate(EQUATIONS, (), features=()).check
+ROWS = """
+{rows}
+"""
+check_samples = ArrayCertificate(SAMPLES, (), features=()).check
+check_rows = ArrayCertificate(ROWS, (), features=()).check
 '''
 _TEXT = '''"""Two fits that have something in common{law}  [THEORY section 14].
 

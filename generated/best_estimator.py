@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b5b36adca9691a80, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 9744920ed38a73b0, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b5b36adca9691a801f1018045164934dda6f6b92b3c0c229fc41e3c0186d727f"
+SIGNATURE = "9744920ed38a73b03fc6382cb310e07d6e0563ca6c4aa6e2d6aca478c61fc609"
 
 
 def overlap(lower, information, alpha):

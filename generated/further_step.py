@@ -5,14 +5,14 @@ y_1, y_2 [N], y_t [m, N]: E y, E y^2, E y t of the clean label there; mu0, h_1, 
 blocks, D_2 [K, N]: E sigma'^2. L [K, q], c [K]: loadings and bulk variances before the step; u, pi [K]: values of the
 readout and their fractions. Two blocks have in common what has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature b873f6cdac7a31d3, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 9789fd8a4663c454, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b873f6cdac7a31d3dc81ce2326bea2c677afd7c38fd3da5eeab193f528e3098e"
+SIGNATURE = "9789fd8a4663c454a26be317ec8360ca7584e5d866478c938dff10dd7713018f"
 
 
 def after_step(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, L, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature bd1283c3d2f82682, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 8ffb664bede40331, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "bd1283c3d2f826823fe09c2fed8c54483ae26f9c55ba4d409267118d1d56e8f5"
+SIGNATURE = "8ffb664bede40331a07492ad508a4f6dfe419a6efc36e53e1176ed6db54b31b0"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

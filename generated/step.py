@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 12eb9b4ffe3fb2a0, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 9a023d075b2b11da, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "12eb9b4ffe3fb2a042de73778722cf4cf4f1d565f77e7e28f24a5086cca6a09f"
+SIGNATURE = "9a023d075b2b11daaee850d5d0fc37ba39af65444ec414fe97bbe2f3fe7781ae"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 92bdd11c1d5053db, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 5b11fed2ca66a5b8, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "92bdd11c1d5053db98c8e2bc03a8d8efbd082477681dc1e495b22645ea48af61"
+SIGNATURE = "5b11fed2ca66a5b81b15f1e62c1b09b1952b7b19bc1b2d1c4f4cb165c11ad4d0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

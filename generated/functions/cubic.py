@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 838179dadf43b9f6, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature a81e1b26cbfcf43d, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "838179dadf43b9f6ecc95ef4c5ccba6588870476ceb2e1479f8c27d702e2b8d4"
+SIGNATURE = "a81e1b26cbfcf43d003aba442a9e6eada8da4d63ef166130216ce29641824391"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

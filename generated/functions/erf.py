@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0ffc899f16b9ad4a, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature b7cd5ee2b6844059, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "0ffc899f16b9ad4a246f1d6efd1dcddc1425b8893cc15ff34a2ae9654d0a93db"
+SIGNATURE = "b7cd5ee2b68440597b69ed8fd406d0b4f870a8a04e8e60219b9df2d1ba356f2e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

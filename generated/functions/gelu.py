@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 66860368d5c999b0, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature ac180110719d50d3, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "66860368d5c999b0763b6ac1b8c2e0f646af56410d67d0b4f86bfb1476d4481c"
+SIGNATURE = "ac180110719d50d3b070fb6aab6ba7e95e6fbc5b3204d0fe43335b9abaca2488"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8662e17ab7e3b1cf, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature d5b9b81ed29a8b4b, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "8662e17ab7e3b1cf581ddaa9589eb8544375c5f2dc2ed103f27a77457bbf3fb9"
+SIGNATURE = "d5b9b81ed29a8b4bad6f7e81d191c40497267d7a61cdcbd7fc6b17d2911ae37c"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

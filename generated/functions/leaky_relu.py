@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5f09d48ea9ce8093, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 1800dab146d90d47, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "5f09d48ea9ce80934ad105d4df8ab73c96b114f9af000824c57caa1148d106b0"
+SIGNATURE = "1800dab146d90d47f5b35f5242abb480f42eecd2b4b6cf0947a426a9c616925b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

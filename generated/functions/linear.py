@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 16afe97cad3fe222, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature e27a6c8e6a8e5b11, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "16afe97cad3fe222d8f3b3de1d9f58c1a8d143678815f0804713b7482b283d35"
+SIGNATURE = "e27a6c8e6a8e5b1123a52d2f498124e0cf586375887adc47cd489a1b8383e11d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a8fdee3e88fa515, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 16339f0bce075afb, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "0a8fdee3e88fa5150b445442a88c1f8e60fc8a70e8f16cad1ac31bb75267b9be"
+SIGNATURE = "16339f0bce075afbc6d14505a8978f8b65e6fbad53ced1c513da9ed1dd44dfbf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

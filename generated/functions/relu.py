@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8b5e980ecae91568, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature d71677013729c657, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "8b5e980ecae91568ca12b6f0920d874aab1a7e54c5e156117cd9569772319b94"
+SIGNATURE = "d71677013729c657d778b424f42ae5410657769e8b8a3700ecc3d76b6b7cbbb0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3520b9ce57a60030, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature da601e0063aa7975, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "3520b9ce57a60030aa61e73f41bbba085958196d2a32904672d32a4657a111ff"
+SIGNATURE = "da601e0063aa79754dc6c39deb8535002b3d90ce0c2cb59648ea0f0df1d79821"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ef0064502c81de5a, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature d12d4a0c6d4a2282, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "ef0064502c81de5a8193827057ff563dfa9a9624daeb97023973370eb27a7b6a"
+SIGNATURE = "d12d4a0c6d4a22826e411e6a6c324936883637590ca8fe4f9cc2eaf8c50d1851"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

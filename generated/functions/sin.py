@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c6a547dfc867d3bf, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 35af7f3ef3bf863b, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "c6a547dfc867d3bffd563edff7fbb9eeb6b13433f49f17a300944ed015993c58"
+SIGNATURE = "35af7f3ef3bf863bc39e04adb79582dc0ff0a9f9afcb11c5fffe24255047b859"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0cc848bd779ac31d, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 1d9c007c5b9d51f8, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "0cc848bd779ac31dd9d18c6e88671c72149df91abe4673041039f1e7b4d5b2cc"
+SIGNATURE = "1d9c007c5b9d51f852f76b4fdf041706c7f49002e42980cbd8249ca0df41f4f2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

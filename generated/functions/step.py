@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f8dec6febd9a913c, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 7e05c3385dc6c5f7, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "f8dec6febd9a913c41afba1f2a02ec6a5c04e3ac2067b48b8a138b9c905d3984"
+SIGNATURE = "7e05c3385dc6c5f7d34c802260dc3a75335f645651c81f0b6e75997c5c3197b2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a04df64220dffb4e, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature dc2a4b3031b9497e, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a04df64220dffb4e7f094ffa3dbdf31216e3c270ce3fe9b387b29c5e2ed66ce9"
+SIGNATURE = "dc2a4b3031b9497e5ea2c83c62f843a40cf6005229b8ecd6bec387dc4f6d2ffc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

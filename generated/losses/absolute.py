@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature b4f78db7949d8ce5, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 183d6b48f0f0e76d, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "b4f78db7949d8ce567d3d80cde1f6da113ea6a610b907f1629306949e069fb4e"
+SIGNATURE = "183d6b48f0f0e76de2b93f9237107b7d2875f8d267e911fb91a3babf975b80c1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

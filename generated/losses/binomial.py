@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 98cc2200a93a492c, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 459bf20369c4c9f2, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "98cc2200a93a492c2d9c4fb0131106d0d38b5b765eaf32a3fa28633035c37dd4"
+SIGNATURE = "459bf20369c4c9f2dbc8e2753a3919c6eecdb115548e9cb7fc3fbc4664858d92"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 43b2ee47b6334233, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature a1c1a0a1d60ed365, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "43b2ee47b633423357f60de79c997a70644945a2c19232138de0494e703d95ac"
+SIGNATURE = "a1c1a0a1d60ed36579ace88df8f7dac9615563c76a889616f54d70d848f77154"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

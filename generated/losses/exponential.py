@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 799f6ed57b4ccc7e, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 0f4e5fef52f50697, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "799f6ed57b4ccc7e469105d57567dc512d7507727660ab6781302d08bf41353b"
+SIGNATURE = "0f4e5fef52f50697491e411efd6cea00246e68a65b8f97c0717d23c8fdf2abc1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature b51252e491aad6b6, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 1310c68baf14749c, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "b51252e491aad6b66a9a0c15b5532f403a0673fb9c52bed00004ba4a29e1abe4"
+SIGNATURE = "1310c68baf14749cd8a9a8b9c39c7705b08d21fedcf6e4b3ae8e27cd983c4e7a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

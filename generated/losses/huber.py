@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e4d3f7b2ad370c80, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature abb829233641a38f, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e4d3f7b2ad370c803961baa90ff164b1fe8378431328a651abc6e43ff26c2dbf"
+SIGNATURE = "abb829233641a38f2009697a3b1c6d939b86a3bfc2eb573c162066b6290b5601"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 62be5b59168cb656, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature e08f69a55e4774fa, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "62be5b59168cb65656f46287bbc948a87fd7cf1f46bc1ff71fe66f7d12497e26"
+SIGNATURE = "e08f69a55e4774fac4f3484a57ce16096ad44930d16c226026c34226e34a9a7c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

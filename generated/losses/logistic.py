@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 6457c550fb90cd01, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 3cdccfa56e55ab68, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "6457c550fb90cd015d868aab2aa1c8f722b8da912dd53d434fb5a669e2ddfa53"
+SIGNATURE = "3cdccfa56e55ab683108ddf6a92e1c8f1a90072b55467f35fd6594e7e5272a9f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 2d13163530e08e8a, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 8e1b7b18f788d727, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "2d13163530e08e8a2c129bba886f25d79cdbe27a7d16b24e18babbe3a6be937c"
+SIGNATURE = "8e1b7b18f788d727851425c8d240caecf9de804b5c6007ee723077d2982975f9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

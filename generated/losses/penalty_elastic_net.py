@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 678836cd320a753f, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 10c7edb9de6f07ba, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "678836cd320a753f9b1bebfcb2acf0b6af3777268887d8f33445652e3516761f"
+SIGNATURE = "10c7edb9de6f07ba9bee401b6ba8fbadf87d95b80853a35952697531cf5379af"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0f08d8be4c699cba, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 919840165e7c36e9, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "0f08d8be4c699cbaa860932cbcdaa1b7c8248f92283d7ae39933d604c30c85d0"
+SIGNATURE = "919840165e7c36e9f8f9ea297d3cc32841fb82535110ba7c4f97ef743be1dc88"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 5aa4ecff0e349d9e, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 868e51674e180ae6, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "5aa4ecff0e349d9ee504e4390f4341966e9bf4498d225e98090b907530e94528"
+SIGNATURE = "868e51674e180ae65675ffcd0f32f91985730160d8012b7f4deaacae79614aad"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9cb8bf5d66c81e4b, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 89747f292be37328, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "9cb8bf5d66c81e4bc0418f406d7e09d1b11723518aedeaf12d3a0ef0bb9df713"
+SIGNATURE = "89747f292be37328b35b32e87ac27d54dc46e7f5fba3fe895b62bb5d5be089da"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 61b7eff1ad6e8e7c, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 6e416cfbf620de85, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "61b7eff1ad6e8e7c6ac16455cb55542daf2c83222bdc9051d16ccce01815ba17"
+SIGNATURE = "6e416cfbf620de85d2afbf2843265b719b5db1b5deaa2878cf55e7193eb8d6d3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 13531442fbfea1fe, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 8602a7447f30c373, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "13531442fbfea1fe78059640f627c5d3093380f4352abe6d7af9cd296bd1ce02"
+SIGNATURE = "8602a7447f30c3735474e81a4528e2cc3547dc5aa96c4cd3856ce15aa96207dc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

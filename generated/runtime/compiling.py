@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 68e0c47aa01839ab, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 05abe07bed919ea2, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -313,4 +313,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "68e0c47aa01839ab18214b8c28f78455dcc95c65cfa351b5401ce8a646ad5d5b"
+SIGNATURE = "05abe07bed919ea2adf35a6f0af57b38dc8f3f1f3bad9a5308a1fb17562f14d2"

@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 68e0c47aa01839ab, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 05abe07bed919ea2, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -18,6 +18,7 @@ from generated.runtime.label_lines import lines
 from generated.runtime.label_points import points
 from generated.runtime.nodes import OMEGA, WEIGHT, fill_nodes, span_of
 from generated.runtime.prox import Law, at, find_cell, piece_of
+from generated.runtime.slope_series import slope_series
 from generated.runtime.vector import exp
 
 
@@ -58,6 +59,10 @@ class Loss:
     def intervals(self, *given: Any) -> Any:
         """Averages for labels on intervals: see ``label_intervals``."""
         return intervals(self.law, *given)
+
+    def slope_series(self, *given: Any) -> Any:
+        """The slope by Hermite polynomials of outputs: see ``slope_series``."""
+        return slope_series(self.law, *given)
 
     def nodes(self, *given: Any) -> Any:
         """Nodes for an average over omega_u: see ``fill_nodes``."""
@@ -106,4 +111,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "68e0c47aa01839ab18214b8c28f78455dcc95c65cfa351b5401ce8a646ad5d5b"
+SIGNATURE = "05abe07bed919ea2adf35a6f0af57b38dc8f3f1f3bad9a5308a1fb17562f14d2"

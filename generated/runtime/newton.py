@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 68e0c47aa01839ab, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 05abe07bed919ea2, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -221,4 +221,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "68e0c47aa01839ab18214b8c28f78455dcc95c65cfa351b5401ce8a646ad5d5b"
+SIGNATURE = "05abe07bed919ea2adf35a6f0af57b38dc8f3f1f3bad9a5308a1fb17562f14d2"

@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature 68e0c47aa01839ab, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 05abe07bed919ea2, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -150,4 +150,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[5, i] = error2
         raw[6, i] = noise
 
-SIGNATURE = "68e0c47aa01839ab18214b8c28f78455dcc95c65cfa351b5401ce8a646ad5d5b"
+SIGNATURE = "05abe07bed919ea2adf35a6f0af57b38dc8f3f1f3bad9a5308a1fb17562f14d2"

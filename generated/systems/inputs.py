@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature d5e8290edcd9319a.
+Generated; do not edit. Signature 155df5c42ca45cdf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d5e8290edcd9319ac5b4a1e53f55a250e606dfa7e6d9ed6cf69e6d4ab40012db"
+SIGNATURE = "155df5c42ca45cdf7f995e06c13bca4a8fcaaa528a7898c2c7ea5e7360e9b85a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 38be9036121b3ed7.
+Generated; do not edit. Signature c0349645105d6e83.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "38be9036121b3ed7c3cac98f1ea2b6a48aa3ded7744bf06db87c93b7a4d1ab55"
+SIGNATURE = "c0349645105d6e83a50db4cb0c81e744392f0d99eda3ec8f15bf0bc9ce017440"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

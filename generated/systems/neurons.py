@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 370a1d070dd844dc.
+Generated; do not edit. Signature 4b0f4c4224365d84.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "370a1d070dd844dc472a567180cd87704fcc20701abbbbd25ca983cc8197f647"
+SIGNATURE = "4b0f4c4224365d8435fd9944220bb462ea0151c2f60e448b1040af6aca0136c2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8d07cf3c45d96353.
+in X). Generated; do not edit. Signature 07302bd00aa26ab6.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8d07cf3c45d96353fa1daab76dfca5c88d452800872cc13d3b45a710477a8d78"
+SIGNATURE = "07302bd00aa26ab6354856887271f67dcb0478a378538eff58cd7197ef895e6c"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

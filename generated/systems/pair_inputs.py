@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature af506a9941fee139, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 25af3a2e1670a9d1, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "af506a9941fee139fa048103704322d7dc6b2420645ca2ed109130c21c5461ba"
+SIGNATURE = "25af3a2e1670a9d1653e7855f131163a94797ebaf1865b37b97ad5f365766d16"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

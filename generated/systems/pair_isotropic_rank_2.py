@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4ed162b7b8837a5f, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature c1af64ea2dd67a9b, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4ed162b7b8837a5f37394d00fa832526e29d23cf3a325822405f60cc8d669e22"
+SIGNATURE = "c1af64ea2dd67a9bb85c565f2741385b1da285c4d3ef21730aa3fd07dc5bc76d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 995e489bc87e56ec, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature d69229aa5a1b2ad2, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "995e489bc87e56ec13d05592655f4ad3001fae9e1ab0e6b13fd7651bbe848d0e"
+SIGNATURE = "d69229aa5a1b2ad2b870b70af422c916440b061566bddca9139579f6c965a06c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c5deae002433f654, runtime b36d77f6908ecd8c.
+Generated; do not edit. Signature 1e85f30a01e7d6ae, runtime 41d86c02727f4e2e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "c5deae002433f6548a71838270d33d1d73d8dc712727c21209459c2a4cac7eb2"
+SIGNATURE = "1e85f30a01e7d6ae8513d8c3b5308d8f23091eeae961c8c0fa46c992a6f17e67"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

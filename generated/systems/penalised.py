@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f4bec7b6e528deb3.
+in X). Generated; do not edit. Signature 6dcd34d2a18717be.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "f4bec7b6e528deb3137b1d7cebcdc2b809437f6ab2d8270d9b9948e19f051755"
+SIGNATURE = "6dcd34d2a18717be418ec343008d03fc45802f6e8697f56dc7ee97ee074d0e03"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

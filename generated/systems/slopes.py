@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 6d698319a8f49129.
+Generated; do not edit. Signature 9f28d7044f866d41.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6d698319a8f49129576f6aca3661530e2b98c6fb5917abf331eee9b341a1e3b8"
+SIGNATURE = "9f28d7044f866d4152a1ebb544a9836b33dd203c82daf13d0a93a23f96be07ca"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

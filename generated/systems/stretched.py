@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 1159c1dc2b3e2051.
+Generated; do not edit. Signature d9a106c3c27e451c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1159c1dc2b3e2051b8b43f34506a51210480ea09370056a7986b1c3b158afd1e"
+SIGNATURE = "d9a106c3c27e451ce377b94c987ec041cbe42a980e9de4902eb3771d4172c9fc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -222,7 +222,7 @@ def _parts_of_two(model: Model) -> Iterator[Derivation]:
     yield system.derivation
     if model.fit.penalty is not None:
         yield pair_law().derivation
-    if system is pair_system():
+    if bulk_kind(model) == "isotropic":
         yield two_batches().derivation
 
 

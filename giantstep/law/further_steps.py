@@ -5,6 +5,7 @@ Source: THEORY section 12. Derived in derive.further_step.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
@@ -39,12 +40,13 @@ _ORDER = 12  # of the panels of one direction
 @dataclass(frozen=True)
 class _Moved:
     """Of every block the loadings along the v_j and the theta_perp_i [K, q + m], the common noise as vectors [K, K],
-    and the bulk variance [K].
+    and the bulk variance [K]; kept [K]: that which a batch without noise would leave.
     """
 
     known: Array
     common: Array
     variance: Array
+    kept: Array
 
     def numbers(self) -> tuple[Array, ...]:
         """What two resolutions have to agree in, whatever basis the noise is written in."""
@@ -95,7 +97,8 @@ def state_after(network: Network, before: LayerState, step: Step, target: Target
 def before_steps(network: Network, target: Target) -> LayerState:
     """The first layer at initialisation: rows without a mean, in any direction that the target has no part along."""
     blocks = len(network.readout.values)
-    return LayerState(((0.0,),) * blocks, ((0.0,) * target.indices,), (1.0,) * blocks)
+    one = (1.0,) * blocks
+    return LayerState(((0.0,),) * blocks, ((0.0,) * target.indices,), one, kept=one)
 
 
 @dataclass(frozen=True)
@@ -166,7 +169,7 @@ class _Layer:
         loadings, of_slopes = np.array(self.before.loadings), table.slopes
         mu0, mu1 = rows[:, 4 + rank :].T.reshape(3, blocks, -1)[:2]
         variance = np.array(self.before.bulk_variance)
-        along, across, noise, after = derived.after_step(
+        known = (
             rows[:, 1],
             kappa.T,
             label.mean,
@@ -181,12 +184,12 @@ class _Layer:
             np.array(readout.values),
             np.array(readout.fractions),
             step.learning_rate / network.width,
-            step.samples,
-            self.target.noise,
-            self.target.flips,
         )
+        own = self.target.noise, self.target.flips
+        along, across, noise, after = derived.after_step(*known, step.samples, *own)
+        kept = derived.after_step(*known, math.inf, *own)[-1]
         triangle = np.asarray(np.linalg.qr((np.sqrt(rows[:, 1]) * noise).T, mode="r"))  # no squares: digits are kept
-        return _Moved(np.column_stack([along, across]), triangle.T, after)
+        return _Moved(np.column_stack([along, across]), triangle.T, after, kept)
 
     def state(self, moved: _Moved, step: Step) -> LayerState:
         """The rows after the step along as few orthonormal directions as there need be."""
@@ -209,7 +212,9 @@ class _Layer:
         places = np.block([[known, np.zeros((len(known), len(own)))], [np.zeros((blocks, known.shape[1])), turn]])
         axes = np.array(found.kept).T @ places
         alike = tuple(loadings[block] for block in self.twins)  # to the last bit: nothing tells these blocks apart
-        return LayerState(alike, reduced, tuple(moved.variance.tolist()), rows_of(axes), rows_of(own))
+        shares = moved.kept / np.array(self.before.bulk_variance)
+        kept = tuple((shares * np.array(self.before.kept or 1.0)).tolist())
+        return LayerState(alike, reduced, tuple(moved.variance.tolist()), rows_of(axes), rows_of(own), kept)
 
     def _noise(self, moved: _Moved, step: Step, largest: float) -> tuple[Array, Array]:
         """What a sample adds to the orthonormal directions of its batch's noise [r, K], and these directions in the

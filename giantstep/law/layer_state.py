@@ -18,7 +18,9 @@ class LayerState:
     <v_j, theta_i> [q][m], and squared norms c [K] of the bulk.
 
     axes [q][D]: the v_j by orthonormal directions, those of the target and then the noise of every batch; own [r][K]:
-    what a sample adds to the r of its own batch, by its e E sigma' of every block.
+    what a sample adds to the r of its own batch, by its e E sigma' of every block. kept [K]: the square of what is left
+    of the rows before the first step, of which other batches would leave as much; all of
+    it where nothing is told.
     """
 
     loadings: Rows
@@ -26,6 +28,7 @@ class LayerState:
     bulk_variance: tuple[float, ...]
     axes: Rows = field(default=(), repr=False)
     own: Rows = field(default=(), repr=False)
+    kept: tuple[float, ...] = field(default=(), repr=False)
 
     @property
     def places(self) -> Array:

@@ -126,8 +126,19 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
         of = arguments_of(model.network, step, model.target)
         noise = generated_step.alignment(of.samples, math.sqrt(of.e2 / of.samples), of.length, of.e2)
         axes = ((*first.alignments, noise),)
-        found.append(LayerState(*first.along_kappa(model.network.readout.values), first.bulk_variance, axes))
+        values = model.network.readout.values
+        kept = tuple(generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, 0.0) for u in values)
+        found.append(LayerState(*first.along_kappa(values), first.bulk_variance, axes, kept=kept))
     return tuple(found)
+
+
+def overlap_of_rows(model: Model) -> tuple[float, ...]:
+    """The overlap of the unit bulk rows that other batches make of the same initial ones, block by block.
+
+    Batches leave what all of them make of a row, and add noise of their own. Source: docs/theory.md, section 14.
+    """
+    last = states_after_steps(model)[-1]
+    return tuple(kept / c for kept, c in zip(last.kept, last.bulk_variance, strict=True))
 
 
 def by_blocks(model: Model) -> bool:

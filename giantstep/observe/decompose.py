@@ -143,7 +143,7 @@ def decompose(
     where samples are drawn again. given: sources that are held, as ("batch",). bootstrap: each fit takes n of the n
     samples with replacement; subsample: a fraction of them; model.fit.samples counts the pool. simulate: pairs of
     finite systems too, at ``dimension``. tolerance: of the single fit; a pair tells its own error,
-    1e-6 at most where fits have batches of their own and rules reach that. scores: outputs of a margin loss at which to
+    1e-6 where fits have batches of their own and rules reach that. scores: outputs of a margin loss at which to
     give the probability of the label 1, for one fit and for the mean of ``members``. Raises BadInput for what has not
     been derived, NotConverged where a pair is not found to its accuracy. Source: docs/theory.md, section 14.
     """
@@ -290,11 +290,25 @@ class _Decomposed:
         """The test error of the mean of so many fits that share these sources."""
         if not self.margin:
             return self.test_error - (1.0 - 1.0 / members) * self._pair(names).half_mean_square
+        if self._apart(names):
+            return self._of_batches(names, members)
         total = 0.0
         for part in self.fit.system.where_signs_turn():
             mean = replace(part.output(), variance=self._variance(part, names, members))
             total += float(part.table[:, 1] @ wrong_sign(mean))
         return total
+
+    def _of_batches(self, names: Sources, members: int) -> float:
+        """The same of a margin loss where each fit has its own batch. Raises BadInput for more than two."""
+        if members > 2:
+            raise BadInput(
+                f"the error of the mean of {members} fits with batches of their own has not been derived for a loss of "
+                "the margin",
+                "take two members, or let them share the batch",
+            )
+        found = self._pair(names)
+        assert isinstance(found, BatchPair)
+        return self.test_error if members == 1 else found.ensemble_of_2
 
     def scores(self, scores: Sequence[float]) -> Array:
         """Checked ones [S]."""
@@ -306,13 +320,17 @@ class _Decomposed:
         return found
 
     def calibration(self, names: Sources, members: int, scores: Array) -> Calibration:
-        """Of the mean of so many fits that share these sources."""
+        """Of the mean of so many fits that share these sources. Raises BadInput where each has its own batch."""
+        if self._apart(names):
+            raise BadInput(
+                "calibration of fits with batches of their own has not been derived", "let members share the batch"
+            )
         return calibration(self.fit, members, scores, lambda system: self._variance(system, names, members))
 
     def _variance(self, system: CoupledSystem, names: Sources, members: int) -> Array:
         """Of the mean output of so many fits, given kappa and t, at the nodes of a system."""
         own, found = system.output().variance, self._pair(names)
-        assert isinstance(found, Pair)  # two batches are those of the square loss
+        assert isinstance(found, Pair)  # others go elsewhere
         common = self.fit.covariance_at(found.overlaps, system, "initialisation" in names)
         return np.asarray(np.maximum(common + (own - common) / members, 1e-300))
 
@@ -337,6 +355,9 @@ class _Decomposed:
         if names not in self.known:
             data = self.resampling.fraction if "data" in names else 0.0
             sharing = Sharing(data, "noise" in names, "initialisation" in names)
-            apart = "batch" in self.present and "batch" not in names
-            self.known[names] = batch_pair(self.fit, sharing) if apart else self.fit.pair(sharing)
+            self.known[names] = (batch_pair if self._apart(names) else Fit.pair)(self.fit, sharing)
         return self.known[names]
+
+    def _apart(self, names: Sources) -> bool:
+        """Whether each fit has a batch of its own."""
+        return "batch" in self.present and "batch" not in names

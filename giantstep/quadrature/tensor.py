@@ -75,16 +75,25 @@ def tensor_table(shape: Shape, fineness: tuple[float, ...]) -> Array:
     reach = shape.reach()
     rules = [_rule(shape, axis, reach, fineness[axis]) for axis in range(shape.rank)]
     kappa, weight, first = _ball(rules, reach)
-    columns = [kappa[:, 0], weight, *_of_target(shape, rules[0][0], first), *kappa[:, 1:].T]
+    rows = _rows(shape.blocks, shape.loadings, kappa, weight, _of_target(shape, rules[0][0], first))
+    rows.flags.writeable = False
+    return rows
+
+
+def rows_along(blocks: tuple[Term, ...], loadings: Rows, kappa: Array, weight: Array) -> Array:
+    """The rows of a table at any kappa [N, q], whose columns of the target are no numbers."""
+    return _rows(blocks, loadings, kappa, weight, np.full((3, len(kappa)), np.nan))
+
+
+def _rows(blocks: tuple[Term, ...], loadings: Rows, kappa: Array, weight: Array, target: Array) -> Array:
     known: dict[tuple[Term, tuple[float, ...]], Array] = {}
-    for kind in zip(shape.blocks, shape.loadings, strict=True):
+    for kind in zip(blocks, loadings, strict=True):
         if kind not in known:
             term, row = kind
             known[kind] = coefficients(term.function, kappa @ np.array(row) + term.offset, term.variance)
-    of_blocks = np.stack([known[kind] for kind in zip(shape.blocks, shape.loadings, strict=True)], axis=1)
-    rows = np.ascontiguousarray(np.concatenate([np.array(columns), of_blocks.reshape(-1, len(kappa))]).T)
-    rows.flags.writeable = False
-    return rows
+    of_blocks = np.stack([known[kind] for kind in zip(blocks, loadings, strict=True)], axis=1)
+    columns = [kappa[:, :1].T, weight[None], target, kappa[:, 1:].T, of_blocks.reshape(-1, len(kappa))]
+    return np.ascontiguousarray(np.concatenate(columns).T)
 
 
 def coordinates(rows: Array, indices: int, rank: int) -> Array:

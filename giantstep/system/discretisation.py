@@ -24,7 +24,7 @@ from giantstep.law.terms import noisy_terms
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import rows_at, table
 from giantstep.quadrature.shift_derivatives import norm_functions
-from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
+from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.kernels import loss_kernel
@@ -235,8 +235,14 @@ def _with_clean(
 
 
 def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
-    """Rows of a table at any kappa of one direction; what they say of a target of several indices is not a number."""
-    rows, m = rows_at(problem.blocks, problem.link, kappa, weight), problem.model.target.indices
+    """Rows of a table at any kappa [N], or [N, q] of several directions; what they say of a target of several indices,
+    or of one where there are several directions, is not a number.
+    """
+    m = problem.model.target.indices
+    if problem.loadings is None:
+        rows = rows_at(problem.blocks, problem.link, kappa, weight)
+    else:
+        rows = rows_along(problem.blocks, problem.loadings, kappa, weight)
     if m == 1:
         return rows
     unknown = np.full(len(kappa), np.nan)

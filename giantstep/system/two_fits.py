@@ -74,7 +74,17 @@ class Fit:
         self.known = _known(self.system)
         self.readouts = two_readouts(self.system)
         self.pairs: dict[Sharing, Pair] = {}
-        self.nodes: dict[Any, dict[str, Array]] = {}  # of two batches
+        self.nodes: dict[Any, Any] = {}  # of two batches
+
+    @property
+    def square(self) -> bool:
+        """Whether the loss is the square one, whose slopes have averages in closed form."""
+        return self.model.fit.loss.key == "square"
+
+    @property
+    def margin(self) -> bool:
+        """Whether the loss is one of the margin, whose test error is the probability of a wrong sign."""
+        return bool(self.system.loss.FORM == "margin")
 
     @cached_property
     def labels(self) -> Averages:
@@ -93,8 +103,8 @@ class Fit:
         return np.asarray(self.kernel.covariance(**known, **there, **overlaps))
 
     def at(self, kappa: Array) -> CoupledSystem:
-        """The system with the fields of the solution at other nodes [N] of kappa."""
-        return self.system._on(kappa, np.ones_like(kappa), self.system.clean)
+        """The system with the fields of the solution at other nodes of kappa, [N] or [N, q]."""
+        return self.system._on(kappa, np.ones(len(kappa)), self.system.clean)
 
     def pair(self, sharing: Sharing) -> Pair:
         """Solve the equations of a pair; of one fit and itself they are solved already. Raises NotConverged."""
@@ -160,7 +170,7 @@ class _Search:
             "mu2sq_12": known["mu2sq"] * sharing.layer,
         }
         self.places, self.blocks = pairs(blocks), blocks
-        self.closed = fit.model.fit.loss.key == "square"
+        self.closed = fit.square
         self.nothing = sharing.data == 0.0
         self.linear = (self.closed or self.nothing) and fit.readouts.linear
         if self.closed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from derive.two_batches import two_batches
 from giantstep.system.pair_equations import Sharing
 from giantstep.system.two_batches import batch_pair
 from giantstep.system.two_fits import Fit
+from tests.oracles.batch_pairs import halves
 
 MODEL = gs.Model(
     network=gs.Network("tanh", width=0.8),
@@ -20,8 +22,12 @@ MODEL = gs.Model(
     target=gs.Target("tanh", noise=0.1),
     fit=gs.Fit(2.0, 0.05),
 )
+VALUES = {"network.readout": {"values": [1.0, -0.5], "fractions": [0.5, 0.5]}}
+STEPS = {"step": [{"samples": 2.0, "learning_rate": 1.0}, {"samples": 3.0, "learning_rate": 1.0}]}
+SIGNS = {"target": {"link": "sign", "flips": 0.1}}
 TWO = MODEL.replace({"network.readout": {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}})
 ALL, LAYER, BULK = Sharing(1.0, True, True), Sharing(0.0, False, True), Sharing(1.0, True, False)
+NOTHING, DATA = Sharing(0.0, False, False), Sharing(1.0, False, False)
 
 
 def test_every_step_holds_at_a_random_point() -> None:
@@ -36,27 +42,74 @@ def test_the_number_that_agreed_with_networks() -> None:
     assert batch_pair(fit, ALL).half_mean_square == pytest.approx(0.0850, abs=1.1e-4)
 
 
-@pytest.mark.parametrize("sharing", [LAYER, BULK, Sharing(0.0, False, False)])
-def test_a_large_batch_is_the_same_for_both(sharing: Sharing) -> None:
+@pytest.mark.parametrize("sharing", [ALL, BULK])
+def test_a_wide_huber_loss_is_the_square_one(sharing: Sharing) -> None:
+    """Series of the slope from quadrature, and Newton's method, against closed forms and one linear system."""
+    wide = MODEL.replace({"fit.loss": {"name": "huber", "delta": 100.0}})
+    found, closed = (batch_pair(Fit(gs.solve(model)), sharing).half_mean_square for model in (wide, MODEL))
+    assert found == pytest.approx(closed, rel=1e-11)
+
+
+def test_an_index_that_the_label_does_not_know_changes_nothing() -> None:
+    for loss in ("square", "huber"):
+        one, two = (MODEL.replace({"target.link": link, "fit.loss": loss}) for link in ("tanh(z)", "tanh(z1) + 0*z2"))
+        found = [batch_pair(Fit(gs.solve(model)), ALL).half_mean_square for model in (one, two)]
+        assert found[1] == pytest.approx(found[0], rel=2e-7)  # two rules each, that agree to 1e-6 at least
+
+
+def test_a_step_that_does_not_move_changes_nothing() -> None:
+    still = {"samples": 3.0, "learning_rate": 0.0}
+    moved = {"samples": 2.0, "learning_rate": 1.5}
+    found = [
+        batch_pair(Fit(gs.solve(MODEL.replace({"step": steps}))), ALL).half_mean_square
+        for steps in (moved, [moved, still], [still, moved])
+    ]
+    assert found[1:] == pytest.approx([found[0]] * 2, rel=1e-9)
+
+
+LARGE: dict[str, dict[str, Any]] = {
+    "two blocks": {"network.readout": {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}, "step.samples": 1e5},
+    "huber": {"fit.loss": "huber", "step.samples": 1e5},
+    "logistic": {**SIGNS, "fit.loss": "logistic", "step.samples": 1e5},
+    "channel": {"target": {"link": "2*z", "channel": "logit"}, "fit.loss": "logistic", "step.samples": 1e5},
+    "two indices": {"target.link": "z1 + z1*z2", "step.samples": 1e5, "network.activation": "relu"},
+    "two steps": {"step": [{"samples": 1e5, "learning_rate": 1.0}] * 2, "network.activation": "tanh(z) + z**2/4"},
+    "two steps, two blocks": {**VALUES, "step": [{"samples": 1e5, "learning_rate": 1.0}] * 2},
+}
+
+
+@pytest.mark.parametrize("sharing", [LAYER, BULK, DATA, NOTHING])
+@pytest.mark.parametrize("name", LARGE)
+def test_a_large_batch_is_the_same_for_both(name: str, sharing: Sharing) -> None:
     # the spikes differ by an angle of order 1/sqrt(alpha0), rows by less: half mean squares by order 1/alpha0
-    fit = Fit(gs.solve(TWO.replace({"step.samples": 1e5}), dimension=500))
-    apart, same = batch_pair(fit, sharing).half_mean_square, fit.pair(sharing).half_mean_square
-    assert apart == pytest.approx(same, rel=1e-3) and apart > same
+    fit = Fit(gs.solve(MODEL.replace(LARGE[name]), dimension=500))
+    apart, same = batch_pair(fit, sharing), fit.pair(sharing)
+    assert apart.half_mean_square == pytest.approx(same.half_mean_square, rel=1e-3)
+    assert apart.half_mean_square > same.half_mean_square
 
 
-def test_a_small_step_leaves_random_features() -> None:
+def test_the_error_of_two_fits_goes_to_that_of_one_spike() -> None:
+    model = MODEL.replace({**SIGNS, "fit.loss": "logistic", "step.samples": 1e5})
+    found = gs.decompose(model, dimension=500).pairs
+    for key in ("data+noise", "initialisation", ""):
+        assert found[key].ensemble_of_2 == pytest.approx(
+            found["+".join(filter(None, ("batch", key)))].ensemble_of_2, 1e-3
+        )
+
+
+@pytest.mark.parametrize("loss", ["square", "huber"])
+def test_a_small_step_leaves_random_features(loss: str) -> None:
     # no spike and no noise in the rows are left: the batch does not matter
-    fit = Fit(gs.solve(TWO.replace({"step.learning_rate": 3e-3}), dimension=500))
+    fit = Fit(gs.solve(TWO.replace({"step.learning_rate": 3e-3, "fit.loss": loss}), dimension=500))
     for sharing in (LAYER, BULK):
         assert batch_pair(fit, sharing).half_mean_square == pytest.approx(fit.pair(sharing).half_mean_square, rel=1e-4)
 
 
 def test_links_that_turn_within_little_go_to_a_sign() -> None:
     """tanh(a z) differs from sign z by the order 1/a, within a width that panels of z have to find."""
-    nothing = Sharing(0.0, False, False)
 
     def found(link: str) -> float:
-        pair = batch_pair(Fit(gs.solve(MODEL.replace({"target.link": link}))), nothing)
+        pair = batch_pair(Fit(gs.solve(MODEL.replace({"target.link": link}))), NOTHING)
         assert pair.error <= 1e-6
         return pair.half_mean_square
 
@@ -84,69 +137,62 @@ def test_rows_that_batches_leave_alike() -> None:
     assert found.bias_squared + sum(found.variance.values()) == pytest.approx(found.test_error, rel=1e-7)
 
 
-def test_bias_and_variances_of_a_step() -> None:
-    found = gs.decompose(TWO, dimension=500)
+@pytest.mark.parametrize("changes", [{}, {"fit.loss": "huber"}, {"target.link": "z1 + z1*z2"}, STEPS])
+def test_bias_and_variances_of_a_step(changes: dict[str, object]) -> None:
+    found = gs.decompose(TWO.replace(changes), dimension=500)
     assert found.bias_squared is not None and min(found.variance.values()) > 0.0
     assert found.bias_squared + sum(found.variance.values()) == pytest.approx(found.test_error, rel=1e-7)
     assert len(found.pairs) == 12 and "batch+data+noise+initialisation" in found.variance
 
 
-def halves(model: gs.Model, dimension: int, seeds: int) -> np.ndarray:
-    """E (f_1 - f_2)^2/2 of spiked random features whose spikes and rows have the overlaps of two batches: with common
-    data and layer, and with the layer alone, [seed, 2].
-    """
-    spike, (c,) = gs.solve(model).spike, gs.solve(model).spike.bulk_variance
-    n, p = round(model.fit.samples * dimension), round(model.network.width * dimension)
-    found = []
-    for seed in range(seeds):
-        random = np.random.default_rng(seed)
-
-        def rows(count: int, random: np.random.Generator = random) -> np.ndarray:
-            drawn = random.standard_normal((count, dimension))
-            return drawn / np.linalg.norm(drawn, axis=1)[:, None]
-
-        theta, common, layers = np.eye(dimension)[0], rows(p), []
-        for _ in range(2):
-            (across,) = rows(1)
-            across -= across[0] * theta
-            v = spike.alignment * theta + math.sqrt(1.0 - spike.alignment**2) * across / np.linalg.norm(across)
-            layers.append(common + math.sqrt(c - 1.0) * rows(p) + spike.strength * v)
-        data = []
-        for _ in range(2):
-            x = random.standard_normal((n, dimension))
-            data.append((x, np.tanh(x[:, 0]) + math.sqrt(model.target.noise) * random.standard_normal(n)))
-
-        def fitted(layer: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-            features = np.tanh(x @ layer.T) / math.sqrt(p)
-            return np.linalg.solve(features.T @ features + model.fit.ridge * np.eye(p), features.T @ y)
-
-        test = random.standard_normal((2 * n, dimension))
-        first, *others = (
-            np.tanh(test @ layer.T) @ fitted(layer, *batch) / math.sqrt(p)
-            for layer, batch in ((layers[0], data[0]), (layers[1], data[0]), (layers[1], data[1]))
-        )
-        found.append([0.5 * float(np.mean((first - other) ** 2)) for other in others])
-    return np.array(found)
+SIMULATED: dict[str, dict[str, Any]] = {
+    "square": {},
+    "huber": {"fit.loss": {"name": "huber", "delta": 0.3}},
+    "logistic": {**SIGNS, "fit.loss": "logistic"},
+    "hinge": {**SIGNS, "fit.loss": "hinge"},
+    "channel": {"target": {"link": "2*z", "channel": "logit"}, "fit.loss": "logistic"},
+    "two indices": {"target.link": "z1 + z1*z2"},
+    "two indices, huber": {"target.link": "abs(z1) + z2", "fit.loss": "huber", "network.activation": "relu"},
+    "two steps": STEPS,
+    "two steps, two blocks, two indices": {
+        **STEPS,
+        **VALUES,
+        "target.link": "z1 + z1*z2",
+        "network.activation": "tanh(z) + z**2/4",
+    },
+}
 
 
-@pytest.mark.parametrize(
-    ("dimension", "seeds"),
-    [(200, 10), pytest.param(400, 60, marks=pytest.mark.slow), pytest.param(1000, 16, marks=pytest.mark.slow)],
-)
-def test_simulated_features_of_two_spikes(dimension: int, seeds: int) -> None:
-    measured = halves(MODEL, dimension, seeds)
-    fit = Fit(gs.solve(MODEL, dimension=dimension))
-    theory = [batch_pair(fit, sharing).half_mean_square for sharing in (ALL, LAYER)]
-    scores = (measured.mean(axis=0) - theory) / (measured.std(axis=0, ddof=1) / math.sqrt(seeds))
-    assert np.abs(scores).max() < 4.0, scores
+def scores(model: gs.Model, dimension: int, seeds: int) -> np.ndarray:
+    """Theory against simulated pairs, in standard errors."""
+    measured = halves(model, dimension, seeds)
+    fit = Fit(gs.solve(model, dimension=dimension))
+    pairs = [batch_pair(fit, sharing) for sharing in (ALL, LAYER, NOTHING)]
+    theory = np.array([[pair.half_mean_square, pair.ensemble_of_2] for pair in pairs])
+    found = (measured.mean(axis=0) - theory) / (measured.std(axis=0, ddof=1) / math.sqrt(seeds))
+    return np.asarray(found if fit.margin else found[:, 0])
+
+
+@pytest.mark.parametrize("name", ["square", "logistic", "two indices", "two steps"])
+def test_simulated_features_of_two_spikes(name: str) -> None:
+    found = scores(MODEL.replace(SIMULATED[name]), 200, 10)
+    assert np.abs(found).max() < 4.0, found
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SIMULATED)
+@pytest.mark.parametrize(("dimension", "seeds"), [(400, 24), (1000, 12)])
+def test_simulated_features_that_are_large(name: str, dimension: int, seeds: int) -> None:
+    found = scores(MODEL.replace(SIMULATED[name]), dimension, seeds)
+    assert np.abs(found).max() < 4.0, found
 
 
 @pytest.mark.parametrize(
     ("changes", "words"),
     [
-        ({"fit.loss": "huber"}, "losses other than the square"),
-        ({"target.link": "z1 + z1*z2"}, "several indices"),
-        ({"step": [{"samples": 2.0, "learning_rate": 1.0}] * 2}, "several giant steps"),
+        ({"target.probit": 0.1}, "noise inside the link"),
+        ({"network.initialisation": "gaussian"}, "Gaussian at initialisation"),
+        ({"fit.penalty": {"name": "elastic_net", "l1": 0.1}}, "penalties on the readout"),
     ],
 )
 def test_what_has_not_been_derived_is_refused(changes: dict[str, object], words: str) -> None:
@@ -154,6 +200,11 @@ def test_what_has_not_been_derived_is_refused(changes: dict[str, object], words:
         gs.decompose(MODEL.replace(changes))
 
 
-def test_a_margin_loss_says_which_pairs_there_are_not() -> None:
-    found = gs.decompose(MODEL.replace({"target": {"link": "sign"}, "fit.loss": "logistic"}))
-    assert all("batch" in key for key in found.pairs) and len(found.not_derived) == 6
+def test_a_margin_loss_has_all_pairs_of_two() -> None:
+    model = MODEL.replace({**SIGNS, "fit.loss": "logistic"})
+    found = gs.decompose(model)
+    assert len(found.pairs) == 12 and not found.not_derived
+    with pytest.raises(gs.BadInput, match="the mean of 3 fits with batches of their own"):
+        gs.decompose(model, members=3, share=("data", "noise"))
+    with pytest.raises(gs.BadInput, match="calibration of fits with batches of their own"):
+        gs.decompose(model, share=("data", "noise"), scores=[0.0])
