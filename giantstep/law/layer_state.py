@@ -19,8 +19,7 @@ class LayerState:
 
     axes [q][D]: the v_j by orthonormal directions, those of the target and then the noise of every batch; own [r][K]:
     what a sample adds to the r of its own batch, by its e E sigma' of every block. kept [K]: the square of what is left
-    of the rows before the first step, of which other batches would leave as much; all of
-    it where nothing is told.
+    of the rows before the first step, of which other batches would leave as much; nothing told: all of it.
     """
 
     loadings: Rows
