@@ -84,6 +84,15 @@ def _width(system: CoupledSystem) -> Array:
     return np.asarray(np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread)
 
 
+def _swept(problem: Problem, label: Callable[[Array], Array], kappa: Array) -> Array | float:
+    """The standard deviation of a label that follows its index beside kappa; nothing of one that is held."""
+    gamma = problem.overlaps[0][0]
+    if problem.rank > 1 or gamma == 0.0:
+        return 0.0
+    slope = (label(kappa + _NEAR) - label(kappa - _NEAR)) / (2.0 * _NEAR * gamma)
+    return np.asarray(np.abs(slope) * np.sqrt(max(0.0, 1.0 - gamma * gamma)))
+
+
 def _passages(system: CoupledSystem, law: LabelLaw) -> list[tuple[Callable[[Array], Array], Kink | None]]:
     """The labels with the kinks that the output may pass; a smooth loss of the margin turns where the output vanishes,
     whatever the label.
@@ -106,11 +115,15 @@ def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
     channel = problem.model.target.channel
     if channel is not None and channel.values:
         return [partial(np.full_like, fill_value=value) for value in channel.values]
-    if _sweeps(problem):
-        ends = () if channel is not None else stationary_values(problem.model.target.link)
-        return [partial(np.full_like, fill_value=value) for value in ends]
     gamma, link = problem.overlaps[0][0], link_values(problem.model.target.mean_link)
-    return [lambda kappa: link((gamma * kappa)[None])]
+
+    def middle(kappa: Array) -> Array:
+        return link((gamma * kappa)[None])
+
+    if not _sweeps(problem):
+        return [middle]
+    ends = () if channel is not None else stationary_values(problem.model.target.link)
+    return [middle, *(partial(np.full_like, fill_value=value) for value in ends)]
 
 
 def _sweeps(problem: Problem) -> bool:
@@ -160,7 +173,7 @@ def _sharp(
     if not len(low):
         return
     system = at(low)
-    spread = _width(system)
+    spread = np.hypot(_width(system), _swept(system.problem, label, low))
     with np.errstate(divide="ignore", over="ignore"):
         width = 2.0 * _NEAR * spread / np.abs(distance(low + _NEAR) - distance(low - _NEAR))
     width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends

@@ -158,3 +158,11 @@ def test_a_link_that_turns_within_a_small_width() -> None:
     found = certificate(solve(gs.model(link="tanh(8*z)", loss="huber")))
     assert not found.unsettled
     assert max(*found.errors.values(), *found.equations.values()) < 1e-7
+
+
+def test_labels_that_all_but_follow_the_spike_and_leave_the_flat_part() -> None:
+    """At an alignment of 1 - 1e-9 they pass the edge of the loss in 1e-4 of kappa, at none of their extremes."""
+    spike = {"strength": 4.8, "alignment": 1.0 - 1e-9, "bulk_variance": 2.4}
+    sizes = {"network__activation": "linear", "fit__samples": 0.31, "fit__ridge": 0.22}
+    loss = {"name": "epsilon_insensitive", "epsilon": 2.5}
+    assert certificate(solve(model(loss, target__link="relu", spike=spike, **sizes), dimension=1000)).holds
