@@ -34,9 +34,12 @@ from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
 from giantstep.system.separation import separable, separated
+from giantstep.system.span import span_of
 from giantstep.system.square_loss import RESIDUAL, rounding_hint, solve_direct
 
 __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
+
+_ROUNDED = 10.0  # what two orders of quadrature, whose rounding differs, may both be off by, over their difference
 
 
 @takes_model
@@ -116,6 +119,8 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
         bias, found = solve_with_bias(whole.model, dimension, tolerance, start)
     else:
         found = _solve_coupled(problem, tolerance, _of_distinct(start, members))
+    if (span := span_of(problem)) is not None and span.rounded:
+        found = found._replace(quadrature_error=_ROUNDED * found.quadrature_error)
     return bias, _along_given(whole, parted(found, members, whole.fraction))
 
 

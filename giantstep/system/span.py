@@ -25,6 +25,7 @@ from giantstep.system.problem import Features, Problem
 
 if TYPE_CHECKING:
     from giantstep.system.continuous_span import Spanning
+    from giantstep.system.exact_means import ExactFunctions
     from giantstep.system.graded_features import Cluster, Kind
 
 Array = np.ndarray
@@ -35,6 +36,9 @@ _EPS = 2.2e-16
 _WORST = 1e-7  # rounding of rates beside what counts of them: by measurement the derivative is 30 times as exact
 _SURELY, _FELT = 1e-8, 1e-2  # inverse dimension that rounding does not reach; share of it that shows
 _ROUNDED = 1e-12  # of the largest coordinate
+_INEXACT = (
+    1e-9  # what the last e_i has beside the others; the error that rounding makes of it squares in the test error
+)
 _CLOSE = 1e-5  # rounding may show where features differ by less
 _LOST = 1e-6  # of its features, below which the shape of a mean feature has fewer than ten digits
 
@@ -45,7 +49,8 @@ class Span:
 
     null [K, K - rank]: combinations of the mean features that vanish; least: what the last e_i had beside the others,
     relative to its size: rounding makes of it an error of some 1e-16/least; dropped: what was taken for rounding.
-    clusters: of features that differ by next to nothing; ``within`` [K, K] takes their combinations to e_i. spanning:
+    clusters: of features that differ by next to nothing; ``within`` [K, K] takes their combinations to e_i. exact: e_i
+    by features of many digits. spanning:
     other functions of the closed span, in the place of mu0_b in ``basis``; ``nodes`` is then the span of mu0_b, and
     products [K, K] are those of its functions with e_i.
     """
@@ -61,11 +66,12 @@ class Span:
     spanning: Spanning | None = None
     nodes: Span | None = None
     products: Array | None = None
+    exact: ExactFunctions | None = None
 
     @property
     def cancels(self) -> bool:
         """Whether the m of nearly dependent features may be large and cancel."""
-        return bool(self.clusters) or self.nodes is not None
+        return bool(self.clusters) or self.nodes is not None or self.exact is not None
 
     def columns(self, rows: Array) -> Array:
         """A table with e_i in the place of mu0_b: zero columns from the rank on; read-only."""
@@ -79,6 +85,8 @@ class Span:
 
     def functions(self, mu0: Array, kappa: Array) -> Array:
         """e_i, [N, K], from mu0_b, [N, K], at points [N, q]."""
+        if self.exact is not None:
+            return self.exact.at(kappa[:, 0])
         if self.spanning is not None:
             mu0 = self.spanning.at(kappa[:, 0])
         return _sums(combined(mu0, kappa, self.clusters)[0], self.basis if self.within is None else self.within)
@@ -152,6 +160,11 @@ class Span:
             m = m - column * _over_blocks(column * (m / response))
         return np.asarray(m)
 
+    @property
+    def rounded(self) -> bool:
+        """Whether rounding of the mean features shows in what they are together."""
+        return self.nodes is None and self.least < _INEXACT
+
 
 def hidden_rates() -> NotConverged:
     """The refusal of a derivative in what tells apart features that are nearly the same."""
@@ -185,7 +198,24 @@ def _span_at_infinity(features: Features) -> Span | None:
     if _rounded(span):
         span = _graded(*terms, _clusters(features, "mean"))
         _require_large_means(terms, span)
+        if span.rounded and features.loadings is None:
+            span = _exact(features, span)
     return None if blocks == span.rank == 1 and not span.clusters else span
+
+
+def _exact(features: Features, rounded: Span) -> Span:
+    """The span by means of many digits, where there are such; else as it is."""
+    from giantstep.system.exact_means import orthonormal_to_many_digits  # loads mpmath, which most models need not
+    from giantstep.system.graded_features import blocks_of
+
+    kappa, weight, _, _ = _features(features.blocks, features.loadings, features.link)
+    found = orthonormal_to_many_digits(blocks_of(features), kappa[:, 0], weight)
+    if found is None:
+        return rounded
+    rank, count = found.coordinates.shape
+    basis, coordinates = np.zeros((2, count, count))
+    basis[:, :rank], coordinates[:rank] = found.functions.basis.astype(float), found.coordinates
+    return Span(basis, coordinates, found.null, rank, 1.0, 0.0, exact=found.functions)
 
 
 def _continuous(features: Features, resolution: float) -> Span:

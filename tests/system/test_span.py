@@ -20,7 +20,7 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.solve import solve
-from giantstep.system.span import orthonormal, span_of
+from giantstep.system.span import _span_at_infinity, orthonormal, span_of
 from giantstep.system.square_tables import shape_of
 
 CASES = cases()
@@ -123,7 +123,10 @@ MEANS = {  # mu0 at a shift s and a variance c
     "erf": lambda s, c: mpmath.erf(s / mpmath.sqrt(1 + 2 * c)),
     "sin": lambda s, c: mpmath.exp(-c / 2) * mpmath.sin(s),
     "z**3": lambda s, c: s**3 + 3 * s * c,
+    "relu": lambda s, c: s * mpmath.ncdf(s / mpmath.sqrt(c)) + mpmath.sqrt(c) * mpmath.npdf(s / mpmath.sqrt(c)),
 }
+MANY = np.linspace(-1.0, 1.1, 13).tolist()
+STEP = {"samples": 2.0, "learning_rate": 1.0}
 CLOSE_FEATURES = {
     "weak": readout([1.0, -0.5, 0.7], spike__strength=1e-3),
     "weaker": readout([1.0, -0.5], spike__strength=1e-9),
@@ -162,6 +165,41 @@ def test_features_that_differ_by_next_to_nothing_span_what_they_do(name: str) ->
     weighted = np.sqrt(rows[:, 1, None]) * span.columns(rows)[:, -3 * span.rank : -2 * span.rank]
     np.testing.assert_allclose(weighted.T @ weighted, np.eye(span.rank), rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(weighted @ (weighted.T @ exact), exact, rtol=0.0, atol=1e-11)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"spike": None, "step": STEP}, {"network__activation": "relu", "spike__strength": 0.75}],
+    ids=["smooth", "kinks"],
+)
+def test_features_of_many_values_span_what_they_do(changes: dict[str, Any]) -> None:
+    """The least combination of 13 is 1e-13 of its features. Functions of the same span from closed forms of mu0 at 120
+    digits, at other points than the nodes of the rule.
+    """
+    problem = problem_of(readout(MANY, **changes))
+    span, rows = span_of(problem), features_of(problem)
+    assert span is not None and span.rank == len(MANY)
+    exact = orthonormal_at_many_digits(problem, rows)
+    found = np.sqrt(rows[:, 1, None]) * span.columns(rows)[:, -3 * span.rank : -2 * span.rank]
+    rest = exact - found @ np.linalg.lstsq(found, exact, rcond=None)[0]
+    assert np.linalg.norm(rest, axis=0).max() < 1e-13
+
+
+def test_features_of_many_values_are_told_apart_to_many_digits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The least combination of 13 is 1e-12 of its features. From doubles two orders of quadrature differ by their
+    rounding, and ten times that is stated; many digits leave nothing of it.
+    """
+    given = readout(MANY, network__activation="gelu", target__link="sign", spike=None, step=STEP)
+    found = solve(given)
+    assert found.quadrature_error < 1e-14
+    _span_at_infinity.cache_clear()
+    monkeypatch.setattr("giantstep.system.exact_means.orthonormal_to_many_digits", lambda *given: None)
+    with pytest.raises(NotConverged, match="beside those of the others"):
+        solve(given)
+    rounded = solve(given, tolerance=1e-4)
+    _span_at_infinity.cache_clear()
+    assert abs(rounded.test_error / found.test_error - 1.0) < rounded.quadrature_error
+    assert rounded.quadrature_error > 1e-10
 
 
 def features_of(problem: Problem) -> np.ndarray:

@@ -1,0 +1,185 @@
+"""Orthonormal functions of mean features that nearly depend on each other, from means to many digits.
+
+At infinite dimension the readout uses every combination of the mean features. Of many readout values, all of them
+apart, some combination is 1e-8 to 1e-20 of its features: in double precision its shape is rounding. Here
+E sigma(s + sqrt(c) g) is the trapezoid rule in z = s + sqrt(c) g, whose nodes all blocks and points share, or closed
+for piecewise linear sigma, in 160 bits. Gram-Schmidt is done with them; only the functions that it gives are rounded.
+Shifts and variances are those of the readout values to all digits: features rounded one by one have other combinations.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import mpmath
+import numpy as np
+
+from derive.language.catalogue import lookup
+from derive.language.grammar import Node, parse
+from giantstep.spec.kernels import function_kernel
+from giantstep.system.exact_averages import value_at
+from giantstep.system.graded_features import Block
+
+Array = np.ndarray
+_BITS, _GUARD, _SETTLED = 160, 20, 2.0**-118  # of fixed point and of what it is made of; agreement of two steps
+_COARSEST, _HALVINGS, _REACH = 0.25, 4, 15.0  # steps in z, and how far the weight matters: 1e-49 is left
+_DEPENDENT = 1e-25  # of its size: what a feature that depends on others has beside them, in so many bits
+_ONE = 1 << _BITS
+
+
+@dataclass(frozen=True, eq=False)
+class ExactFunctions:
+    """``e_i = sum_b mu0_b basis[b, i]`` of blocks, the coefficients [K, rank] to many digits."""
+
+    blocks: tuple[Block, ...]
+    basis: Array
+
+    def at(self, kappa: Array) -> Array:
+        """[N, K] at points [N], zero from the rank on; remembered."""
+        return _at(self, np.ascontiguousarray(kappa).tobytes())
+
+
+@lru_cache(maxsize=64)
+def _at(functions: ExactFunctions, kappa: bytes) -> Array:
+    means = exact_means(functions.blocks, np.frombuffer(kappa))
+    assert means is not None
+    count, rank = functions.basis.shape
+    found = np.zeros((len(means), count))
+    with mpmath.workprec(_BITS):
+        for i in range(rank):
+            found[:, i] = (means * functions.basis[:, i]).sum(axis=1).astype(float)
+    found.flags.writeable = False
+    return found
+
+
+class Orthonormal(NamedTuple):
+    """Functions, the coordinates [rank, K] of the features in them, and combinations of these that vanish
+    [K, K - rank].
+    """
+
+    functions: ExactFunctions
+    coordinates: Array
+    null: Array
+
+
+def orthonormal_to_many_digits(blocks: tuple[Block, ...], kappa: Array, weight: Array) -> Orthonormal | None:
+    """On nodes [N] with weights [N]; None where the means are not known to many digits."""
+    means = exact_means(blocks, kappa)
+    if means is None:
+        return None
+    with mpmath.workprec(_BITS):
+        roots = np.array([mpmath.sqrt(mpmath.mpf(w)) for w in weight.tolist()])
+        rest = [roots * column for column in means.T]
+        combinations = list(np.array(mpmath.eye(len(rest)).tolist()))
+        sizes = [mpmath.sqrt((column * column).sum()) for column in rest]
+        waiting, chosen = list(range(len(rest))), []
+        sizes = [size if size > 0 else mpmath.mpf(1) for size in sizes]
+        while waiting:
+            norms = [mpmath.sqrt((rest[b] * rest[b]).sum()) / sizes[b] for b in waiting]
+            place = max(range(len(waiting)), key=norms.__getitem__)
+            if norms[place] < _DEPENDENT:
+                break
+            first = waiting.pop(place)
+            norm = mpmath.sqrt((rest[first] * rest[first]).sum())
+            rest[first], combinations[first] = rest[first] / norm, combinations[first] / norm
+            for b in waiting:
+                part = (rest[b] * rest[first]).sum()
+                rest[b], combinations[b] = rest[b] - part * rest[first], combinations[b] - part * combinations[first]
+            chosen.append(first)
+        basis = np.stack([combinations[b] for b in chosen], axis=1)
+        coordinates = [[float((rest[i] * roots * column).sum()) for column in means.T] for i in chosen]
+        null = [combinations[b] / np.abs(combinations[b]).max() for b in waiting]
+    vanishing = np.array(null, dtype=float).reshape(len(waiting), len(rest)).T
+    return Orthonormal(ExactFunctions(blocks, basis), np.array(coordinates), vanishing)
+
+
+def exact_means(blocks: tuple[Block, ...], kappa: Array) -> Array | None:
+    """mu0_b at points [N], as numbers of many digits [N, K]; None where the function has kinks between curved pieces,
+    or turns too sharply.
+    """
+    found: list[Array] = []
+    values: dict[str, _Values] = {}
+    with mpmath.workprec(_BITS + _GUARD):
+        for block in blocks:
+            offset, loading = mpmath.mpf(block.term.offset), block.loadings[0]
+            shifts = [offset + loading * mpmath.mpf(x) for x in kappa.tolist()]
+            segments = function_kernel(block.term.function).FUNCTION.segments
+            if segments:
+                column = _piecewise(segments, shifts, mpmath.mpf(block.variance))
+            else:
+                known = values.setdefault(block.term.function, _Values(parse(lookup(block.term.function).expression)))
+                column = _smooth(known, shifts, mpmath.mpf(block.variance))
+            if column is None:
+                return None
+            found.append(column)
+    return np.stack(found, axis=1)
+
+
+class _Values(dict[tuple[float, int], int]):
+    """f in fixed point at multiples of a step, by (step, number)."""
+
+    def __init__(self, node: Node) -> None:
+        super().__init__()
+        self.node = node
+
+    def __missing__(self, key: tuple[float, int]) -> int:
+        self[key] = int(value_at(self.node, mpmath.mpf(key[0]) * key[1]) * _ONE)
+        return self[key]
+
+
+def _smooth(values: _Values, shifts: list[Any], variance: Any) -> Array | None:
+    """By the trapezoid rule with the first step at which a few points have settled."""
+    some = [min(shifts), sorted(shifts, key=abs)[len(shifts) // 2], max(shifts)]
+    step = _COARSEST * 2.0 ** min(0, math.floor(math.log2(float(variance)) / 2.0))
+    try:
+        before = _sums(values, some, variance, step)
+        for _ in range(_HALVINGS):
+            step *= 0.5
+            here = _sums(values, some, variance, step)
+            if all(abs(a - b) <= _SETTLED * max(1, abs(a)) for a, b in zip(here, before, strict=True)):
+                return _sums(values, shifts, variance, step)
+            before = here
+    except KeyError:
+        pass
+    return None
+
+
+def _sums(values: _Values, shifts: list[Any], variance: Any, step: float) -> Array:
+    """step * sum_k f(k step) N(k step; s, c), outwards from the node next to s: weights by their ratios."""
+    width, count = mpmath.mpf(step), math.ceil(_REACH * math.sqrt(variance) / step)
+    first = [int(mpmath.nint(s / width)) for s in shifts]
+    apart = [number * width - s for number, s in zip(first, shifts, strict=True)]
+    falls = int(mpmath.exp(-width * width / variance) * _ONE)
+    total = np.zeros(len(shifts), dtype=object)
+    known = {number: values[step, number] for number in range(min(first) - count, max(first) + count + 1)}
+    for side in (1, -1):
+        weight = _fixed([mpmath.exp(-d * d / (2 * variance)) for d in apart])
+        ratio = _fixed([mpmath.exp(-(2 * side * d * width + width * width) / (2 * variance)) for d in apart])
+        for j in range(count + 1):
+            if j or side > 0:
+                total = total + weight * np.array([known[number + side * j] for number in first], dtype=object)
+            weight, ratio = (weight * ratio) >> _BITS, (ratio * falls) >> _BITS
+    norm = width / mpmath.sqrt(2 * mpmath.pi * variance) / mpmath.mpf(_ONE) ** 2
+    return np.array([mpmath.mpf(x) * norm for x in total.tolist()])
+
+
+def _fixed(numbers: list[Any]) -> Array:
+    return np.array([int(x * _ONE) for x in numbers], dtype=object)
+
+
+def _piecewise(segments: tuple[tuple[float, ...], ...], shifts: list[Any], variance: Any) -> Array | None:
+    """Of f = a + b z + sum of jumps and kinks at its breakpoints; None where those are rounded."""
+    places, blur, jumps, kinks, slopes, roots, root_blur, levels = segments
+    if any(blur) or any(root_blur):
+        return None
+    root, slope = mpmath.sqrt(variance), mpmath.mpf(slopes[0])
+    found = [slope * (s - mpmath.mpf(roots[0])) if slopes[0] else mpmath.mpf(levels[0]) for s in shifts]
+    for place, jump, kink in list(zip(places, jumps, kinks, strict=True))[:-1]:
+        for n, s in enumerate(shifts):
+            x = (s - mpmath.mpf(place)) / root
+            above = mpmath.ncdf(x)
+            found[n] += jump * above + kink * root * (x * above + mpmath.npdf(x))
+    return np.array(found)
