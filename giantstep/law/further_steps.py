@@ -20,7 +20,7 @@ from giantstep.law.label_moments import label_moments, moments_at_nodes
 from giantstep.law.layer_state import LayerState
 from giantstep.law.multi_index_labels import LabelMoments
 from giantstep.law.rest_of_target import rest_of_target
-from giantstep.law.terms import block_terms, link_term, noisy_terms
+from giantstep.law.terms import block_terms, label_widths, link_term, noisy_terms
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import table
 from giantstep.quadrature.shift_derivatives import slope_averages
@@ -135,7 +135,8 @@ class _Layer:
         if self.before.rank == 1:
             return table(self.terms, link, _ORDER + 2 * level, level // 2, (), noisy_terms(link, self.target))
         fineness = (1.0 + 0.25 * level,) * self.before.rank
-        return tensor_table(Shape(self.terms, self.before.loadings, link), fineness)
+        widths = label_widths(self.target, self.before.overlaps)
+        return tensor_table(Shape(self.terms, self.before.loadings, link, widths), fineness)
 
     def label(self, rows: Array, level: int) -> LabelMoments:
         """Moments of the label at the nodes, without flips and its own noise."""

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
@@ -32,6 +34,23 @@ def link_term(target: Target, overlaps: Rows) -> Term | None:
         return None
     gamma = overlaps[0][0] if len(overlaps) == 1 else math.hypot(*(row[0] for row in overlaps))
     return Term(target.mean_link, gamma, 0.0, max(0.0, (1.0 - gamma) * (1.0 + gamma)))
+
+
+def label_widths(target: Target, overlaps: Rows) -> tuple[float, ...]:
+    """The smallest scale on which the mean label of several indices varies along each direction of kappa.
+
+    Given kappa an index varies by what the directions leave of it, which blurs jumps; a smooth link varies on a scale
+    of one. None of one index, whose label is a term.
+    """
+    if target.indices == 1:
+        return ()
+    from giantstep.law.multi_index_labels import has_kinks  # labels of one index start sooner without
+
+    known = np.array(overlaps)
+    left = np.sqrt(np.maximum(0.0, 1.0 - (known**2).sum(axis=0)) + target.probit)
+    scale = left if has_kinks(target.link) else np.hypot(left, 1.0)
+    with np.errstate(divide="ignore"):
+        return tuple((scale / np.abs(known)).min(axis=1).tolist())
 
 
 def noisy_terms(link: Term | None, target: Target) -> tuple[Term, ...]:

@@ -20,7 +20,7 @@ from giantstep.law.multi_index_labels import (
     square_nodes,
     turns_along,
 )
-from giantstep.law.terms import noisy_terms
+from giantstep.law.terms import label_widths, noisy_terms
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import rows_at, table
 from giantstep.quadrature.shift_derivatives import norm_functions
@@ -143,7 +143,8 @@ def _resolved(
     if loadings is None:
         rows = panel_rows(blocks, along, target, overlaps, level)
     else:
-        rows = rows_that_count(tensor_table(Shape(blocks, loadings, along), (level.fineness,) * len(overlaps)))
+        shape = Shape(blocks, loadings, along, label_widths(target, overlaps))
+        rows = rows_that_count(tensor_table(shape, (level.fineness,) * len(overlaps)))
     return resolved_on(rows, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from giantstep.law.kind import is_drawn
 from giantstep.law.multi_index_labels import LabelMoments
+from giantstep.law.terms import label_widths
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, tensor_table
@@ -79,7 +80,8 @@ def _with_label(rows: Array, label: LabelMoments, target: Target) -> Array:
 def shape_of(problem: Problem | Features) -> Shape:
     """What the rules for kappa in R^q depend on."""
     assert problem.loadings is not None
-    return Shape(problem.blocks, problem.loadings, problem.link)
+    target, overlaps = problem.model.target, problem.overlaps
+    return Shape(problem.blocks, problem.loadings, problem.link, label_widths(target, overlaps))
 
 
 def solver_nodes(rows: Array, span: Span | None) -> Array:

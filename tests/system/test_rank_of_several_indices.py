@@ -55,4 +55,4 @@ def test_three_indices() -> None:
 def test_what_would_take_many_minutes_says_so_at_once(loss: str, link: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(solve_module, "compile_first", lambda model: pytest.fail("kernels are compiled for nothing"))
     with pytest.raises(NotConverged, match="of the spike's 3 directions"):
-        solve(of_two(link, fit__loss=loss, target__noise=0.0))
+        solve(of_two(link, fit__loss=loss, target__noise=0.0, spike__strength=3.0))
