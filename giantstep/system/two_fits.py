@@ -185,27 +185,42 @@ class _Search:
         return self._pair(np.concatenate([self.centre, [q1[b, c] for b, c in self.places]]), 0.0)
 
     def run(self) -> Pair:
-        """The pair: a step of Newton's method on each of better and better rules for what both outputs share."""
+        """The pair: Newton's method on each of better and better rules for what both outputs share."""
         x = np.zeros(self.blocks + len(self.places))
-        size, change = float(self.fit.weight @ self.known["Delta"]), math.inf
-        for nodes in _RULES:
-            for _ in range(_STEPS):
-                self._linearised(x, nodes)
-                before = self._covariance(x)
-                x = self._step(x, before, nodes)
-                change = float(self.fit.weight @ np.abs(self._covariance(x) - before)) / size
-                if change <= _CLOSE or self.linear:
-                    break
+        error, found = math.inf, self._covariance(x)
+        for number, nodes in enumerate(_RULES):
+            before = found
+            x, step = self._solved(x, nodes)
             if self.linear:
                 return self._pair(x, 0.0)
-            if change <= _SETTLED:
-                return self._pair(x, change)
-        if not change <= ROUGH:
+            found = self._covariance(x)
+            if number > 0:  # what the last step leaves is of the order of its square
+                error = max(self._change(before, found), step**2)
+            if error <= _SETTLED:
+                return self._pair(x, error)
+        if not error <= ROUGH:
             raise NotConverged(
-                f"the covariance of two outputs changes by {change:.1e} (relative) between rules for what they share",
+                f"the covariance of two outputs changes by {error:.1e} (relative) between rules for what they share",
                 "let them share less, or more: a loss with kinks sees outputs that hardly differ",
             )
-        return self._pair(x, change)
+        return self._pair(x, error)
+
+    def _solved(self, x: Array, nodes: int) -> tuple[Array, float]:
+        """The unknowns on one rule, from those of another, and the last change of the covariance."""
+        change = math.inf
+        for _ in range(_STEPS):
+            self._linearised(x, nodes)
+            before = self._covariance(x)
+            x = self._step(x, before, nodes)
+            change = self._change(before, self._covariance(x))
+            if change <= _CLOSE or self.linear:
+                break
+        return x, change
+
+    def _change(self, before: Array, after: Array) -> float:
+        """Of the covariance, relative to the variance of the output."""
+        weight = self.fit.weight
+        return float(weight @ np.abs(after - before) / (weight @ self.known["Delta"]))
 
     def _linearised(self, x: Array, nodes: int) -> None:
         """Take what the readouts have in common at x, and its slopes there."""

@@ -2,7 +2,9 @@
 
 What both outputs share is a normal variable u: given it, and the label, they are independent, and G(u) = E[g | u] is
 an average over the output about a shifted centre, which the kernel of the loss takes. Labels that are constant on
-intervals of t are averaged over t given u in closed form; others have nodes of t.
+intervals of t are averaged over t given u in closed form. Others have nodes of t, and at each of them the slope is a
+series of Hermite polynomials, found once: the covariance enters by its powers (Mehler's formula, docs/theory.md,
+section 14). No width is narrower there than that of the output with its noise.
 """
 
 from __future__ import annotations
@@ -13,10 +15,9 @@ import numpy as np
 from scipy import special
 
 from generated.runtime.label_points import LabelNodes
-from generated.runtime.nodes import Fields
+from generated.runtime.nodes import Fields, Output
 from giantstep.law.channel import labels_given
-from giantstep.law.label_lines import Lines
-from giantstep.law.labels import Intervals, Labels, Points, law_of_link
+from giantstep.law.labels import Intervals, Labels, Points, drawn, law_of_link, nodes_of_link, with_noise
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Target
 from giantstep.system.coupled_system import CoupledSystem
@@ -24,6 +25,16 @@ from giantstep.system.sample_weights import ALWAYS
 
 Array = np.ndarray
 _LEAST = 1e-13  # of the variance: what the outputs do not share is at least that
+_RULES = {
+    6: (0, True, 24),
+    9: (0, False, 32),
+    14: (1, True, 48),
+    21: (1, False, 64),
+    32: (2, True, 96),
+    48: (2, False, 128),
+    72: (3, True, 192),
+}  # by nodes of what is shared: halvings of the nodes of t, whether a tenth fewer, terms of the series
+_TOGETHER = 20_000  # nodes of t, of all kappa
 
 
 class Averages:
@@ -34,6 +45,7 @@ class Averages:
         self.weights = system.problem.weights or ALWAYS
         self.V, self.mean = system.view("V").copy(), system.view("mean").copy()
         self.slopes, self.variance = np.array(system.slopes), system.view("Delta").copy()
+        self.sums: dict[tuple[bool, int], Array] = {}  # of squares of the terms of the series
 
     def about(self, center: Array, spread: Array, response: Array, label: Array) -> tuple[Array, Array]:
         """E g and E h [M] for outputs about centres [M], of variances, responses and labels [M], over the weights."""
@@ -42,6 +54,16 @@ class Averages:
             if weight > 0.0:
                 total += chance * weight * np.array(self._plain(center, spread, weight * response, label))
         return total[0], total[1]
+
+    def series(self, outputs: Output, label: Array, orders: int) -> Array:
+        """The slope by Hermite polynomials of outputs of these centres, spreads and responses [M], [M, orders]."""
+        total, out = np.zeros((len(label), orders)), np.empty((len(label), orders))
+        for weight, chance in zip(*self.weights, strict=True):
+            if weight > 0.0:
+                given = outputs._replace(V=weight * outputs.V)
+                self.system.loss.LOSS.slope_series(self.system.rule, label, given, self.system.scratch, out)
+                total += chance * weight * out
+        return total
 
     def _plain(self, center: Array, spread: Array, response: Array, label: Array) -> tuple[Array, Array]:
         system, count = self.system, len(center)
@@ -92,12 +114,9 @@ def slopes_of(averages: Averages, covariance: Array, noise: bool, nodes: int) ->
             )
         if target.flips > 0.0 or target.channel is not None:
             labels, own = _given(system), target
-    if isinstance(labels, Lines):
-        labels = _given(system)
-    if isinstance(labels, Intervals):
-        found = _of_intervals(averages, labels, common, nodes)
-    else:
-        found = _of_points(averages, labels, common, nodes)
+    if not isinstance(labels, Intervals):
+        return _by_series(averages, covariance + residual * noise, noise, nodes)
+    found = _of_intervals(averages, labels, common, nodes)
     place = found.place
     g, h = _mixed(averages, found, private[place], own)
     count = len(covariance)
@@ -105,14 +124,68 @@ def slopes_of(averages: Averages, covariance: Array, noise: bool, nodes: int) ->
     return sums[0], sums[1]
 
 
+def _by_series(averages: Averages, common: Array, noise: bool, nodes: int) -> tuple[Array, Array]:
+    """Of labels at nodes, where both outputs, less the label, have that covariance [N]."""
+    if (noise, nodes) not in averages.sums:
+        averages.sums[noise, nodes] = _squares(averages, noise, nodes)
+    variance = averages.variance + averages.system.noise
+    correlation = np.clip(common / variance, -1.0, 1.0)
+    value, slope = np.zeros_like(common), np.zeros_like(common)
+    for term in averages.sums[noise, nodes][::-1]:  # Horner's rule
+        value, slope = value * correlation + term, slope * correlation + value
+    return value, slope / variance
+
+
+def _squares(averages: Averages, noise: bool, nodes: int) -> Array:
+    """Averages over the label of the squares of the terms of the series, [orders, N]."""
+    system, (finer, rough, orders) = averages.system, _RULES[nodes]
+    target, finer = system.problem.model.target, finer + system.level.labels
+    kappa = system.points() if system.problem.rank > 1 else system.kappa
+    labels = nodes_of_link(target, system.problem.overlaps, kappa, finer, rough)
+    if np.any(labels.rest):
+        raise BadInput("two fits of labels with noise inside the link have not been derived", "set target.probit to 0")
+    own = target
+    if noise:  # one label for both fits
+        labels, own = drawn(labels, target, finer, rough), Target(target.link)
+        if target.noise > 0.0 and system.noise == 0.0:
+            found = with_noise(labels, target.noise, finer, rough)
+            assert isinstance(found, Points)
+            labels = found
+    center = averages.mean[:, None] + np.einsum("dn,njd->nj", averages.slopes, labels.t)
+    place = np.broadcast_to(np.arange(len(center))[:, None], center.shape)
+    spots = _kept(place, center, labels.label, labels.weight)
+    total = np.zeros((orders, len(center)))
+    for part in np.array_split(np.arange(len(spots.place)), max(1, len(spots.place) // _TOGETHER)):
+        here = _Nodes(*(each[part] for each in spots))
+        terms = _drawn_series(averages, here, own, orders)
+        for n in range(orders):
+            total[n] += np.bincount(here.place, here.weight * terms[:, n] ** 2, len(center))
+    return total
+
+
+def _drawn_series(averages: Averages, nodes: _Nodes, own: Target, orders: int) -> Array:
+    """The series at nodes [M, orders], over what each fit draws for itself given the label there: flips, a channel."""
+    spread = np.sqrt(averages.variance + averages.system.noise)[nodes.place]
+    outputs = Output(nodes.center, spread, averages.V[nodes.place])
+    total = np.zeros((len(nodes.place), orders))
+    for label, weight in zip(*_own_labels(nodes.label, own), strict=True):
+        if np.any(weight):
+            total += np.broadcast_to(weight, label.shape)[:, None] * averages.series(outputs, label, orders)
+    return total
+
+
+def _own_labels(label: Array, own: Target) -> tuple[Array, Array]:
+    """Labels and weights [J, M or 1] that a fit draws given those at nodes [M]."""
+    if own.channel is not None:
+        return labels_given(own.channel, label)
+    return np.stack([label, -label]), np.array([1.0 - own.flips, own.flips])[:, None]
+
+
 def _mixed(averages: Averages, nodes: _Nodes, spread: Array, own: Target) -> tuple[Array, Array]:
     """E g and E h at nodes, over what the label adds to that of the nodes and that is not shared: flips, a channel."""
-    response, channel, flips = averages.V[nodes.place], own.channel, own.flips
-    labels, weights = np.stack([nodes.label, -nodes.label]), np.array([1.0 - flips, flips])[:, None]
-    if channel is not None:
-        labels, weights = labels_given(channel, nodes.label)
+    response = averages.V[nodes.place]
     g, h = np.zeros_like(nodes.label), np.zeros_like(nodes.label)
-    for label, weight in zip(labels, weights, strict=True):
+    for label, weight in zip(*_own_labels(nodes.label, own), strict=True):
         if np.any(weight):
             mine = averages.about(nodes.center, spread, response, label)
             g, h = g + weight * mine[0], h + weight * mine[1]
@@ -144,18 +217,6 @@ def _of_intervals(averages: Averages, labels: Intervals, common: Array, nodes: i
     place = np.broadcast_to(np.arange(len(kappa))[None, :, None], chance.shape)
     label = np.broadcast_to(distinct[:, None, None], chance.shape)
     return _kept(place, np.broadcast_to(centre, chance.shape), label, chance * weight)
-
-
-def _of_points(averages: Averages, labels: Points, common: Array, nodes: int) -> _Nodes:
-    """Nodes of t, and of the shared normal for each."""
-    if np.any(labels.rest):
-        raise BadInput("two fits of labels with noise inside the link have not been derived", "set target.probit to 0")
-    u, weight = _normal(nodes)
-    center = averages.mean[:, None] + np.einsum("dn,njd->nj", averages.slopes, labels.t)
-    whole = center[:, :, None] + np.sqrt(common)[:, None, None] * u
-    place = np.broadcast_to(np.arange(len(center))[:, None, None], whole.shape)
-    label = np.broadcast_to(labels.label[:, :, None], whole.shape)
-    return _kept(place, whole, label, labels.weight[:, :, None] * weight)
 
 
 def _kept(place: Array, center: Array, label: Array, weight: Array) -> _Nodes:

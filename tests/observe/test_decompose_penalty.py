@@ -85,6 +85,13 @@ def test_what_is_told() -> None:
     assert gs.decompose(lasso.replace(step), given="batch").pairs
 
 
+@pytest.mark.parametrize("loss", ["huber", "absolute"])
+def test_losses_with_kinks_beside_a_large_penalty(loss: str) -> None:
+    """Readouts of first layers of their own, most of which are zero: "changes by 2.6e-05" and 1.7e-4 between rules."""
+    found = gs.decompose(BASE.replace({"fit.loss": loss, "fit.ridge": 2.1, "fit.penalty": l1(1.0)}))
+    assert len(found.pairs) == 6 and max(pair.error for pair in found.pairs.values()) < 1e-5
+
+
 CASES: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
     "lasso": ({"fit.penalty": l1(0.2)}, {}),
     "lasso, bootstrap": ({"fit.penalty": l1(0.2)}, {"bootstrap": True}),
