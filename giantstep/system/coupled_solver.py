@@ -17,7 +17,7 @@ from giantstep.system.discretisation import Level
 from giantstep.system.evidence import conditions
 from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
-from giantstep.system.loss_at_zero import constant_hint, remark, saturated_hint
+from giantstep.system.loss_at_zero import constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, Times, apart, changed, is_affordable, leading, next_times, pair, told_by
@@ -384,8 +384,8 @@ def _stalled(problem: Problem) -> str:
 def _hint(problem: Problem) -> str:
     if problem.parameters.ridge > LARGE_RIDGE:
         return "lower fit.ridge: beside it the outputs vary so little that averages over them are hard to resolve"
-    if pinned := constant_hint(problem) or saturated_hint(problem):
-        return pinned
+    if found := constant_hint(problem) or rare_hint(problem) or saturated_hint(problem):
+        return found
     if problem.model.fit.loss.form != "margin":
         return "raise fit.ridge" + ", or weaken fit.penalty" * (problem.model.fit.penalty is not None)
     hint = "raise fit.ridge; the data may be separable, where the solution diverges as the ridge vanishes"

@@ -37,6 +37,18 @@ def remark(problem: Problem) -> str:
     return ""
 
 
+def rare_hint(problem: Problem) -> str:
+    """What to try where next to no label feels the loss at zero output; empty elsewhere."""
+    fit, target = problem.model.fit, problem.model.target
+    felt = 1.0 if fit.loss.key == "square" else probability_felt(fit.loss, target)
+    if felt >= _RARE:
+        return ""
+    return (
+        "lower the width of the flat part of the loss, or raise target.noise: at f = 0 a share "
+        f"{felt:.1g} of the labels feels it, whose averages have fewer digits than all others"
+    )
+
+
 def saturated_hint(problem: Problem) -> str:
     """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
     if problem.loadings is not None or not has_jumps(problem.model.fit.loss):

@@ -29,7 +29,7 @@ from giantstep.spec.model import Model
 from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.label_cost import require_affordable
-from giantstep.system.loss_at_zero import has_jumps, saturated_hint, vanishing_hint
+from giantstep.system.loss_at_zero import has_jumps, rare_hint, saturated_hint, vanishing_hint
 from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
@@ -156,8 +156,8 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
 def settling_hint(problem: Problem) -> str:
     """What to try where the quadrature does not settle."""
     target, loss = problem.model.target, problem.model.fit.loss
-    if saturated := saturated_hint(problem) or vanishing_hint(problem):
-        return saturated
+    if found := rare_hint(problem) or saturated_hint(problem) or vanishing_hint(problem):
+        return found
     if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
         return "add target.noise, which smooths what the loss sees of a label of several indices"
     if target.noise > 0.0 and loss.form == "general" and has_jumps(loss):

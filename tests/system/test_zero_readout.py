@@ -13,7 +13,8 @@ from scipy.integrate import quad
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.system.loss_at_zero import probability_felt
-from giantstep.system.solve import solve
+from giantstep.system.problem import problem_of
+from giantstep.system.solve import settling_hint, solve
 
 WIDE = {"name": "epsilon_insensitive", "epsilon": 2.0}
 
@@ -122,6 +123,18 @@ def test_errors_say_why() -> None:
 def test_losses_without_a_flat_part_around_zero(loss: str) -> None:
     found = model(loss)
     assert probability_felt(found.fit.loss, found.target) == pytest.approx(1.0)
+
+
+def test_rare_labels_are_named_as_what_does_not_settle() -> None:
+    """Features that saturate are the usual suspect; a tail of 7e-15 of the labels is what was measured."""
+    loss, noisy = (
+        {"name": "epsilon_insensitive", "epsilon": 7.7},
+        {"target__link": "leaky_relu", "target__noise": 0.007},
+    )
+    saturated = {"network__activation": "hard_tanh", "spike__strength": 12.0}
+    rare = problem_of(model(loss, **noisy, **saturated))
+    assert "flat part" in settling_hint(rare) and "e-15" in settling_hint(rare)
+    assert "saturate" in settling_hint(problem_of(model("absolute", **noisy, **saturated)))
 
 
 def test_the_training_error_is_the_average_over_the_labels() -> None:
