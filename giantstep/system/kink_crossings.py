@@ -176,7 +176,7 @@ def _sharp(
     spread = np.hypot(_width(system), _swept(system.problem, label, low))
     with np.errstate(divide="ignore", over="ignore"):
         width = 2.0 * _NEAR * spread / np.abs(distance(low + _NEAR) - distance(low - _NEAR))
-    width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends
+        width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends
     for centre, reach in zip(low[width < _WIDEST].tolist(), width[width < _WIDEST].tolist(), strict=True):
         yield from (centre + reach * part for part in around if reach * abs(part) < 8.0 * _WIDEST)
 

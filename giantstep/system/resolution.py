@@ -33,6 +33,7 @@ _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two 
 _OTHERS, _ROUNDED = 100.0, 1e-10
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against
 _NEAR = 1e-6  # a Newton step after which averages over the output tell the same
+_BLIND, _SAME = 1e4, 1e-14  # the same where a step tells, as long as test errors are not the same whatever the nodes
 _LEAST = 1e-30
 _MOST = 1 << 24  # nodes of label and kappa together
 
@@ -117,14 +118,20 @@ def next_times(times: Times, finer: CoupledSystem, x: Array, told: tuple[Array, 
 
 def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, bool], tolerance: float) -> Array:
     """(test error, training error, free energy) at x, the latter two as well as is needed beside those of a finer
-    system, which judges signs on its own nodes or not: those of the averages last taken may be of a step before x.
+    system, which judges signs on its own nodes or not: those of the averages last taken are of a Newton step before x.
+
+    Where test errors differ, which they do at rates of their own, it is enough that the others agree as well as that
+    step tells: as one then.
     """
     fine, plain = beside
-    found = coarser.averaged()
-    if not others_apart(found, fine, coarser) <= _allowed(tolerance):
-        coarser.residual(x)
-        found = coarser.averaged()
+    found, allowed = coarser.averaged(), _allowed(tolerance)
     found[0] = coarser.test_error(x, plain)
+    differs = abs(found[0] - fine[0]) > _SAME * abs(fine[0])
+    if others_apart(found, fine, coarser) <= (max(allowed, min(_NEAR, _BLIND * tolerance)) if differs else allowed):
+        found[1:] = fine[1:]
+    else:
+        coarser.residual(x)
+        found[1:] = coarser.averaged()[1:]
     return found
 
 
