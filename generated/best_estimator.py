@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 9744920ed38a73b0, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature fa75591cfe4570b8, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9744920ed38a73b03fc6382cb310e07d6e0563ca6c4aa6e2d6aca478c61fc609"
+SIGNATURE = "fa75591cfe4570b8877b29a0f7bc8166aaf70e61db1e694613c1c1dcff5a4f92"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 8ffb664bede40331, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 3332f801e9450f52, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "8ffb664bede40331a07492ad508a4f6dfe419a6efc36e53e1176ed6db54b31b0"
+SIGNATURE = "3332f801e9450f5253092840c1d475fe35927e43ad22779cc7465105a41fded7"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

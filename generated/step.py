@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 9a023d075b2b11da, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature bb4c388232040efa, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "9a023d075b2b11daaee850d5d0fc37ba39af65444ec414fe97bbe2f3fe7781ae"
+SIGNATURE = "bb4c388232040efa500e7e2be007fa681f111221b8946d928354a32d5db20b02"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

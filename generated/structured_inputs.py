@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 5a84dcdd863cc076, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 3e8ae5659ece2a7f, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5a84dcdd863cc07610838b1a37eec869ea16c587d7ad6d73204257d087c1cad8"
+SIGNATURE = "3e8ae5659ece2a7f8ee4bf19d46ec07b203b8894a06ec6305a7d2a1f1f76f4f6"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

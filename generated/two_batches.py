@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 495d9a6b74e4eb02, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 2399bf4f76c3456d, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "495d9a6b74e4eb021fd62589a806545bd46ae8971f374b4fa12f26580589a7ba"
+SIGNATURE = "2399bf4f76c3456d7c8ab896ea81d1dabe44e676de8c632051e59705d78c832b"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0105b1d9f0aad1b4, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 0bfcaba6c62f593e, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "0105b1d9f0aad1b45cf1956344cbe1d3bd66e92268ef397e84386e1ae2541380"
+SIGNATURE = "0bfcaba6c62f593e57ec3a982b0bc9dd42042c41ebd2c99ea9ce7119abc5b84e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

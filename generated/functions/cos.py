@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5b11fed2ca66a5b8, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature a651cabed3991b44, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5b11fed2ca66a5b81b15f1e62c1b09b1952b7b19bc1b2d1c4f4cb165c11ad4d0"
+SIGNATURE = "a651cabed3991b441560a94c0ec9cc64c697f910dcfdfe84b054937496a0539f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a81e1b26cbfcf43d, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 77ad3858f8b7e1bc, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a81e1b26cbfcf43d003aba442a9e6eada8da4d63ef166130216ce29641824391"
+SIGNATURE = "77ad3858f8b7e1bc1c1668f990fc003897aebf701af875ae4c1864dd24b0c7aa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

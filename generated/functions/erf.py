@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b7cd5ee2b6844059, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature d2838404f33cd1ca, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "b7cd5ee2b68440597b69ed8fd406d0b4f870a8a04e8e60219b9df2d1ba356f2e"
+SIGNATURE = "d2838404f33cd1ca5d72093081ac12b030b0b5aec369d393fa5a249c9c148b2c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

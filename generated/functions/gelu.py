@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ac180110719d50d3, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 1c6929577d148e4e, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "ac180110719d50d3b070fb6aab6ba7e95e6fbc5b3204d0fe43335b9abaca2488"
+SIGNATURE = "1c6929577d148e4ec5e39a845c6682b3fa5ae95765fb1ed3dfc6d6c352fdd4b2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d5b9b81ed29a8b4b, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature c91291f7f2e3a433, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "d5b9b81ed29a8b4bad6f7e81d191c40497267d7a61cdcbd7fc6b17d2911ae37c"
+SIGNATURE = "c91291f7f2e3a4337ff7c0706e5db499a9f7a19d6aad7b13ccc126468d66083c"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e27a6c8e6a8e5b11, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 73607d5774cdfc34, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "e27a6c8e6a8e5b1123a52d2f498124e0cf586375887adc47cd489a1b8383e11d"
+SIGNATURE = "73607d5774cdfc34b4aaec4d0fbcc395a962bcd83fc5baf1d10edd06ea56275c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

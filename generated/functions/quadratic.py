@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 16339f0bce075afb, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 145df85eafd2e97b, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "16339f0bce075afbc6d14505a8978f8b65e6fbad53ced1c513da9ed1dd44dfbf"
+SIGNATURE = "145df85eafd2e97b613c6543e15b5fdd2b349358be322043ee2a1d3f21c1279d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

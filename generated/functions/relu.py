@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d71677013729c657, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature b2c182a5c45424c6, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "d71677013729c657d778b424f42ae5410657769e8b8a3700ecc3d76b6b7cbbb0"
+SIGNATURE = "b2c182a5c45424c61a11bcfdf98b394941dea5bf5993f78e520b4ee3571e7003"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

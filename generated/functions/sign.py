@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature da601e0063aa7975, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature a2ec8c2f5e138a79, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "da601e0063aa79754dc6c39deb8535002b3d90ce0c2cb59648ea0f0df1d79821"
+SIGNATURE = "a2ec8c2f5e138a7949a68b69d4f20d12d8a8a30cc0180400e7486563fd882ebb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d12d4a0c6d4a2282, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 226d7f524e2fdb57, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "d12d4a0c6d4a22826e411e6a6c324936883637590ca8fe4f9cc2eaf8c50d1851"
+SIGNATURE = "226d7f524e2fdb57bd43290cba4bec6b11441062ff6143ed18a788ad9fa8b168"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 35af7f3ef3bf863b, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature cca54c3ba389ecde, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "35af7f3ef3bf863bc39e04adb79582dc0ff0a9f9afcb11c5fffe24255047b859"
+SIGNATURE = "cca54c3ba389ecde01a8cfdb5718426193f8f86d8b8bd8619f74b7cc2a586a1a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1d9c007c5b9d51f8, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 79eba3582b153635, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "1d9c007c5b9d51f852f76b4fdf041706c7f49002e42980cbd8249ca0df41f4f2"
+SIGNATURE = "79eba3582b153635ec4172832af2224e6d96f1c3b82181702b6b6245d1a8dc7f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

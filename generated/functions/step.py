@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7e05c3385dc6c5f7, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 2b09b90b48116433, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "7e05c3385dc6c5f7d34c802260dc3a75335f645651c81f0b6e75997c5c3197b2"
+SIGNATURE = "2b09b90b4811643353729a22f5b234a72051db92c485014fa471b3ca22c40bc4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dc2a4b3031b9497e, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature f41e90f30e63a92f, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "dc2a4b3031b9497e5ea2c83c62f843a40cf6005229b8ecd6bec387dc4f6d2ffc"
+SIGNATURE = "f41e90f30e63a92f0662c5da2f5cafa242a6634e04036f6c52c43ff8e99bdf09"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 183d6b48f0f0e76d, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 8c6a80962fc41dde, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "183d6b48f0f0e76de2b93f9237107b7d2875f8d267e911fb91a3babf975b80c1"
+SIGNATURE = "8c6a80962fc41ddee0abce58f82cbe08c992b951bf40fa72b512590f3767a339"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 459bf20369c4c9f2, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 650bddc207433cc3, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "459bf20369c4c9f2dbc8e2753a3919c6eecdb115548e9cb7fc3fbc4664858d92"
+SIGNATURE = "650bddc207433cc3b757ec85c6cce270b9da4658ef564acb1caac009808137c1"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

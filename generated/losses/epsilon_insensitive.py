@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature a1c1a0a1d60ed365, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature a9dd742a8f48e17a, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "a1c1a0a1d60ed36579ace88df8f7dac9615563c76a889616f54d70d848f77154"
+SIGNATURE = "a9dd742a8f48e17a492c2ee6e401f96d7ec38b28983614721f7677fd8d7392e8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 0f4e5fef52f50697, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 81e6b8db5cc998db, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "0f4e5fef52f50697491e411efd6cea00246e68a65b8f97c0717d23c8fdf2abc1"
+SIGNATURE = "81e6b8db5cc998db9f20bdb2c9372edbe4588da66456acbe4486b24ca2abf6ad"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 1310c68baf14749c, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature b09b13f48e0f9637, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "1310c68baf14749cd8a9a8b9c39c7705b08d21fedcf6e4b3ae8e27cd983c4e7a"
+SIGNATURE = "b09b13f48e0f96374ae818e5dd056b3be51764dcda48335daa24d8710d505a81"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature abb829233641a38f, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 259ccb59211462dd, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "abb829233641a38f2009697a3b1c6d939b86a3bfc2eb573c162066b6290b5601"
+SIGNATURE = "259ccb59211462dd907c1f1ec830e054ba11e9be969442298153646b687ea80e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e08f69a55e4774fa, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature c61ae30eb13d7025, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "e08f69a55e4774fac4f3484a57ce16096ad44930d16c226026c34226e34a9a7c"
+SIGNATURE = "c61ae30eb13d7025deac16889e971f95511ba6e2199f1112a57161b0bd2c103d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

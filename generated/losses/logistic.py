@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 3cdccfa56e55ab68, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 1b35a62390f7b345, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "3cdccfa56e55ab683108ddf6a92e1c8f1a90072b55467f35fd6594e7e5272a9f"
+SIGNATURE = "1b35a62390f7b345b8fa641ced95b1048e99b5f072aa0ae22ba1bd535be9898d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 8e1b7b18f788d727, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature ee746623a99c5762, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "8e1b7b18f788d727851425c8d240caecf9de804b5c6007ee723077d2982975f9"
+SIGNATURE = "ee746623a99c5762c8d1989bbd4895fd17fd7bf756839f771f7e34acf6065a3b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

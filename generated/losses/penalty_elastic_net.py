@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 10c7edb9de6f07ba, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 5d64e9986573f216, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "10c7edb9de6f07ba9bee401b6ba8fbadf87d95b80853a35952697531cf5379af"
+SIGNATURE = "5d64e9986573f21686f927285affb520cb6b59f005a0eee9a06ea46160a99339"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

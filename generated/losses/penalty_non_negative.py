@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 919840165e7c36e9, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature deb06b44ecd69e8c, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "919840165e7c36e9f8f9ea297d3cc32841fb82535110ba7c4f97ef743be1dc88"
+SIGNATURE = "deb06b44ecd69e8c78a3376a78beecdd2cc31c5020c0be1c17c5a4286990a2f2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

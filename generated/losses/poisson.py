@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 868e51674e180ae6, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 24493a6d4b0229f1, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "868e51674e180ae65675ffcd0f32f91985730160d8012b7f4deaacae79614aad"
+SIGNATURE = "24493a6d4b0229f11b8b5d42a6fbb4a167005318801cebca3b45d3f2a6211445"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 89747f292be37328, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 4acceb1edbcc88dc, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "89747f292be37328b35b32e87ac27d54dc46e7f5fba3fe895b62bb5d5be089da"
+SIGNATURE = "4acceb1edbcc88dcd67c8fc8c9c72c3c3116077742eb5f8e2ee3dda183b8d699"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

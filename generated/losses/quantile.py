@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 6e416cfbf620de85, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 28a8c285595df0f8, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "6e416cfbf620de85d2afbf2843265b719b5db1b5deaa2878cf55e7193eb8d6d3"
+SIGNATURE = "28a8c285595df0f81e299110ad14e96f608a61e20426deaecaf19e5c0615dcb3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 31098fa38f4d2822, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 02cc821100ff676e, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "31098fa38f4d2822f636470f636c203faf12b5544089ae0cc39849398c7920e8"
+SIGNATURE = "02cc821100ff676e7a4e797bfd19a8d4caaf15352ed0ecd218d40d2a7383f6b4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

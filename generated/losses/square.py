@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7ebd7f108e644938, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature be34829949e878bb, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "7ebd7f108e644938c5cfc45e468955ab2028ad63ce107551dcabf1bdf07916a7"
+SIGNATURE = "be34829949e878bb87993bc658451dbeafe07241ecfc92d374163006586dedaf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

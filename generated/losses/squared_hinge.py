@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 8602a7447f30c373, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 03cc5d70dacb3847, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "8602a7447f30c3735474e81a4528e2cc3547dc5aa96c4cd3856ce15aa96207dc"
+SIGNATURE = "03cc5d70dacb38470a2c953653139884cb537702d16da123cace5bffcad9b2b0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

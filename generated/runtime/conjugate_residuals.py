@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature 05abe07bed919ea2, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature a1846bb4a0fe9ec9, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "05abe07bed919ea2adf35a6f0af57b38dc8f3f1f3bad9a5308a1fb17562f14d2"
+SIGNATURE = "a1846bb4a0fe9ec9ca228c4d25bb1e3225c0e4314fc4bbde33d849d777a8d731"

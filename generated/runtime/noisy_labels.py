@@ -2,7 +2,7 @@
 without noise over the places that it may come from.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature 05abe07bed919ea2, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature a1846bb4a0fe9ec9, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -83,6 +83,46 @@ def told_by_one(label, weight, t, step, tail):
     return out
 
 
+@making_entry
+def told_by_two(label, weight, t, step, tail):
+    """The same of two indices, with weights [J] and t [2, J]: [N, 3], of t1^2, t1 t2 and t2^2."""
+    out = np.zeros((label.shape[0], 3))
+    turn = math.exp(-step * step)
+    for n in range(label.shape[0]):
+        origin = label[n].min() / step - tail - 1.0
+        cells = int(label[n].max() / step - origin) + tail + 2
+        sums = np.zeros((cells, 3))
+        for j in range(label.shape[1]):
+            place = label[n, j] / step - origin
+            nearest = int(place + 0.5)
+            x = (nearest - place) * step
+            above = below = _ROOT * step * math.exp(-0.5 * x * x) * weight[j]
+            upward = math.exp(-step * x - 0.5 * step * step)  # of the next bell above to this one
+            downward = math.exp(step * x - 0.5 * step * step)
+            first, second = t[0, j], t[1, j]
+            sums[nearest, 0] += above
+            sums[nearest, 1] += above * first
+            sums[nearest, 2] += above * second
+            for away in range(1, tail + 1):
+                above *= upward
+                below *= downward
+                upward *= turn
+                downward *= turn
+                sums[nearest + away, 0] += above
+                sums[nearest + away, 1] += above * first
+                sums[nearest + away, 2] += above * second
+                sums[nearest - away, 0] += below
+                sums[nearest - away, 1] += below * first
+                sums[nearest - away, 2] += below * second
+        for cell in range(cells):
+            chance, first, second = sums[cell, 0], sums[cell, 1], sums[cell, 2]
+            if chance > _RARE:
+                out[n, 0] += first * first / chance
+                out[n, 1] += first * second / chance
+                out[n, 2] += second * second / chance
+    return out
+
+
 @entry
 def told_by_places(places, logarithm, centre, weight, share, around, width):
     """The mean of E[u|y]^2 where a label comes from one of places [M, P] of z = centre + width u, with the density
@@ -112,4 +152,4 @@ def told_by_places(places, logarithm, centre, weight, share, around, width):
             total += weight[m] * share[n] * (first / chance) ** 2
     return total
 
-SIGNATURE = "05abe07bed919ea2adf35a6f0af57b38dc8f3f1f3bad9a5308a1fb17562f14d2"
+SIGNATURE = "a1846bb4a0fe9ec9ca228c4d25bb1e3225c0e4314fc4bbde33d849d777a8d731"

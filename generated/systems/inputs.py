@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 155df5c42ca45cdf.
+Generated; do not edit. Signature 7da276e5a5589220.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "155df5c42ca45cdf7f995e06c13bca4a8fcaaa528a7898c2c7ea5e7360e9b85a"
+SIGNATURE = "7da276e5a5589220ad3675dcdc4796d3151cb3634f749f09ed41a1ebd8f35ca0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

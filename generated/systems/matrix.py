@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature c0349645105d6e83.
+Generated; do not edit. Signature 87ef3238d0fe999e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c0349645105d6e83a50db4cb0c81e744392f0d99eda3ec8f15bf0bc9ce017440"
+SIGNATURE = "87ef3238d0fe999e35fd516f131ade4d7df8659bc5411d7da4c4331f543afe95"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

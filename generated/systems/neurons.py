@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 4b0f4c4224365d84.
+Generated; do not edit. Signature 0bd03b4a6ea804c8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4b0f4c4224365d8435fd9944220bb462ea0151c2f60e448b1040af6aca0136c2"
+SIGNATURE = "0bd03b4a6ea804c803386e1bc701609ca27fc9714b21d64076cd6af82bdd60f4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

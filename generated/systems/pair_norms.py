@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature d69229aa5a1b2ad2, runtime 41d86c02727f4e2e.
+Generated; do not edit. Signature 3452cb530d2f4ebf, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "d69229aa5a1b2ad2b870b70af422c916440b061566bddca9139579f6c965a06c"
+SIGNATURE = "3452cb530d2f4ebfc8155f449c785a2722b76c3034616fed0461b04d79ce5cb1"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

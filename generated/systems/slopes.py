@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9f28d7044f866d41.
+Generated; do not edit. Signature b35eaf008f15053c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9f28d7044f866d4152a1ebb544a9836b33dd203c82daf13d0a93a23f96be07ca"
+SIGNATURE = "b35eaf008f15053c11624beae188f39fcf81ab3b912af7b6ee65fa4087a856e5"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e450bf5d1403ca15.
+in X). Generated; do not edit. Signature dba2f52e4da3cf66.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "e450bf5d1403ca15168aeaa3265a149cca763662897045248433520805ea1278"
+SIGNATURE = "dba2f52e4da3cf6653846d4cda970b1c7e45a2ab4b1c251bbad33a5b74d5ae92"
 
 
 # rows of node, then those of the blocks

@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9fc9b668a36f3d69.
+in X). Generated; do not edit. Signature fb64cb4f13d94f39.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "9fc9b668a36f3d69adb2755f5c42dcf6277726d0456e0dcbe29ad7eb44e014f9"
+SIGNATURE = "fb64cb4f13d94f39ad40861972914643afa529d5b8bd8efe2d117d8ea495a088"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d9a106c3c27e451c.
+Generated; do not edit. Signature 2ffe70ff75ea015c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d9a106c3c27e451ce377b94c987ec041cbe42a980e9de4902eb3771d4172c9fc"
+SIGNATURE = "2ffe70ff75ea015c8665999f44b672209350da142d4e57bf2f31718d98358aba"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

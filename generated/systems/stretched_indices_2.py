@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 50f2690c6c97d57e.
+Generated; do not edit. Signature 233001d7ca39506a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "50f2690c6c97d57effe835e9c98c3ce339bdb4ca4827c6f70a55d9bb818cab5e"
+SIGNATURE = "233001d7ca39506a44ca049c55dee2bf78bac631193ef91cc71e0c1d74115050"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

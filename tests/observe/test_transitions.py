@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 from scipy import integrate
-from scipy.special import ndtr, xlogy
+from scipy.special import erf, ndtr, xlogy
 
 import giantstep as gs
 from giantstep.observe.optimal.transitions import Transition
+from giantstep.quadrature.gauss import normal_nodes
 from giantstep.spec.model import Model
 
 THREE = "sign(z)*sign(z**2-2)"  # +1 between -sqrt(2) and 0, and beyond sqrt(2)
@@ -80,4 +82,38 @@ def test_overlaps_that_do_not_jump() -> None:
         assert gs.optimal(model(link, 2.0, **target)).transitions == ()  # type: ignore[arg-type]
     several = gs.optimal(model("z1*z2", 1.0))
     assert several.transitions is None and several.to_dict()["transitions"] is None
+    assert gs.optimal(model("sign(z1*z2)", 1.0)).transitions == ()
     assert "fast algorithms at 1.128471" in repr(gs.optimal(model("z**2", 1.05)))
+
+
+def parity_entropy(q: float, samples: float) -> float:
+    """Of the signs of z1 z2 z3, each index known to q: samples E sum_y p log p + 3 (q + log(1 - q))/2.
+
+    On panels of kappa that end at 0 and at widths of t.
+    """
+    scale = math.sqrt((1.0 - q) / q)
+    edges = np.unique(np.concatenate([np.arange(0.0, 9.0, 1.0), scale * np.array([1.0, 2.5, 5.0])]))
+    kappa, weight = normal_nodes(edges, 12)
+    mean = erf(kappa / scale / math.sqrt(2.0))
+    product = np.multiply.outer(np.multiply.outer(mean, mean), mean)
+    chance = 0.5 * (1.0 + product), 0.5 * (1.0 - product)
+    entropy = sum(np.where(p > 0.0, p * np.log(np.maximum(p, 1e-300)), 0.0) for p in chance)
+    told = 8.0 * float(np.einsum("ijk,i,j,k->", entropy, weight, weight, weight))
+    return samples * told + 1.5 * (q + math.log1p(-q))
+
+
+def test_three_indices_that_are_known_alike() -> None:
+    """Free entropies by their definition are equal where the overlap jumps; message passing finds nothing."""
+    found = gs.optimal(model("sign(z1*z2*z3)", 2.0))
+    assert found.transitions is not None and len(found.transitions) == 1
+    jump = found.transitions[0]
+    assert math.isinf(jump.algorithmic) and jump.before == 0.0
+    gain = parity_entropy(jump.after, jump.information) - parity_entropy(1e-9, jump.information)
+    assert gain == pytest.approx(0.0, abs=1e-7)
+    for q in (jump.after - 1e-3, jump.after + 1e-3):  # a maximum
+        assert parity_entropy(q, jump.information) < parity_entropy(jump.after, jump.information)
+    shown = found.to_dict()["transitions"]
+    assert shown[0]["algorithmic"] is None and "no fast algorithm does" in repr(found)
+    after = gs.optimal(model("sign(z1*z2*z3)", jump.information * 1.001))
+    assert after.hard and after.overlap is not None and after.mean_overlap is not None
+    np.testing.assert_allclose(after.overlap, after.mean_overlap * np.eye(3), rtol=0, atol=1e-12)

@@ -17,17 +17,18 @@ from giantstep.law.labels import is_constant
 from giantstep.observe.optimal.curve import LEAST, Curve
 from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.fineness import Fineness, label_fineness
-from giantstep.observe.optimal.one import by_nodes
+from giantstep.observe.optimal.parity import size_of
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.smooth import on_grid
 from giantstep.observe.optimal.thresholds import first_threshold
-from giantstep.observe.optimal.told import fine, first_fineness, information
+from giantstep.observe.optimal.told import fine, first_of, information
+from giantstep.observe.optimal.two import by_two
 from giantstep.spec.model import Target
 
 Array = np.ndarray
-_CLOSE, _EXACT = 3e-9, 0.01  # of what labels tell; the x below which rounding grows as 1/x
-_CLOSE_ERROR = 1e-9  # of the least error, over that without samples
+_CLOSE, _EXACT = (3e-9, 1e-5), 0.01  # of what labels tell, and of two with noise; x below which rounding grows
+_CLOSE_ERROR = (1e-9, 1e-5)  # of the least error, over that without samples
 _TRIVIAL = 1e-7  # of what labels tell at first, beside which it is zero
 
 
@@ -54,7 +55,7 @@ class Alike:
 @lru_cache(maxsize=32)
 def told_alike(target: Target) -> Alike:
     """That of a target whose indices are known alike."""
-    first = Fineness() if by_nodes(target) else first_fineness(target)
+    first = first_of(target)
     order = int(_told(target, 0.0, first) <= _TRIVIAL)
     near, far = (_told(target, 1.0 - x * x, first) / (x * x) for x in (LEAST, 10.0 * LEAST))
     power = min(max(round(math.log10(near / far)), 0), 2)
@@ -64,8 +65,8 @@ def told_alike(target: Target) -> Alike:
             return 1.0 / first_threshold(Sought(target), fine(target)).samples
         return _told(target, q, fineness) * math.pow(1.0 - q, 0.5 * power - 1.0) / (q if order else 1.0)
 
-    exact = places_of(target) is not None
-    return Alike(Curve(computed, first, lambda x: _CLOSE * max(1.0, _EXACT / x), exact=exact), power, order)
+    exact, close = places_of(target) is not None, _CLOSE[by_two(target)]
+    return Alike(Curve(computed, first, lambda x: close * max(1.0, _EXACT / x), exact=exact), power, order)
 
 
 @lru_cache(maxsize=4096)
@@ -77,14 +78,14 @@ def _told(target: Target, q: float, fineness: Fineness) -> float:
 @lru_cache(maxsize=32)
 def error_alike(target: Target, by_sign: bool) -> Curve:
     """The least error over q."""
-    nodes = target.indices == 1 and not by_sign and not is_constant(target.link)
+    nodes = target.indices == 1 and not by_sign and not is_constant(target.link) or size_of(target) is not None
     first = Fineness() if nodes or (on_grid(target) and not by_sign) else label_fineness(target)
     size = max(error_at(target, 0.0, first, False), 1e-300)
 
     def computed(q: float, fineness: Fineness) -> float:
         return error_at(target, q, fineness, by_sign)
 
-    return Curve(computed, first, lambda x: _CLOSE_ERROR * size, absolute=True)
+    return Curve(computed, first, lambda x: _CLOSE_ERROR[by_two(target)] * size, absolute=True)
 
 
 def error_at(target: Target, q: float, fineness: Fineness, by_sign: bool) -> float:

@@ -9,6 +9,7 @@ from giantstep.law.labels import is_constant, label_law
 from giantstep.observe.optimal.axes import square_root
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.one import error_by_nodes
+from giantstep.observe.optimal.parity import error_by_parity, size_of
 from giantstep.observe.optimal.smooth import on_grid, smooth_error
 from giantstep.observe.optimal.told import kappas, parts_of
 from giantstep.spec.errors import NotConverged
@@ -25,6 +26,8 @@ def least_error(target: Target, known: Array, fineness: Fineness, by_sign: bool)
     rows, clean = rows_of(square_root(known)), target.clean(by_sign)
     if target.indices == 1 and not by_sign and not is_constant(target.link):
         return error_by_nodes(target, float(known[0, 0]), fineness)
+    if size_of(target) is not None and np.array_equal(known, known[0, 0] * np.eye(len(known))):
+        return error_by_parity(target, float(known[0, 0]), by_sign)
     if on_grid(target) and not by_sign:
         return smooth_error(target, known, fineness)
     kappa, weight = kappas(clean, known, fineness)

@@ -19,6 +19,7 @@ from giantstep.observe.optimal.passing import Passing, passing
 from giantstep.observe.optimal.preimages import is_flat
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.smooth import on_grid
+from giantstep.observe.optimal.symmetry import is_alike
 from giantstep.observe.optimal.thresholds import Threshold, thresholds
 from giantstep.observe.optimal.told import NOT_FOLLOWED, fine, first_fineness, varies_without_noise
 from giantstep.observe.optimal.transitions import Transition, transitions
@@ -43,7 +44,8 @@ class Optimal(Shown):
     test_error: E (f_* - f)^2 of the best prediction of the clean target, for losses of the margin P(f_* f < 0).
     overlap: Q [m, m] of the directions of the target; algorithmic and algorithmic_error: the same of message passing,
     the best fast algorithm that is known. thresholds: samples over d from which on directions are found. transitions:
-    of one index, where the overlap jumps, of the best estimator (information) and of message passing; None for several.
+    of indices that are known alike (one, or some that the link treats alike) where the overlap jumps, of the best
+    estimator (information) and of message passing; None for others.
     error: how much overlap and test error changed on finer nodes. None, and a reason, where a label varies and has no
     noise. Source: THEORY section 15; Troiani et al., arXiv:2405.15480.
     """
@@ -106,7 +108,7 @@ class Optimal(Shown):
             "overlap_matrix": None if self.overlap is None else self.overlap.tolist(),
             "thresholds": [t.samples if math.isfinite(t.samples) else None for t in self.thresholds],
             "directions": [t.directions.tolist() for t in self.thresholds],
-            "transitions": None if self.transitions is None else [asdict(jump) for jump in self.transitions],
+            "transitions": None if self.transitions is None else [_finite(asdict(jump)) for jump in self.transitions],
             "samples": self.samples,
             "hard": self.hard,
             "algorithmic_test_error": self.algorithmic_error,
@@ -127,10 +129,13 @@ def _shown(overlap: Array) -> str:
 def _jump(jump: Transition) -> str:
     """Both thresholds in words."""
     after = "1" if jump.after == 1.0 else number(jump.after)
-    return (
-        f"from {number(jump.before)} to {after} at n/d = {jump.information:.7g}; fast algorithms at "
-        f"{jump.algorithmic:.7g}"
-    )
+    fast = f"fast algorithms at {jump.algorithmic:.7g}" if math.isfinite(jump.algorithmic) else "no fast algorithm does"
+    return f"from {number(jump.before)} to {after} at n/d = {jump.information:.7g}; {fast}"
+
+
+def _finite(numbers: dict[str, float]) -> dict[str, float | None]:
+    """For JSON, where an infinite number is null."""
+    return {name: value if math.isfinite(value) else None for name, value in numbers.items()}
 
 
 def _measured(found: Passing) -> dict[str, Any]:
@@ -201,7 +206,7 @@ def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
 def _settled_evolution(sought: Sought, samples: float, found: bool) -> tuple[Evolution, float]:
     """The fixed points, and how much the best one changed on finer nodes."""
     target = sought.target
-    if target.indices == 1:
+    if is_alike(target):
         return evolve_alike(sought, samples, found)
 
     def reached(fineness: Fineness, before: Evolution | None) -> Evolution:
@@ -217,7 +222,7 @@ def _settled_evolution(sought: Sought, samples: float, found: bool) -> tuple[Evo
 def _settled_errors(target: Target, found: Evolution, by_sign: bool) -> tuple[tuple[float, float], float]:
     """The errors of the best estimator and of message passing, and how much the first changed, over E f_*^2."""
     size, smooth = max(_size(target), 1e-300), on_grid(target) and not by_sign
-    if target.indices == 1:
+    if is_alike(target):
         return _errors_alike(target, found, by_sign, size)
 
     def errors(fineness: Fineness, _: object) -> tuple[float, float]:

@@ -21,8 +21,11 @@ from giantstep.law.labels import Intervals, Labels, label_law, law_of_link
 from giantstep.observe.optimal.axes import square_root
 from giantstep.observe.optimal.fineness import KAPPA, Fineness, label_fineness
 from giantstep.observe.optimal.one import by_nodes, told_by_nodes
+from giantstep.observe.optimal.parity import size_of, told_by_parity
 from giantstep.observe.optimal.preimages import Places, places_of
 from giantstep.observe.optimal.smooth import averages_of, densities, information_of, on_grid
+from giantstep.observe.optimal.symmetry import is_alike
+from giantstep.observe.optimal.two import by_two, told_by_pairs
 from giantstep.quadrature.gauss import evenly_cut, hermite, normal_nodes, products
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import special
@@ -74,6 +77,13 @@ def fine(target: Target) -> Fineness:
     return found.more_labels() if on_grid(target) else found
 
 
+def first_of(target: Target) -> Fineness:
+    """What ``information`` is tried on first."""
+    if by_two(target) and is_alike(target):
+        return Fineness().more_kappa()
+    return Fineness() if by_nodes(target) or size_of(target) is not None else first_fineness(target)
+
+
 def information(target: Target, known: Array, fineness: Fineness) -> Array:
     """E[E[t|y] E[t|y]^T] [m, m] where the overlap Q [m, m] is known. Raises NotConverged."""
     places = places_of(target)
@@ -83,9 +93,18 @@ def information(target: Target, known: Array, fineness: Fineness) -> Array:
         q = float(known[0, 0])
         flat = sum(float(p @ mean[:, 0] ** 2) for p, mean, _ in _told_flat(target, places, q, fineness))
         return np.array([[places.varying.information(q) + flat]])
+    if by_two(target) and is_alike(target):
+        return told_by_pairs(target, known, fineness)
+    if size_of(target) is not None and _is_multiple(known):
+        return told_by_parity(target, float(known[0, 0]), fineness) * np.eye(target.indices)
     if on_grid(target):
         return information_of(densities(target, known, fineness, moments=False), known)
     return told(target, known, fineness).information
+
+
+def _is_multiple(known: Array) -> bool:
+    """Whether an overlap is a number times the identity."""
+    return np.array_equal(known, known[0, 0] * np.eye(len(known)))
 
 
 def told(target: Target, known: Array, fineness: Fineness) -> Told:

@@ -19,6 +19,7 @@ from giantstep.observe.optimal.alike import told_alike
 from giantstep.observe.optimal.line import GRID, between, entropy_gain
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.prior import Sought
+from giantstep.observe.optimal.symmetry import is_alike
 from giantstep.spec.errors import NotConverged
 
 Array = np.ndarray
@@ -30,7 +31,7 @@ _PLACE = 1e-9  # of an overlap with the most samples
 
 @dataclass(frozen=True)
 class Transition:
-    """Samples over d where the best estimator's overlap jumps, and where that of message passing does.
+    """Samples over d where the best estimator's overlap jumps, and where that of message passing does, inf for nowhere.
 
     before, after: overlaps of the best estimator on both sides; 1 where all is known.
     """
@@ -43,8 +44,8 @@ class Transition:
 
 @lru_cache(maxsize=64)
 def transitions(sought: Sought, weak: float) -> tuple[Transition, ...] | None:
-    """Those of one index, the first one first; weak: its threshold of weak recovery. None for several indices."""
-    if sought.target.indices > 1:
+    """Those of indices that are known alike, the first one first, after the weak threshold. None for other indices."""
+    if not is_alike(sought.target):
         return None
     branches = _Branches(sought, weak)
     return tuple(branches.transition(*fold) for fold in _folds(branches.samples))
@@ -82,10 +83,11 @@ class _Branches:
         """That of a fold, given the places of its maximum and its minimum on the grid."""
         most, peak = self._maximum(top)
         fewest = float(self.samples[least])
-        last = self._at_the_end() if self.samples[-1] < most else most
-        samples = 0.5 * (last + fewest)
+        end = self._at_the_end()
+        last = min(most, end)
+        samples = min(0.5 * (last + fewest), 2.0 * fewest)
         for _ in range(_NEWTON):
-            if last < most and samples >= (1.0 - _FOLD) * last:  # all is known beyond, and the free entropy infinite
+            if last == end and samples >= (1.0 - _FOLD) * last:  # all is known beyond, and the free entropy infinite
                 return Transition(last, most, self._below(peak, last), 1.0)
             low, high = self._below(peak, samples), self._above(least, samples)
             number, slope = entropy_gain(self.sought, low, high)
@@ -95,9 +97,13 @@ class _Branches:
         raise NotConverged(f"free entropies of two overlaps are equal nowhere between {fewest:g} and {most:g} samples")
 
     def _at_the_end(self) -> float:
-        """The samples at the overlap 1: labels without noise tell all there where they vary, and nothing elsewhere."""
+        """The samples at the overlap 1: labels without noise tell all there where they vary, and nothing elsewhere.
+
+        Without bound for others.
+        """
         places = places_of(self.sought.target)
-        assert places is not None
+        if places is None:
+            return math.inf
         return self.prior.surplus(1.0, 0.0, 0.0) / -float(places.varying.weight.sum())
 
     def _maximum(self, top: int) -> tuple[float, float]:

@@ -1,0 +1,58 @@
+"""Whether all indices of a target are known alike: by the signed permutations that its labels do not see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from itertools import permutations, product
+
+import numpy as np
+
+from giantstep.observe.optimal.parity import size_of
+from giantstep.observe.optimal.two import by_two
+from giantstep.spec.link import link_values
+from giantstep.spec.model import Target
+
+Array = np.ndarray
+_PROBES, _SAME = 64, 1e-11  # places where links are compared; over their largest value
+
+
+@lru_cache(maxsize=64)
+def is_alike(target: Target) -> bool:
+    """Whether an overlap that no signed permutation changes is q times the identity.
+
+    State evolution begins at such an overlap and keeps to them. Of several indices only where what labels tell has few
+    nodes up to an overlap of 1.
+    """
+    m = target.indices
+    if m == 1:
+        return True
+    if not by_two(target) and size_of(target) is None:
+        return False
+    turns = list(_unseen(target))
+    for i, j in product(range(m), repeat=2):
+        unit = np.zeros((m, m))
+        unit[i, j] += 0.5
+        unit[j, i] += 0.5
+        mean = np.mean([turn @ unit @ turn.T for turn in turns], axis=0)
+        if np.max(np.abs(mean - np.trace(unit) / m * np.eye(m))) > _SAME:
+            return False
+    return True
+
+
+def _unseen(target: Target) -> Iterator[Array]:
+    """Signed permutations [m, m] of the indices that leave labels as likely as they were, the identity among them.
+
+    Also where the link changes its sign: labels with noise, or flips, may change theirs with it.
+    """
+    z = np.random.default_rng(11).standard_normal((target.indices, _PROBES))
+    values = link_values(target.link)
+    here = values(z)
+    size = _SAME * float(np.max(np.abs(here)))
+    signs = (1.0,) if target.channel is not None else (1.0, -1.0)
+    for order in permutations(range(target.indices)):
+        for turned in product((1.0, -1.0), repeat=target.indices):
+            turn = np.eye(target.indices)[list(order)] * np.array(turned)[:, None]
+            there = values(turn @ z)
+            if any(np.max(np.abs(there - sign * here)) <= size for sign in signs):
+                yield turn
