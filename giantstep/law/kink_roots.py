@@ -15,7 +15,7 @@ from giantstep.quadrature.kinks import bracketed_zeros, degree, polynomial_zeros
 from giantstep.spec.expressions import jet
 
 Array = np.ndarray
-REACH = 7.5  # of t at nodes: the Gaussian weight beyond is 1e-13
+REACH = 8.5  # of t at nodes: of the square of what grows linearly 1e-15 is beyond
 _FAR = 1e6  # beyond the roots of a polynomial
 _GRID, _BISECTIONS = 121, 48  # where kinks of the next axis are looked for
 _GOLDEN, _SECTIONS = 0.381966, 72  # steps that close in on the least gap between two roots

@@ -154,6 +154,7 @@ def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, ove
     return rows_that_count(table(blocks, along, level.order, level.halvings, cuts, noisy_terms(along, target)))
 
 
+@lru_cache(maxsize=64)
 def _about_turns(target: Target, overlaps: tuple[float, ...]) -> tuple[float, ...]:
     """Ends of panels about the places where the mean label of several indices turns fast, at growing distances."""
     if not has_kinks(target.link):
