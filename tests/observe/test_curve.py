@@ -132,3 +132,25 @@ def test_where_steep_labels_jump() -> None:
     """Where free entropies are equal by even grids of kappa, t and y, of which halves change 1e-8."""
     found = gs.optimal(plain("sin(2*z)", 2.0, noise=0.1)).transitions
     assert found is not None and len(found) == 1 and found[0].information == pytest.approx(1.86187106, abs=2e-8)
+
+
+@pytest.mark.parametrize(("samples", "overlap"), [(0.03, 0.012276297011), (0.3, 0.116365440003)])
+def test_nodes_settle_where_little_is_known_too(samples: float, overlap: float) -> None:
+    """Overlaps by even grids, the same to 12 digits on grids twice as fine; nodes that settle at q = .6 missed 1e-6."""
+    found = gs.optimal(plain("tanh(3*z) - z", samples, noise=0.02))
+    assert float(found.overlap[0, 0]) == pytest.approx(overlap, abs=2.0 * found.error + 1e-12)
+    assert found.error < 1e-8
+
+
+def test_next_to_no_samples_tell_in_proportion() -> None:
+    """sign: E[E[t|y]^2] = 2/pi where nothing is known; z with noise: 1/(1 + noise)."""
+    for link, noise, slope in (("sign", 0.0, 2.0 / math.pi), ("z", 0.5, 1.0 / 1.5)):
+        found = gs.optimal(plain(link, 1e-8, noise=noise))
+        assert float(found.overlap[0, 0]) == pytest.approx(1e-8 * slope, rel=1e-7)
+
+
+def test_what_rounding_hides_is_not_zero() -> None:
+    """1 - q of a sign falls as 1/samples^2 and is below 1e-9; where labels tell all, there is nothing left."""
+    with pytest.raises(NotConverged, match="above 1 - 1e-9"):
+        gs.optimal(plain("sign", 1e6))
+    assert gs.optimal(plain("z", 2.0)).test_error == 0.0

@@ -44,6 +44,11 @@ class Alike:
         """E[E[t|y]^2] of one index. Raises NotConverged."""
         return self.curve.at(q) * self._factor(q)
 
+    @property
+    def all_is_found(self) -> bool:
+        """Whether enough samples leave nothing unknown: what labels tell does not vanish with what is left."""
+        return self.power == 2
+
     def error(self, q: float) -> float:
         """Its error."""
         return self.curve.error(q) * self._factor(q)

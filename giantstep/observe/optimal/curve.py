@@ -24,6 +24,7 @@ _PART = 0.2  # of the overlaps of a panel that begins at 0, where it is cut
 _SHOWN = 2  # coefficients at the end of a polynomial that show how far it is from its function
 _REFINEMENTS = 9  # of labels, and of kappa
 _ROUNDING = 1e-10  # of values: what rules leave that finer ones do not show
+_LOOKED_AT = (0.0, 0.5, 0.95)  # where nodes have to settle: shares of a panel
 _NARROW = 1e-3  # width of a panel over its end, below which it is taken as it is
 
 
@@ -87,7 +88,7 @@ class Curve:
         """The panel between two x; None where a polynomial is not close and narrower ones may be."""
         narrow = high - low < _NARROW * high
         try:
-            fineness, moved = self._settled((low, 0.5 * (low + high)))
+            fineness, moved = self._settled(tuple(low + share * (high - low) for share in _LOOKED_AT))
             return self._fitted(low, high, fineness, moved, narrow)
         except NotConverged:
             if narrow:

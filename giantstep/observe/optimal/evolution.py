@@ -10,11 +10,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.observe.optimal.alike import told_alike
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.iteration import SMALL, iterated, known_information
 from giantstep.observe.optimal.line import fixed_points, likeliest, moved_by
 from giantstep.observe.optimal.prior import Sought
 from giantstep.quadrature.gauss import legendre
+from giantstep.spec.errors import NotConverged
 
 Array = np.ndarray
 _NEARLY = 0.98  # overlap from which the iteration of the best estimator starts
@@ -35,8 +37,13 @@ def evolve_alike(sought: Sought, samples: float, found: bool) -> tuple[Evolution
 
     found: whether message passing leaves its start, Q = 0.
     """
-    stable = ([] if found else [0.0]) + fixed_points(sought, samples)
+    stable = ([] if found else [0.0]) + fixed_points(sought, samples) or [0.0]
     best, one = likeliest(sought, samples, stable), np.eye(sought.target.indices)
+    if best == 1.0 and not told_alike(sought.target).all_is_found:
+        raise NotConverged(
+            f"the overlap at {samples:.3g} samples is above 1 - 1e-9, where rounding hides what it leaves",
+            "take fewer samples: the least test error goes on to fall as a power of them",
+        )
     return Evolution(best * one, stable[0] * one), moved_by(sought, samples, best)
 
 

@@ -16,7 +16,7 @@ Array = np.ndarray
 GRID = np.sort(
     np.concatenate([10.0 ** np.arange(-7.0, -1.0), np.arange(0.05, 1.0, 0.05), 1.0 - 10.0 ** np.arange(-9.0, -1.0)])
 )
-_ROOT = 1e-13  # of a fixed point
+_ROOT = 1e-24  # of a fixed point, beside its rounding
 _ORDER = 8  # nodes of a path for each factor e of 1 - q
 _NEAR = 1e-4  # step of a slope, over the distance from 0 and 1
 
@@ -27,6 +27,8 @@ def fixed_points(sought: Sought, samples: float) -> list[float]:
     values = _signs(surplus, sought, samples)
     falls = [i for i in range(len(GRID) - 1) if values[i] > 0.0 >= values[i + 1]]
     roots = [between(surplus, GRID[i], GRID[i + 1]) for i in falls]
+    if values[0] <= 0.0 and surplus(0.0) > 0.0:  # next to nothing is known, but something
+        roots.insert(0, between(surplus, 0.0, GRID[0]))
     return roots + ([1.0] if values[-1] > 0.0 else [])
 
 
