@@ -24,7 +24,6 @@ LABEL, OUTPUT = sp.Symbol("y", real=True), sp.Symbol("omega", real=True)
 FLIP = sp.Symbol("varphi", real=True)
 LABEL_NOISE = sp.Symbol("varepsilon", real=True)
 _CHANNEL = "[CUI24] App. C"
-_MEAN = "McCullagh & Nelder 1989, section 2.2"
 
 
 @lru_cache(maxsize=8)
@@ -119,13 +118,13 @@ def target_given_kappa(
             rule="overlap with a direction of the target, $\\gamma$ its alignment with the spike; $t$ are "
             "independent standard normals",
         )
-    trace.given("clean label", _clean(count), link.expr, "the link")
+    trace.given("clean label", clean_label(count), link.expr, "the link")
     for label, function, operation in _hermite(coefficients, count, spikes):
         trace.derive(label, function, operation, _CHANNEL)
     return trace.finish()
 
 
-def _clean(count: int) -> sp.Expr:
+def clean_label(count: int) -> sp.Expr:
     """The clean label as a function of kappa and t."""
     return sp.Function("y_clean", real=True)(KAPPA, *numbered("t", count))
 
@@ -160,7 +159,7 @@ def _closed(
 
 def _written(count: int, names: Sequence[str], linear: Sequence[sp.Expr]) -> Iterator[_Step]:
     """Those of any link, as averages over t."""
-    t, clean = numbered("t", count), _clean(count)
+    t, clean = numbered("t", count), clean_label(count)
     squares = NU0(KAPPA) ** 2 + sp.Add(*(nu**2 for nu in linear))
     rules = (_RULES[0], *([_RULES[1]] * count))
     for label, function, weight, rule in zip(
@@ -255,7 +254,7 @@ def _record_channel(
     """The label of a sample; returns the standard normals inside the link."""
     count = len(link.variables)
     t, inner = numbered("t", count), numbered("n", count) if probit else ()
-    label = sp.Function("s_star", real=True)(KAPPA, *t) if drawn else _clean(count)
+    label = sp.Function("s_star", real=True)(KAPPA, *t) if drawn else clean_label(count)
     trace.given("value of the link" if drawn else "clean label", label, link.expr, "the link")
     if probit:
         noisy = link.at(*(z + sp.sqrt(PROBIT) * n for z, n in zip(link.variables, inner, strict=True)))
@@ -275,7 +274,7 @@ def _record_scaled_noise(trace: Recorder, count: int, spread: sp.Expr) -> None:
     trace.define(
         "output given kappa",
         OUTPUT,
-        _centre(count) + sp.sqrt(DELTA(KAPPA)) * XI,
+        centre_of_output(count) + sp.sqrt(DELTA(KAPPA)) * XI,
         "mean, slope along $t$ and standard deviation of the output",
         _CHANNEL,
     )
@@ -323,7 +322,7 @@ def _channel_rule(flips: bool, noise: bool) -> str:
     return ", ".join(words)
 
 
-def _centre(count: int) -> sp.Expr:
+def centre_of_output(count: int) -> sp.Expr:
     """The mean of the output given kappa and t."""
     slopes = zip(directions_of("slope", count), numbered("t", count), strict=True)
     return MEAN(KAPPA) + sp.Add(*(block_field(name)(KAPPA) * t for name, t in slopes))
@@ -342,79 +341,3 @@ def _expectation(
         return Expectation(function(label), *variables)
     kept, turned = (Expectation(function(label.subs(FLIP, sign)), *variables) for sign in (1, -1))
     return (1 - FLIPS) * kept + FLIPS * turned
-
-
-def misclassification(count: int) -> tuple[sp.Expr, Derivation]:
-    """P(y f < 0) of clean labels +-1 of a target of ``count`` indices: the test error of a loss of the margin.
-
-    Source: [CUI24] App. C; THEORY section 1.
-    """
-    trace = Recorder("Test error")
-    output = _centre(count) + sp.sqrt(DELTA(KAPPA)) * XI
-    trace.define("output given kappa and t", OUTPUT, output, "Gaussian, of variance $\\Delta$", _CHANNEL)
-    error = trace.derive(
-        "test error",
-        sp.Symbol("test_error"),
-        computed(
-            "integrate",
-            "$P(yf<0)$ for the clean label $y=\\pm1$: the Gaussian tail beyond the zero of the output, "
-            "averaged over $\\kappa$ and $t$",
-            "output given kappa and t",
-            by=lambda omega: Expectation(_tail(_clean(count), omega), KAPPA, *numbered("t", count)),
-            test=Claim(lambda _, omega: _density_of_tail(omega)),
-        ),
-        _CHANNEL,
-    )
-    return error, trace.finish()
-
-
-def error_of_mean(predicted: sp.Expr, output: sp.Symbol, count: int) -> tuple[sp.Expr, Derivation]:
-    """E (f_* - m(f))^2 of a target of ``count`` indices, for a loss whose output f stands for the mean label m(f).
-
-    predicted: m in the symbol ``output`` and parameters. Source: McCullagh & Nelder 1989, section 2.2.
-    """
-    trace = Recorder("Test error")
-    given = _centre(count) + sp.sqrt(DELTA(KAPPA)) * XI
-    trace.define("output given kappa and t", OUTPUT, given, "Gaussian, of variance $\\Delta$", _CHANNEL)
-    trace.define(
-        "mean label predicted",
-        sp.Symbol("y_predicted", real=True),
-        predicted.subs(output, OUTPUT),
-        source=_MEAN,
-        rule="the mean label that an output stands for: the loss is the logarithm of its law, but for a constant",
-    )
-    error = trace.derive(
-        "test error",
-        sp.Symbol("test_error"),
-        computed(
-            "average",
-            "the mean label predicted against the clean one, averaged over $\\kappa$, $t$ and the noise of the output",
-            "output given kappa and t",
-            "mean label predicted",
-            by=lambda omega, mean: Expectation(
-                (_clean(count) - mean.subs(OUTPUT, omega)) ** 2, KAPPA, *numbered("t", count), XI
-            ),
-            test=AVERAGE_WRITTEN,
-        ),
-        _MEAN,
-    )
-    return error, trace.finish()
-
-
-def _density_of_tail(output: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
-    """Minus the slope of P(omega < 0) in the mean, and the Gaussian density of the output at zero."""
-    spread = output.coeff(XI)
-    centre = output.subs(XI, 0)
-    place = sp.Symbol("place", real=True)
-    found = _tail(sp.S.One, place + spread * XI)
-    density = sp.exp(-(centre**2) / (2 * spread**2)) / sp.sqrt(2 * sp.pi * spread**2)
-    return -sp.Subs(sp.Derivative(found, place), place, centre), density
-
-
-def _tail(label: sp.Expr, output: sp.Expr) -> sp.Expr:
-    """P(y omega < 0) of an output linear in one standard normal and a label +-1."""
-    spread = output.coeff(XI)
-    place = sp.Dummy("place", real=True)
-    above = sp.integrate(sp.exp(-(XI**2) / 2) / sp.sqrt(2 * sp.pi), (XI, place, sp.oo))
-    edge = label * output.subs(XI, 0) / spread  # -y xi has the law of xi
-    return sp.simplify(above.rewrite(sp.erfc)).subs(place, edge)

@@ -42,10 +42,7 @@ B, C, E = index("b"), index("c"), index("e")
 
 # (stationary in, fixes): the pairs of the functional; "m" has no conjugate and is fixed by its own equation
 def pairs(directions: int = 1, spikes: int = 1, norms: bool = False) -> tuple[tuple[str, str], ...]:
-    """The pairs for a number of directions of the target beside the spike, and of the spike.
-
-    norms: whether the norms of the rows vary.
-    """
+    """The pairs for numbers of directions of the target beside the spike, and of the spike; norms: of rows, vary."""
     return (
         ("Q1", "V1_hat"),
         ("Q2", "V2_hat"),
@@ -67,7 +64,6 @@ def _crossed(name: str, count: int) -> tuple[tuple[str, str], ...]:
 
 
 BulkLaw = LawName
-PAIRS = pairs()
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 RANK = {"Q1": 2, "Q1_hat": 2, "V1": 2, "V1_hat": 2, "P": 2, "S": 2, "M": 2} | dict.fromkeys(("Res", "X"), 2)
 
@@ -130,9 +126,8 @@ def saddle_system(loss: Loss = SQUARE, directions: int = 1, spikes: int = 1, dra
     Raises ValueError where the loss has no envelope of the required form. Source: [CUI24] Result 3.3, App. C-D.
     """
     envelope = moreau_envelope(loss)
-    return _system(
-        loss.name, (envelope.derivation,), free_energy(quadratic_energy(envelope, directions, spikes, drawn))
-    )
+    energy = free_energy(quadratic_energy(envelope, directions, spikes, drawn))
+    return _system(loss.name, (envelope.derivation,), energy)
 
 
 @lru_cache(maxsize=32)

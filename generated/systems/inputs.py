@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 7da276e5a5589220.
+Generated; do not edit. Signature fbda52b810c4cc8f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7da276e5a5589220ad3675dcdc4796d3151cb3634f749f09ed41a1ebd8f35ca0"
+SIGNATURE = "fbda52b810c4cc8f99907683f6824febe200fae9c47c9820d5642c1e4a9cb7ee"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

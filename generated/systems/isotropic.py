@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fb4520afa32bdddf.
+in X). Generated; do not edit. Signature e88364a296c305e1.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "fb4520afa32bdddfd884e34d20495cf9d0b6d8c6921e10cb561d61f68b9f3ffb"
+SIGNATURE = "e88364a296c305e15746ce4fa0660b1828e4845b026ca4b9b02a55ce50fdabd0"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 87ef3238d0fe999e.
+Generated; do not edit. Signature 484b57da86470c5f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "87ef3238d0fe999e35fd516f131ade4d7df8659bc5411d7da4c4331f543afe95"
+SIGNATURE = "484b57da86470c5fd50c4b3140f0d9529ac5e93b4e00df511d2ba7aacbf63fb3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

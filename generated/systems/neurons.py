@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 0bd03b4a6ea804c8.
+Generated; do not edit. Signature a111539019517c50.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0bd03b4a6ea804c803386e1bc701609ca27fc9714b21d64076cd6af82bdd60f4"
+SIGNATURE = "a111539019517c500c5f9ef51fa8dfbb169937be1e804d7545d8932fa00951fe"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

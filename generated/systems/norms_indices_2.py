@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e955d6b797778389.
+in X). Generated; do not edit. Signature 14d9b62c3df77594.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e955d6b797778389268cc8c8f34209145b9f4012d9af115dd4d192f38c0c41a8"
+SIGNATURE = "14d9b62c3df775948a5751c51d2bfaa4a73ddfabac7abdd675c9527080aab33a"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

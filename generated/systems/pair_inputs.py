@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature fc043e0ac2a7e346, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature a6f57d80f6d6adcd, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "fc043e0ac2a7e3460dcfd161591b86f6e258bfb2e662eb24b86bb52d9a84ec56"
+SIGNATURE = "a6f57d80f6d6adcd0403ec43e57f1328c2dfc6d28b5d3cf46b027b37f2568903"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

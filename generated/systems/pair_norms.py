@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3452cb530d2f4ebf, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature eae030d807d91d24, runtime 6d8a0dc3ec9c079f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3452cb530d2f4ebfc8155f449c785a2722b76c3034616fed0461b04d79ce5cb1"
+SIGNATURE = "eae030d807d91d24c792d6a6c69c55f69b2390363b1eeff2885ad9007acc9e1d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

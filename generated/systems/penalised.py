@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c45b3c928b0a8257.
+in X). Generated; do not edit. Signature 9cf8e9be0749e52a.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c45b3c928b0a8257c85d616f71878ba6fd3947cc5cfae80b48d73e18575c4e4d"
+SIGNATURE = "9cf8e9be0749e52a01a4600d6b9fa2045d5dbd1b2d6be1bad2d6b4c239524c09"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

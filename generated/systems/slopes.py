@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature b35eaf008f15053c.
+Generated; do not edit. Signature ee9fd99cd797bd9b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b35eaf008f15053c11624beae188f39fcf81ab3b912af7b6ee65fa4087a856e5"
+SIGNATURE = "ee9fd99cd797bd9b21847a4b36afb20f4b7ed56af60413f31957bdb4324e77de"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

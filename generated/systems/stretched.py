@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 2ffe70ff75ea015c.
+Generated; do not edit. Signature 6d4055fec13e0d07.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2ffe70ff75ea015c8665999f44b672209350da142d4e57bf2f31718d98358aba"
+SIGNATURE = "6d4055fec13e0d07edaf3149da099057b0d5b1581dcfcfc7020098790cb26996"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

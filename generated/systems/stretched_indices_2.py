@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 233001d7ca39506a.
+Generated; do not edit. Signature 6d798b9c2fedea26.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "233001d7ca39506a44ca049c55dee2bf78bac631193ef91cc71e0c1d74115050"
+SIGNATURE = "6d798b9c2fedea26a9b67180977f3daeabad1970eb309839351d286cfe65766c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -19,13 +19,8 @@ from derive.continuous_readout import continuous_readout
 from derive.features import Origin, bias_condition, features_given_kappa
 from derive.further_step import further_step
 from derive.gradient_step import GradientStepMap, gradient_step_map
-from derive.label_law import (
-    averages_over_output,
-    error_of_mean,
-    label_given_kappa,
-    misclassification,
-    target_given_kappa,
-)
+from derive.label_errors import error_of_mean, misclassification
+from derive.label_law import averages_over_output, label_given_kappa, target_given_kappa
 from derive.labels import FLIPS, PROBIT, IndexFunction, index_function
 from derive.language.catalogue import lookup
 from derive.language.grammar import ExpressionError, parse

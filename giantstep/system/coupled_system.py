@@ -40,8 +40,6 @@ from giantstep.system.state import State, members_and_norms, variance_rows
 from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_along_several
 
 Array = np.ndarray
-
-
 _ROUNDING, _LEAST = 1e-15, 1e-290
 _TOGETHER = 500  # nodes of kappa at a time, of which each may have ten thousand of the label
 _FINER, _SETTLED, _MANY = 8, 1e-12, 1_000_000  # refinements of axes, their last relative change, nodes that are enough
@@ -135,8 +133,7 @@ class CoupledSystem(LinearReadouts):
         average, given = self.averaging
         average(*given)
         self.kernel.residual(*self._arguments())
-        residuals: Array = self.work[self.members[RESIDUAL]]
-        return residuals
+        return np.asarray(self.work[self.members[RESIDUAL]])
 
     def fields(self, x: Array) -> bool:
         """Evaluate V, the mean, its slopes and Delta; whether x is feasible."""
