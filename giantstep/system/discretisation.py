@@ -187,7 +187,8 @@ def resolved_on(
         rows.flags.writeable = False
         return Resolved(rows, points, points)
     if target.indices > 1:
-        rows = _with_clean(rows, target, alignments, level.labels, level.rough, halved=symmetric)
+        halved = symmetric and _is_odd(target)
+        rows = _with_clean(rows, target, alignments, level.labels, level.rough, halved=halved)
     elif symmetric:
         rows = _half(rows, _rank(alignments)) if _law(rows, target, alignments, level).odd else rows
     law: LabelLaw = (_lines if are_lines(target, form) else _law)(rows, target, alignments, level)
@@ -228,8 +229,8 @@ def _is_odd(target: Target) -> bool:
 def _with_clean(
     rows: Array, target: Target, alignments: tuple[float, ...] | Rows, finer: int, rough: bool, *, halved: bool
 ) -> Array:
-    """The rows with the moments of a clean label of several indices; halved: half of them, where labels are odd."""
-    if halved and parity(link_of(target.mean_link).node) == -1:
+    """The rows with the moments of a clean label of several indices; halved: half of them, of labels that are odd."""
+    if halved:
         rows = _half(rows, _rank(alignments))
     if target.indices == 1:
         return rows

@@ -2,8 +2,9 @@
 
 problem_of (problem)        terms of kappa and numbers of the equations, by the laws of the model (giantstep/law)
 merged (merged_blocks)      blocks that are one up to a sign become one; ``parted`` tells them apart in the answer
-solve_direct (square_loss)  the square loss, isotropic rows: nodes of kappa, then the generated solver, block by
-                            block, at two orders of quadrature until the test error has settled
+solve_direct (square_loss)  the square loss, isotropic rows: nodes of kappa with two moments of any label
+                            (square_tables), then the generated solver, block by block, at two resolutions until the
+                            test error has settled
 solve_coupled (coupled_solver)       everything else
     coupled_at (system_of_problem)   the equations at one resolution, with the rows that the model asks for
         resolved (discretisation)    their nodes of kappa, and the law of the label there
