@@ -187,7 +187,8 @@ def averages_over_output(
     law of a label that is drawn given the link.
     """
     trace = Recorder("Averages over label and output given $\\kappa$")
-    variables = (*_record_channel(trace, link, flips=flips, probit=probit, noise=noise, drawn=channel is not None), XI)
+    label, inside = _record_label(trace, link, flips=flips, probit=probit, noise=noise, drawn=channel is not None)
+    variables = (*inside, XI)
     _record_scaled_noise(trace, len(link.variables), DELTA(KAPPA) + NOISE * int(noise and form == "residual"))
     trace.derive(
         "average over the output",
@@ -195,7 +196,7 @@ def averages_over_output(
         computed(
             "average",
             "any function of label and output averaged at fixed $\\kappa$",
-            "label of the channel",
+            label,
             "output given kappa",
             by=lambda y, omega: _expectation(
                 lambda label: sp.Function("F")(label, omega),
@@ -219,7 +220,7 @@ def label_given_kappa(
     """
     trace = Recorder("Label given $\\kappa$")
     count, drawn = len(link.variables), channel is not None
-    inside = _record_channel(trace, link, flips=flips, probit=probit, noise=False, drawn=drawn)
+    sample, inside = _record_label(trace, link, flips=flips, probit=probit, noise=False, drawn=drawn)
     names, t = directions_of("label_nu1", count), numbered("t", count)
     linear = [block_field(name)(KAPPA) for name in names]
 
@@ -233,14 +234,12 @@ def label_given_kappa(
             return averaged(label, lambda y: by * y)
 
         rule = "the mean of the label given $\\kappa$" if by == 1 else "its linear coefficient in $t$"
-        trace.derive(
-            name, function, computed("average", rule, "label of the channel", by=moment, test=AVERAGE_WRITTEN), _CHANNEL
-        )
+        trace.derive(name, function, computed("average", rule, sample, by=moment, test=AVERAGE_WRITTEN), _CHANNEL)
     squares = LABEL_NU0(KAPPA) ** 2 + sp.Add(*(nu**2 for nu in linear))
     rest = computed(
         "average",
         "the rest of its variance",
-        "label of the channel",
+        sample,
         by=lambda label: averaged(label, lambda y: y**2) - squares,
         test=AVERAGE_WRITTEN,
     )
@@ -248,10 +247,10 @@ def label_given_kappa(
     return trace.finish()
 
 
-def _record_channel(
+def _record_label(
     trace: Recorder, link: IndexFunction, *, flips: bool, probit: bool, noise: bool, drawn: bool
-) -> tuple[sp.Symbol, ...]:
-    """The label of a sample; returns the standard normals inside the link."""
+) -> tuple[str, tuple[sp.Symbol, ...]]:
+    """The label of a sample, or what a channel draws it from: the name of that step, the normals inside the link."""
     count = len(link.variables)
     t, inner = numbered("t", count), numbered("n", count) if probit else ()
     label = sp.Function("s_star", real=True)(KAPPA, *t) if drawn else clean_label(count)
@@ -261,12 +260,13 @@ def _record_channel(
         label = sp.Function("y_probit", real=True)(KAPPA, *t, *inner)
         trace.given("label with noise inside the link", label, noisy, "$n$ are standard normals, one for each index")
     if drawn:
-        rule = "the parameter of the channel, which draws the label with the probability $P(y|s)$"
-        trace.given("label of the channel", S, label, rule, _CHANNEL)
-        return (*t, *inner)
-    channel = (FLIP * label if flips else label) + (sp.sqrt(NOISE) * LABEL_NOISE if noise else 0)
-    trace.given("label of the channel", LABEL, channel, _channel_rule(flips, noise), _CHANNEL)
-    return (*t, *inner)
+        name, rule = "parameter of the channel", "the channel draws the label with the probability $P(y|s)$"
+        trace.given(name, S, label, rule, _CHANNEL)
+    else:
+        name, factor = "label of a sample", FLIP if flips else 1
+        noisy = factor * label + (sp.sqrt(NOISE) * LABEL_NOISE if noise else 0)
+        trace.given(name, LABEL, noisy, _label_rule(flips, noise), _CHANNEL)
+    return name, (*t, *inner)
 
 
 def _record_scaled_noise(trace: Recorder, count: int, spread: sp.Expr) -> None:
@@ -287,7 +287,7 @@ def _record_scaled_noise(trace: Recorder, count: int, spread: sp.Expr) -> None:
                 "label noise and noise of the output are one Gaussian in law: "
                 "$\\Delta+\\sigma_{\\varepsilon}^2$ stands for $\\Delta$ in all averages of such a loss",
                 "output given kappa",
-                "label of the channel",
+                "label of a sample",
                 by=_one_gaussian,
                 test=Claim(_second_moments),
             ),
@@ -315,8 +315,8 @@ def _second_moments(result: sp.Expr, output: sp.Expr, label: sp.Expr) -> tuple[s
     return Expectation((output - label) ** 2, XI, LABEL_NOISE), Expectation(result**2, XI)
 
 
-def _channel_rule(flips: bool, noise: bool) -> str:
-    words = ["the label of a sample"]
+def _label_rule(flips: bool, noise: bool) -> str:
+    words = ["what is observed"]
     words += ["$\\varphi=-1$ with the probability of a flip, otherwise 1"] if flips else []
     words += ["$\\varepsilon$ standard normal"] if noise else []
     return ", ".join(words)
@@ -339,5 +339,9 @@ def _expectation(
         return Expectation(channel.average(function(LABEL), LABEL, label), *variables)
     if FLIP not in label.free_symbols:
         return Expectation(function(label), *variables)
-    kept, turned = (Expectation(function(label.subs(FLIP, sign)), *variables) for sign in (1, -1))
-    return (1 - FLIPS) * kept + FLIPS * turned
+    kept, turned = (function(label.subs(FLIP, sign)) for sign in (1, -1))
+    if kept == turned:
+        return Expectation(kept, *variables)
+    if kept == -turned:
+        return (1 - 2 * FLIPS) * Expectation(kept, *variables)
+    return (1 - FLIPS) * Expectation(kept, *variables) + FLIPS * Expectation(turned, *variables)

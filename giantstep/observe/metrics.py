@@ -21,7 +21,7 @@ from giantstep.spec.given import takes_model
 from giantstep.spec.metrics import Metrics, MetricsKind
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
-from giantstep.spec.shown import Row, Shown, number
+from giantstep.spec.shown import LINES, Row, Shown, cut, number
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
@@ -48,10 +48,18 @@ class Measured(Shown):
     expressions: Metrics
     result: Result
 
+    @property
+    def heading(self) -> str:
+        """The model."""
+        return cut(f"Measured at {outline(self.result.model)}")
+
     def summary(self) -> list[Row]:
-        """The first values, the model."""
+        """The values; of more than five the first four, and the names of the others."""
         rows = [(name, f"{number(value)}, to {self.errors[name]:.1e}") for name, value in self.values.items()]
-        return [*rows[:4], ("model", outline(self.result.model))]
+        if len(rows) <= LINES - 1:
+            return rows
+        shown = rows[: LINES - 2]
+        return [*shown, (f"{len(rows) - len(shown)} more", ", ".join(name for name, _ in rows[len(shown) :]))]
 
     def to_dict(self) -> dict[str, Any]:
         """The part ``metrics`` of ``solve --json``."""

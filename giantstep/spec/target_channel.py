@@ -260,13 +260,21 @@ def check_mean(channel: Channel, link: str, probit: float) -> None:
         raise BadInput(
             f"{shown} grows too fast: counts have the mean exp(link), whose square has no average over the inputs, or "
             "none that can be computed",
-            f"use a link that stays below {limit:.0f} up to |z| = {REACH:g}, as {limit / REACH:.3g}*z and "
-            f"{limit / REACH**2:.3g}*z**2 do; from {0.25 / (1.0 + probit):.3g}*z**2 on there is no average",
+            f"use a link that stays below {limit:.0f} up to |z| = {REACH:g}, {_slow_links(link, limit, probit)}",
         )
     for text in (mean_link(link, channel), second_link(link, channel)):
         problem = problem_of(text) if isinstance(text, str) else ""
         if problem:
             raise BadInput(f"{shown} is not allowed: of the moments of the label, {problem}", "change the link")
+
+
+def _slow_links(link: str, limit: float, probit: float) -> str:
+    """Examples with as many indices: what stays below a limit, and from where on there is no average."""
+    slope, square, infinite = limit / REACH, limit / REACH**2, 0.25 / (1.0 + probit)
+    if link_of(link).indices == 1:
+        return f"as {slope:.3g}*z and {square:.3g}*z**2 do; from {infinite:.3g}*z**2 on there is no average"
+    # z1*z2 is at most |z|^2/2
+    return f"as {slope:.3g}*z1 and {2 * square:.3g}*z1*z2 do; from {2 * infinite:.3g}*z1*z2 on there is no average"
 
 
 def check_probabilities(channel: Channel, link: str) -> None:

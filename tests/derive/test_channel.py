@@ -7,6 +7,9 @@ import pytest
 import sympy as sp
 
 from derive.channel import S, channel_law, derive_moments, poisson
+from derive.gaussian.expectation import Expectation
+from derive.label_law import clean_label, label_given_kappa
+from derive.labels import FLIPS, index_function, numbered
 from derive.language.channels import CHANNELS, channel_entry, parse_moment
 from derive.language.grammar import ExpressionError
 from derive.language.substitution import number, substituted
@@ -59,3 +62,13 @@ def test_an_unknown_channel_is_refused_with_a_hint() -> None:
     with pytest.raises(ExpressionError, match="logistic") as raised:
         channel_entry("logistic")
     assert "did you mean 'logit'" in raised.value.hint
+
+
+def test_moments_of_a_flipped_label_are_one_average_each() -> None:
+    """The mean of varphi is 1 - 2 flips, its square 1."""
+    derivation = label_given_kappa(index_function("sign"), flips=True, probit=False)
+    (t,) = numbered("t", 1)
+    mean, slope, rest = (derivation.step(name).rhs for name in ("label_nu0", "label_nu1", "label_nu2sq"))
+    assert mean == (1 - 2 * FLIPS) * Expectation(clean_label(1), t)
+    assert slope == (1 - 2 * FLIPS) * Expectation(t * clean_label(1), t)
+    assert rest.atoms(Expectation) == {Expectation(clean_label(1) ** 2, t)} and not rest.has(FLIPS)

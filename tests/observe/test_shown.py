@@ -65,6 +65,15 @@ def test_a_few_lines_a_table_and_json(verb: str) -> None:
     assert not reader.open and reader.cells >= 2
 
 
+@pytest.mark.parametrize("count", [1, 5, 7])
+def test_every_metric_is_shown_or_named(count: int) -> None:
+    names = [f"moment_{power}" for power in range(1, count + 1)]
+    found = gs.metrics(MODEL, {name: f"f**{power + 1}" for power, name in enumerate(names)})
+    lines = repr(found).splitlines()
+    assert len(lines) <= 6 and all(name in repr(found) for name in names)
+    assert "link=tanh" in lines[0] and len(lines) == min(1 + count, 6)
+
+
 def test_tables_escape_what_they_show() -> None:
     data = gs.curve(MODEL, {"target.link": ["tanh", "step(z)-0.5"], "fit.samples": [1.0, 2.0]})
     html = gs.learnable("max(z, 0) - 0*z")._repr_html_() + data._repr_html_()
