@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature fa75591cfe4570b8, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 7027a07eabf313f6, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "fa75591cfe4570b8877b29a0f7bc8166aaf70e61db1e694613c1c1dcff5a4f92"
+SIGNATURE = "7027a07eabf313f694edb8fc3bb1d00df56567dd8ff02b0a5393b2a2d6f6a743"
 
 
 def overlap(lower, information, alpha):

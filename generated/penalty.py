@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 3332f801e9450f52, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature d5f1f1d4996675e6, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3332f801e9450f5253092840c1d475fe35927e43ad22779cc7465105a41fded7"
+SIGNATURE = "d5f1f1d4996675e67b96c7f804427a2f318cb22de25ae0a0440b8e0b20deb86c"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature bb4c388232040efa, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature f8cd1374e2731c4a, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "bb4c388232040efa500e7e2be007fa681f111221b8946d928354a32d5db20b02"
+SIGNATURE = "f8cd1374e2731c4a359b252a0661888d4ac1c1659978f28c1ddbc3985d289d01"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 3e8ae5659ece2a7f, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature b102285c7c33d50c, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3e8ae5659ece2a7f8ee4bf19d46ec07b203b8894a06ec6305a7d2a1f1f76f4f6"
+SIGNATURE = "b102285c7c33d50ce5d1d81f19d37ec5629e38ecd6f1a83d9564557ea34fea0e"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature c3f8320067bc2186, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature efc706119516192a, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "c3f8320067bc21867a603a0b31cb58891dcf2944f6ae4d57e1977381518ce2bb"
+SIGNATURE = "efc706119516192a40f3ad93cc7d7c954bbd3ce116bccfb700633dfc67d67093"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -96,8 +96,9 @@ def find_cell(law, y):
 def prox(piece, left, right, w, tolerance):
     """l in (left, right) with l + V rho'(l) = w, all l from the origin: Newton's method, to `tolerance` in w.
 
-    Where a loss is exponential Newton's steps are too short, and grow until they pass the root. Where its slope turns
-    from one value to another they may go back and forth across the root: the bracket is halved then.
+    Where a loss is exponential Newton's steps are too short, and grow until they pass the root; where it is beyond all
+    numbers the side of the root is known, and no step. Where its slope turns from one value to another they may go back
+    and forth across the root: the bracket is halved then.
     """
     low, high, w = left, right, w - piece.origin
     x = min(max(w, left), right)
@@ -119,10 +120,18 @@ def prox(piece, left, right, w, tolerance):
         before = excess
         x -= longer * excess / (1.0 + piece.V * curvature)
         if crossed or not low < x < high:
-            x = 0.5 * (low + high)
+            x = _between(low, high)
             if x in (low, high):
                 break
     return x
+
+
+@inner
+def _between(low, high):
+    """The middle of a bracket; where that is infinite, a place as far from its other end as that is from zero."""
+    if high == math.inf:
+        return low + max(1.0, abs(low))
+    return high - max(1.0, abs(high)) if low == -math.inf else 0.5 * (low + high)
 
 
 @inner

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0bfcaba6c62f593e, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 48e2376251ad047a, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "0bfcaba6c62f593e57ec3a982b0bc9dd42042c41ebd2c99ea9ce7119abc5b84e"
+SIGNATURE = "48e2376251ad047afe87c4db3254cb13eea1c3ee9312af14b638c07bf22b68e4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

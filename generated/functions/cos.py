@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a651cabed3991b44, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature eafc2c898b6945c2, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "a651cabed3991b441560a94c0ec9cc64c697f910dcfdfe84b054937496a0539f"
+SIGNATURE = "eafc2c898b6945c2107056a13252c071d6a250f51d9a5dbcf6458109cb1e213d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 77ad3858f8b7e1bc, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature cb726b2ab25e5266, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "77ad3858f8b7e1bc1c1668f990fc003897aebf701af875ae4c1864dd24b0c7aa"
+SIGNATURE = "cb726b2ab25e52663cb65d1a7dab4a0348fb93e7c15f8adeb8b6f2a2e11dc384"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d2838404f33cd1ca, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 8a8bfae3cb939f5e, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "d2838404f33cd1ca5d72093081ac12b030b0b5aec369d393fa5a249c9c148b2c"
+SIGNATURE = "8a8bfae3cb939f5e969af1e4db864fb8e3f977aee3a45eb096c461124ed433b5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

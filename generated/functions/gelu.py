@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1c6929577d148e4e, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 2bc8e7112e69ea78, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "1c6929577d148e4ec5e39a845c6682b3fa5ae95765fb1ed3dfc6d6c352fdd4b2"
+SIGNATURE = "2bc8e7112e69ea784475a58647af0a42ff7ddf0bf4956e169f1c4ed38a8271f8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c91291f7f2e3a433, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature becb804703f4b586, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "c91291f7f2e3a4337ff7c0706e5db499a9f7a19d6aad7b13ccc126468d66083c"
+SIGNATURE = "becb804703f4b586247a5e282690b20845f3441c75dbd665f6e06f1a7f587b1a"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 881f0dc47dc24ac7, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 417429376f410fd7, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "881f0dc47dc24ac72f04b6c0581f1f1f0beaa83b0ad0995a8877fa9e5e30f537"
+SIGNATURE = "417429376f410fd7ef47fbc4dbac6b955791e7f054bbee040e34f1faa3e531fe"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 73607d5774cdfc34, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 66e19bffedbe1640, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "73607d5774cdfc34b4aaec4d0fbcc395a962bcd83fc5baf1d10edd06ea56275c"
+SIGNATURE = "66e19bffedbe164095ccf90ffc4b7fe6767c5eb44770c847cfa39d5b56305b8e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 145df85eafd2e97b, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature d2a44250d3ca6402, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "145df85eafd2e97b613c6543e15b5fdd2b349358be322043ee2a1d3f21c1279d"
+SIGNATURE = "d2a44250d3ca6402eeef87ccdd7ae1ab08a5a6f2b565544169821e36201f923a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

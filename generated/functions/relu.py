@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b2c182a5c45424c6, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 631a94dbee19d930, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "b2c182a5c45424c61a11bcfdf98b394941dea5bf5993f78e520b4ee3571e7003"
+SIGNATURE = "631a94dbee19d930e7cfd0637c606b4bfd736fb332508650604f0d45a8774682"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a2ec8c2f5e138a79, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 1dae0940c3765585, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a2ec8c2f5e138a7949a68b69d4f20d12d8a8a30cc0180400e7486563fd882ebb"
+SIGNATURE = "1dae0940c3765585d65e0d9ebc8a1d3034a62611b60027a9d2e84280863f8250"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

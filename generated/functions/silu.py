@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 226d7f524e2fdb57, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature e7ca7266813b29ed, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "226d7f524e2fdb57bd43290cba4bec6b11441062ff6143ed18a788ad9fa8b168"
+SIGNATURE = "e7ca7266813b29ed960b1eab1837e25f0eb44e603b969e2cc2bc5f55d50e9b5e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature cca54c3ba389ecde, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 5b6edde4b74e275c, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "cca54c3ba389ecde01a8cfdb5718426193f8f86d8b8bd8619f74b7cc2a586a1a"
+SIGNATURE = "5b6edde4b74e275cf0ee65b0b0da3026f04abf562cbbdee1ebd10e77ea19744e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

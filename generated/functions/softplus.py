@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 79eba3582b153635, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature f1b84761741d9273, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "79eba3582b153635ec4172832af2224e6d96f1c3b82181702b6b6245d1a8dc7f"
+SIGNATURE = "f1b84761741d9273d8466daeb1f2a39f14ffa777bda6d8723523009687a16f74"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

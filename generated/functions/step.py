@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2b09b90b48116433, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature bde8eca726c1a489, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "2b09b90b4811643353729a22f5b234a72051db92c485014fa471b3ca22c40bc4"
+SIGNATURE = "bde8eca726c1a48988f857939a19c21ff84e957691256e589570eb73ec2b7d0b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f41e90f30e63a92f, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 0c47f10c748c2920, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "f41e90f30e63a92f0662c5da2f5cafa242a6634e04036f6c52c43ff8e99bdf09"
+SIGNATURE = "0c47f10c748c29201106cab9213f77c24398e73b1f388e85d7dd9d474435389c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

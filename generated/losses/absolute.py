@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 8c6a80962fc41dde, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 66895925436bdf86, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "8c6a80962fc41ddee0abce58f82cbe08c992b951bf40fa72b512590f3767a339"
+SIGNATURE = "66895925436bdf86105e03fbdc4f35507d46093ed4a27f87250026ee586d7a81"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 650bddc207433cc3, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature c8eb0bd9f482ba2d, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "650bddc207433cc3b757ec85c6cce270b9da4658ef564acb1caac009808137c1"
+SIGNATURE = "c8eb0bd9f482ba2d696b2b9557eed19dfab48480b40d313799b026861b915f08"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

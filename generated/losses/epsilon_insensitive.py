@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature a9dd742a8f48e17a, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 6bbb6e3aa6d3e71c, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "a9dd742a8f48e17a492c2ee6e401f96d7ec38b28983614721f7677fd8d7392e8"
+SIGNATURE = "6bbb6e3aa6d3e71c9049b4f2d402953b761e5276e017c3668b09665f7db019ea"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

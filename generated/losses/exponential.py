@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 81e6b8db5cc998db, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 5e9cd0139be44eeb, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "81e6b8db5cc998db9f20bdb2c9372edbe4588da66456acbe4486b24ca2abf6ad"
+SIGNATURE = "5e9cd0139be44eeb9690edf1776ca91fb59465813b24537b8e8fe57d65a00b72"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

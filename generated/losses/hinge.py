@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature b09b13f48e0f9637, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 4d1109fe41f3166c, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "b09b13f48e0f96374ae818e5dd056b3be51764dcda48335daa24d8710d505a81"
+SIGNATURE = "4d1109fe41f3166c5fac23d0ff54ee5915944e6b6ab08be86b1c36adf021b665"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

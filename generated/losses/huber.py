@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 259ccb59211462dd, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 3a932e96c4fb425d, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "259ccb59211462dd907c1f1ec830e054ba11e9be969442298153646b687ea80e"
+SIGNATURE = "3a932e96c4fb425db436342e32e9b8337b11767abaf2239eb2afaeeaa66e4557"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c61ae30eb13d7025, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature b2dfd2397fa56ac2, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "c61ae30eb13d7025deac16889e971f95511ba6e2199f1112a57161b0bd2c103d"
+SIGNATURE = "b2dfd2397fa56ac228d70f755d6664ee81471ef747d4c2c327a1c2028eda4489"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 1b35a62390f7b345, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature aca0c2c82ee74723, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "1b35a62390f7b345b8fa641ced95b1048e99b5f072aa0ae22ba1bd535be9898d"
+SIGNATURE = "aca0c2c82ee747237753c72a296f8fdcc45843c76189920a6310992e947ea0b8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature ee746623a99c5762, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 95f8e777386539d6, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "ee746623a99c5762c8d1989bbd4895fd17fd7bf756839f771f7e34acf6065a3b"
+SIGNATURE = "95f8e777386539d6ab4c628c2fdac957869216aaa89abe920923f93f39102c1a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

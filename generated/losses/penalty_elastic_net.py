@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 5d64e9986573f216, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 1454c17205bff63a, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "5d64e9986573f21686f927285affb520cb6b59f005a0eee9a06ea46160a99339"
+SIGNATURE = "1454c17205bff63a0bcfb05244327340e46a726dd2957d4cdb044bd0da154dcc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

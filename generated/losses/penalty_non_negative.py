@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature deb06b44ecd69e8c, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 5bed5efdbdcc03f6, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "deb06b44ecd69e8c78a3376a78beecdd2cc31c5020c0be1c17c5a4286990a2f2"
+SIGNATURE = "5bed5efdbdcc03f60a84083bd8616d8a3bc5d227bd56029e38481fa855eac121"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 24493a6d4b0229f1, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature bcd2464b35a2cb55, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "24493a6d4b0229f11b8b5d42a6fbb4a167005318801cebca3b45d3f2a6211445"
+SIGNATURE = "bcd2464b35a2cb55a0d1c70be927e429c34c0e801459d4d9937961542cd8dee4"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

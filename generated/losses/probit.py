@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 4acceb1edbcc88dc, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 1ffeeda51b81cb2e, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "4acceb1edbcc88dcd67c8fc8c9c72c3c3116077742eb5f8e2ee3dda183b8d699"
+SIGNATURE = "1ffeeda51b81cb2eb843fa9b25a12fd71031328e2063339c67bb8dca22307197"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

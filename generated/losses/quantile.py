@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 28a8c285595df0f8, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature fc001cc5ad653a93, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "28a8c285595df0f81e299110ad14e96f608a61e20426deaecaf19e5c0615dcb3"
+SIGNATURE = "fc001cc5ad653a934fb5fe3bf4213f96b0ad33ef15c2d34f23b058a1dbc08b23"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 02cc821100ff676e, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 103d136893f95397, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "02cc821100ff676e7a4e797bfd19a8d4caaf15352ed0ecd218d40d2a7383f6b4"
+SIGNATURE = "103d136893f9539723eea6a5c63577b1c2098791fa436ae4d6af486d7c7463ae"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature be34829949e878bb, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 22e6bb36e1d1e721, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "be34829949e878bb87993bc658451dbeafe07241ecfc92d374163006586dedaf"
+SIGNATURE = "22e6bb36e1d1e7216182d3d5cda99ce638b625ab00c4e883e9ad4d4ba1a0e4e7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 03cc5d70dacb3847, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 36241054af55e38f, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "03cc5d70dacb38470a2c953653139884cb537702d16da123cace5bffcad9b2b0"
+SIGNATURE = "36241054af55e38fccdee501373bcf9c17444d6166253a31371740df81ad789d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

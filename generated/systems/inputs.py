@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature fbda52b810c4cc8f.
+Generated; do not edit. Signature 6f70df1da5739245.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fbda52b810c4cc8f99907683f6824febe200fae9c47c9820d5642c1e4a9cb7ee"
+SIGNATURE = "6f70df1da57392458a24c4c6562976ae4130d6cab81b70fff3f2ff29167b2624"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 484b57da86470c5f.
+Generated; do not edit. Signature a18812f7a231520e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "484b57da86470c5fd50c4b3140f0d9529ac5e93b4e00df511d2ba7aacbf63fb3"
+SIGNATURE = "a18812f7a231520eb497278ca6ccfa60d73401dfea571323122ad8ca05740b9a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

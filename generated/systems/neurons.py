@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature a111539019517c50.
+Generated; do not edit. Signature 94b33c0c6dd39ba4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a111539019517c500c5f9ef51fa8dfbb169937be1e804d7545d8932fa00951fe"
+SIGNATURE = "94b33c0c6dd39ba4d22704c26b29be9b23d28279396d0da1c806b86ea04c5732"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a6f57d80f6d6adcd, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature 2fe8eed8055012ba, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a6f57d80f6d6adcd0403ec43e57f1328c2dfc6d28b5d3cf46b027b37f2568903"
+SIGNATURE = "2fe8eed8055012bad912d191da067aa282ca4a635b50b0ad19ff4d25d0b53743"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

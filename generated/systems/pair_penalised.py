@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0f11205311f19a7f, runtime 6d8a0dc3ec9c079f.
+Generated; do not edit. Signature bddfa9c60e53fdfc, runtime 5b3eddb642039f2a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "0f11205311f19a7f7f5347576cb8675d1e99f858472d7e7dacbebe06f5d90cc8"
+SIGNATURE = "bddfa9c60e53fdfcd5d69ff6334ab33ece21644da62b5db44d3654655b73fd5c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

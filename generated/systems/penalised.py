@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9cf8e9be0749e52a.
+in X). Generated; do not edit. Signature 0e682bb34a663a8a.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9cf8e9be0749e52a01a4600d6b9fa2045d5dbd1b2d6be1bad2d6b4c239524c09"
+SIGNATURE = "0e682bb34a663a8a10ea5c54c01fc0ca64ec3711385dd695c7034703a89b2300"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

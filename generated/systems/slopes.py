@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ee9fd99cd797bd9b.
+Generated; do not edit. Signature 1b277f46ad1df1ff.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ee9fd99cd797bd9b21847a4b36afb20f4b7ed56af60413f31957bdb4324e77de"
+SIGNATURE = "1b277f46ad1df1ff5fc2d19663b7ac7b41d61765c920204a4f643ecf7d6f0803"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

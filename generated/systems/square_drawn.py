@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ca995c06bf093542.
+in X). Generated; do not edit. Signature f6614508d532e447.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "ca995c06bf093542adca1f79334480c04ecceb96911617818f74205db7b364f5"
+SIGNATURE = "f6614508d532e447d2602513047755b804c4af10f7c5037451614760bc82d754"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6d4055fec13e0d07.
+Generated; do not edit. Signature 74e02ca278714a46.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6d4055fec13e0d07edaf3149da099057b0d5b1581dcfcfc7020098790cb26996"
+SIGNATURE = "74e02ca278714a46d1f2a6e1e46d7e5c622ef9b99c9d0d6b75f3e0a2d892eafc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

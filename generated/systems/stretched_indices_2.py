@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6d798b9c2fedea26.
+Generated; do not edit. Signature c73a7710e2651d9f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6d798b9c2fedea26a9b67180977f3daeabad1970eb309839351d286cfe65766c"
+SIGNATURE = "c73a7710e2651d9fd240f2ba9c77c832cd928c0945ab1417e2b4ab814112aee6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -82,7 +82,7 @@ class Curve:
                 g[here], curvature = -slope(x), bend(x)
                 if near:  # where the map hardly leaves its origin its own digits are fewer than those of the distance
                     g[here] = np.where(np.abs(x) < 0.5 * np.abs(given[0]), (x - given[0]) / given[1], g[here])
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", over="ignore"):
                 h[here] = 1.0 / (given[1] + 1.0 / curvature)
             least = self.least[number]
             loss[here] = value(x) if np.isnan(least) else least + 0.5 * g[here] ** 2 / curvature
@@ -103,10 +103,11 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
     left, right = np.maximum(left, low), np.minimum(right, high)
     active, at, last = np.arange(len(x)), x, np.full(len(x), np.inf)
     for _ in range(_MOST_STEPS):
-        value = (at - omega) / v + slope(at)
+        with np.errstate(over="ignore", invalid="ignore"):  # beyond all numbers there is a side, and no step
+            value = (at - omega) / v + slope(at)
+            newton = at - value / (1.0 / v + bend(at))
         below = value <= 0.0
         left, right = np.where(below, at, left), np.where(below, right, at)
-        newton = at - value / (1.0 / v + bend(at))
         inside = (newton >= left) & (newton <= right)
         inside &= np.abs(newton - at) <= 0.5 * last  # or it may go to and fro
         following = np.where(inside, newton, 0.5 * (left + right))

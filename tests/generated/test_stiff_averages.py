@@ -1,6 +1,7 @@
-"""Averages of losses that grow quadratically beyond a kink, where V is large and every output lies close to the kink.
+"""Averages where the loss is steep at the outputs: beyond a kink where V is large, and of exponentials far out.
 
-There g = c (kink - omega)/(1 + V c) exactly, so that its averages are truncated moments of a Gaussian.
+Beyond a kink that a quadratic follows g = c (kink - omega)/(1 + V c) exactly, so that its averages are truncated
+moments of a Gaussian. Beside an exponential the proximal map is Wright's omega function.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import math
 import numpy as np
 import pytest
 from loss_cases import Array, model
+from scipy.special import wrightomega
 
 from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_points import LabelNodes
@@ -74,3 +76,26 @@ def test_thresholds_that_no_output_reaches_cost_no_digits(V: float, delta: float
     exact = [1.0 - MEAN, 1.0, (1.0 - MEAN) ** 2 + DELTA]
     # rounding of some twenty terms
     assert out[[1, 2, 3], 0] * [1.0 + V, 1.0 + V, (1.0 + V) ** 2] == pytest.approx(exact, rel=1e-14, abs=0.0)
+
+
+@pytest.mark.parametrize("spread", [30.0, 120.0, 2000.0])
+@pytest.mark.parametrize("V", [1.0, 1e4, 1e8])
+@pytest.mark.parametrize("name", ["exponential", "poisson"])
+def test_slopes_beyond_all_numbers(name: str, V: float, spread: float) -> None:
+    """Of exp(-f), and of exp(f) beside no counts: g = -+W(log(V) -+ omega)/V, and V h = W/(1 + W)."""
+    kernel, sign = loss_kernel(model(name).fit.loss), 1.0 if name == "exponential" else -1.0
+    one, none = np.ones((1, 1)), np.zeros((1, 1))
+    fields = Fields(np.array([V]), np.array([MEAN]), none, np.array([spread**2]))
+    out, scratch = np.empty((15, 1)), np.empty(kernel.SCRATCH_SHAPE)
+    label = one if name == "exponential" else none
+    kernel.points(
+        Rule(gauss_rule(70), 70, np.empty(0), 0.0), LabelNodes(one, none[:, :, None], label, none), fields, scratch, out
+    )
+    # W turns where log(V) -+ omega passes 0, on a length of one to a few: panels of one there are enough for 12 digits
+    edges, (points, weights) = np.linspace(-9.5 * spread, 9.5 * spread, 2 * int(9.5 * spread) + 20), gauss_rule(20)
+    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
+    away = middle + half * points
+    w = wrightomega(math.log(V) - sign * (MEAN + away))
+    density = half * weights * np.exp(-0.5 * (away / spread) ** 2) / (spread * math.sqrt(2.0 * math.pi))
+    exact = [np.sum(density * f) for f in (sign * w, w / (1.0 + w), w * w)]
+    assert out[[1, 2, 3], 0] * [V, V, V * V] == pytest.approx(exact, rel=1e-11, abs=0.0)
