@@ -8,18 +8,16 @@ polynomial in t it is averaged exactly by a few nodes.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
-from derive.language.grammar import Node
 from derive.language.links import link_of
-from derive.language.substitution import substituted
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.labels import smooth_rule
 from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa
 from giantstep.quadrature.gauss import hermite, products
-from giantstep.quadrature.kinks import degree
+from giantstep.quadrature.kinks import LINE, along_a_line, degree
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values
@@ -30,7 +28,6 @@ Array = np.ndarray
 _UNSEEN = 1e-13  # of an overlap: rounding
 _HIGHEST = 60  # degree of a polynomial that Gauss nodes are taken for
 _TOGETHER = 1 << 20  # values of the label at a time
-_LINE = "t"  # no name of an index
 _CORNERS = 1.01  # beyond this square of the distance, in reaches of the trapezoids, there is nothing
 
 
@@ -153,7 +150,7 @@ def _ordered_nodes(
     node, rules, reach = link_of(link).node, [], np.full(len(names), math.inf)
     for axis, size in enumerate(np.diag(lower)):
         known = [name for name, part in zip(names, lower[:, axis], strict=True) if part != 0.0]
-        total = degree(_along_a_line(node, known), _LINE)
+        total = degree(along_a_line(node, known), LINE)
         if size == 0.0:  # the label does not know this direction
             rules.append((np.zeros(1), np.ones(1)))
         elif total is not None and total <= _HIGHEST:
@@ -164,8 +161,3 @@ def _ordered_nodes(
     nodes, weight = products(rules)
     inside = ((nodes / reach) ** 2).sum(axis=1) <= _CORNERS
     return nodes[inside], weight[inside]
-
-
-def _along_a_line(node: Node, names: Sequence[str]) -> Node:
-    """The tree with one variable in the place of some, in which its degree is that of all of these together."""
-    return substituted(node, dict.fromkeys(names, Node("variable", value=_LINE)))

@@ -8,23 +8,26 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from derive.language.grammar import Node
-from derive.language.links import link_of
+from derive.language.links import Link, link_of
 from derive.language.substitution import linear_form, substituted
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kink_roots import REACH, Kinks, moves
 from giantstep.quadrature.cubature import Unsettled, average_given, nesting
 from giantstep.quadrature.gauss import hermite, legendre
-from giantstep.quadrature.kinks import bracketed_zeros, jumps_only, kinks
+from giantstep.quadrature.kinks import LINE, along_a_line, bracketed_zeros, degree, jumps_only, kinks
+from giantstep.quadrature.truncated_normal import truncated_normal
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.spec.link import link_values
 
 Array = np.ndarray
+Averaged: TypeAlias = Literal["smooth", "poles", "moments"]
 _ORDER, _ROUGH = 14, 13  # nodes of a panel; of the estimate of their error
 _STILL, _STILL_ROUGH = 24, 22  # the same of one panel between kinks, where the label is constant there
 _LEADING = 0.5  # share of either that leads to a solution
@@ -83,7 +86,7 @@ def _from_nodes(
     link: str, gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool
 ) -> tuple[Array, Array, Array]:
     """E y, E y t and E y^2 by panels between the kinks."""
-    weight, t = nodes_given_kappa(link, gamma, lower, kappa, finer, rough)
+    weight, t = nodes_given_kappa(link, gamma, lower, kappa, finer, rough, "moments")
     y = link_values(link)((kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", lower, t))
     weighted = weight * y
     return weighted.sum(axis=1), np.einsum("nj,njd->nd", weighted, t), (weighted * y).sum(axis=1)
@@ -111,31 +114,57 @@ def _given(link: str, gamma: Array, lower: Array, outer: list[str], names: list[
 
 
 def nodes_given_kappa(
-    link: str, gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool, poles: bool = False
+    link: str, gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool, averaged: Averaged = "smooth"
 ) -> tuple[Array, Array]:
     """Weights [N, J] and places t [N, J, m] between the kinks of a link; weights fill up rows that have fewer nodes.
 
-    finer: halvings; -1 for half of the nodes along each t, which lead to a solution. poles: of functions of the label
-    that have poles near the axis. Raises NotConverged where there are too many.
+    finer: halvings; -1 for half of the nodes along each t, which lead to a solution. averaged: functions of label and t
+    that are smooth between kinks, or have poles near the axis, or no more than the moments E y, E y t and E y^2. Raises
+    NotConverged where there are too many nodes.
     """
     found = link_of(link)
     still = all(jumps_only(found.node, name) for name in found.variables)
     fine, rougher, parts = (_STILL, _STILL_ROUGH, 1) if still else (_ORDER, _ROUGH, 2)
     nodes = rougher if rough else fine
-    rule = Rule(max(finer, 0), nodes if finer >= 0 else round(_LEADING * nodes), poles, parts=parts)
-    met = tuple(dict.fromkeys(kinks(found.node)))
+    axes = _axes(found, lower)
+    last = [name for name, moved in zip(axes.names, axes.lower[:, -1], strict=True) if moved != 0.0]
+    power = degree(along_a_line(found.node, last), LINE, pieces=True) if averaged == "moments" else None
+    rule = Rule(
+        max(finer, 0),
+        nodes if finer >= 0 else round(_LEADING * nodes),
+        averaged == "poles",
+        parts=parts,
+        innermost=power + 1 if power in (0, 1) else 0,
+    )
+    kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower)
+    weight, t = nodes_along(link, kinked, gamma[:, axes.places], kappa, rule)
+    return weight, t if axes.back is None else t @ axes.back
+
+
+class _Axes(NamedTuple):
+    """Directions of t, one after the other: indices in their order, at places among those of the link, L, and what
+    turns t back, None for nothing.
+    """
+
+    names: tuple[str, ...]
+    places: list[int]
+    lower: Array
+    back: Array | None
+
+
+def _axes(link: Link, lower: Array) -> _Axes:
+    """Directions along which kinks are met most easily."""
+    every = list(range(len(lower)))
     _, sizes, turned = np.linalg.svd(lower)
-    if sizes[-1] < _THIN * sizes[0]:  # kinks are met along the direction that varies most, which comes last
+    if sizes[-1] < _THIN * sizes[0]:  # along the direction that varies most, which comes last
         axes = turned[::-1].T
-        weight, t = nodes_along(link, Kinks(found.variables, met, lower @ axes), gamma, kappa, rule)
-        return weight, t @ axes.T
-    if np.all(np.diag(lower) > 0.0) and (order := nesting(found.node, found.variables)) != found.variables:
-        # kinks are met most easily along the variable that they know as a polynomial
-        places = [found.variables.index(name) for name in order]
+        return _Axes(link.variables, every, lower @ axes, axes.T)
+    if np.all(np.diag(lower) > 0.0) and (order := nesting(link.node, link.variables)) != link.variables:
+        # along the variable that they know as a polynomial
+        places = [link.variables.index(name) for name in order]
         other = np.linalg.cholesky((lower @ lower.T)[np.ix_(places, places)])
-        weight, t = nodes_along(link, Kinks(order, met, other), gamma[:, places], kappa, rule)
-        return weight, t @ np.linalg.solve(lower[places], other).T
-    return nodes_along(link, Kinks(found.variables, met, lower), gamma, kappa, rule)
+        return _Axes(tuple(order), places, other, np.linalg.solve(lower[places], other).T)
+    return _Axes(link.variables, every, lower, None)
 
 
 def turns_along(link: str, gamma: Array, probit: float) -> list[tuple[float, float]]:
@@ -193,7 +222,8 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
             cuts, (ends, graded) = kinked.roots(axis, fixed), kinked.meetings(axis, fixed)
             cuts = np.clip(np.nan_to_num(np.concatenate([cuts, ends]).T, nan=-REACH), -REACH, REACH)
             thin = float(np.linalg.norm(lower[:, axis])) < _THIN
-            line, place, of_place = _by_line(cuts, replace(rule, graded=graded), thin)
+            innermost = rule.innermost if axis == lower.shape[1] - 1 else 0
+            line, place, of_place = _by_line(cuts, replace(rule, graded=graded, innermost=innermost), thin)
         weight = weight[line] * of_place
         keep = weight * far[owner[line]] > rule.negligible
         line, weight = line[keep], weight[keep]
@@ -210,7 +240,8 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
 @dataclass(frozen=True)
 class Rule:
     """``parts`` panels between cuts, halved ``finer`` times, of ``order`` nodes each; graded: by a map that makes roots
-    of the distance to an end smooth; poles: see ``nodes_given_kappa``.
+    of the distance to an end smooth; poles: see ``nodes_given_kappa``; innermost: along the last t as many Gauss nodes
+    between cuts in the place of panels, where the label is a polynomial of a lower degree; 0 for panels.
     """
 
     finer: int
@@ -218,6 +249,7 @@ class Rule:
     poles: bool
     graded: bool = False
     parts: int = 2
+    innermost: int = 0
 
     @property
     def negligible(self) -> float:
@@ -228,6 +260,8 @@ class Rule:
         """Nodes and weights [I, n] of the standard normal on panels between the cuts [I, C] and the ends."""
         ends = np.full((len(cuts), 1), REACH)
         edges = np.sort(np.concatenate([-ends, cuts, ends], axis=1), axis=1)
+        if self.innermost:
+            return truncated_normal(edges, self.innermost)
         split = self.parts * (2 if self.graded else 1) * 2**self.finer
         points, weights = legendre(self.order)
         x = ((2.0 * np.arange(split)[:, None] + 1.0 + points) / split - 1.0).ravel()
@@ -240,6 +274,8 @@ class Rule:
 
     def whole(self, thin: bool) -> tuple[Array, Array]:
         """The same [n] without a cut; thin: of functions that vary little along the direction."""
+        if self.innermost:
+            return hermite(self.innermost)
         if self.poles:  # the trapezoidal rule, whose error falls as exp(-2 pi distance/spacing)
             t = np.linspace(-REACH, REACH, _TRAPEZOIDS * 2**self.finer)
             weight = np.exp(-0.5 * t * t)

@@ -70,7 +70,7 @@ def _labels(target: Target, gamma: Array, noisy: NoisyIndices, kappa: Array) -> 
     if target.indices == 1:
         weight, t = _panels(turns_of(target.link), base[:, 0], float(noisy.lower[0, 0]))
     elif has_kinks(target.link):
-        weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, 1, False, True)
+        weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, 1, False, "poles")
     else:
         points = np.linspace(-_REACH, _REACH, _POINTS)
         density = np.exp(-0.5 * points**2)

@@ -85,7 +85,7 @@ def _points(target: Target, lower: Array, level: int) -> tuple[Array, Array] | N
     if has_kinks(target.link):
         none = np.zeros((1, m))
         try:
-            weight, t = nodes_given_kappa(target.link, none, lower, np.zeros((1, 1)), level, False, True)
+            weight, t = nodes_given_kappa(target.link, none, lower, np.zeros((1, 1)), level, False, "poles")
         except NotConverged:
             return None
         return weight[0] / weight[0].sum(), t[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from itertools import product
 
@@ -10,21 +10,34 @@ import numpy as np
 
 from derive.language.grammar import Node, constant_value
 from derive.language.links import variables_of
+from derive.language.substitution import substituted
 from giantstep.spec.expressions import Array, jet
 
+LINE = "t"  # no name of an index
+_CONTINUOUS = ("abs", "relu", "max", "min", "clip")  # kinks without jumps
 _GRID = 193  # points at which a kink is looked for
 _BISECTIONS = 52
 _BRANCHES = 8  # of an expression with kinks inside, at most: with more it is taken as it is
 _SAME = 1e-12  # relative distance of two expressions that are one
 
 
-def degree(node: Node, name: str) -> int | None:
-    """Degree as a polynomial in one variable, the others held fixed; None where it is not one."""
+def along_a_line(node: Node, names: Iterable[str]) -> Node:
+    """The tree with the variable ``LINE`` in the place of some: its degree there is that of all of them together."""
+    return substituted(node, dict.fromkeys(names, Node("variable", value=LINE)))
+
+
+def degree(node: Node, name: str, pieces: bool = False) -> int | None:
+    """Degree as a polynomial in one variable, the others held fixed; None where it is not one.
+
+    pieces: of the polynomials between the kinks, where it is made of such.
+    """
     if name not in variables_of(node):
         return 0
     if node.op == "variable":
         return 1
-    parts = [degree(argument, name) for argument in node.args]
+    if pieces and node.op == "call" and node.value in ("sign", "step"):
+        return 0
+    parts = [degree(argument, name, pieces) for argument in node.args]
     known = [part for part in parts if part is not None]
     if len(known) < len(parts):
         return None
@@ -40,7 +53,7 @@ def degree(node: Node, name: str) -> int | None:
         return known[0] * int(exponent or 0.0) if whole else None
     if node.op == "call" and node.value == "He" and isinstance(node.args[0].value, Fraction):
         return known[1] * int(node.args[0].value)
-    return None
+    return max(known) if pieces and node.op == "call" and node.value in _CONTINUOUS else None
 
 
 def kinks(node: Node) -> Iterator[Node]:

@@ -12,12 +12,13 @@ import numpy as np
 
 from derive.directions import directions_of
 from giantstep.law.kind import square_name
+from giantstep.quadrature.remembered import Remembered
 from giantstep.spec.errors import NotConverged
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
-from giantstep.system.square_tables import Fineness, rows_of, solver_nodes
+from giantstep.system.square_tables import FINER, Fineness, rows_of, solver_nodes
 from giantstep.system.state import SolvedPoints, run_points, slices_by_name
 from giantstep.system.uncompiled import uncompiled
 
@@ -26,7 +27,13 @@ ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that 
 LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
 _PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
-_REFINED, _HELD = 8, 0.7  # how often at most; of an error, what refining leaves where rounding holds it up
+_REFINED, _AT_ONCE, _ROUNDED, _HELD = (
+    8,
+    3,
+    1e-9,
+    0.7,
+)  # how often at most, and an axis at once; of an error, what refining leaves where rounding holds it up
+_MEMORY = 1 << 27  # bytes of tables that are remembered
 _MOST = 4000  # nodes that are gone over without a compiler
 _DIGITS = 0.01  # of the rounding of double precision, what another kind of number has to have to be worth it
 
@@ -88,14 +95,22 @@ def _finer(problem: Problem, fineness: Fineness, found: Solution, tolerance: flo
     size = max(abs(found.test_error), ROUNDING / tolerance * found.signal)
     errors = [abs(found.test_error - _at(problem, replace(fineness, coarse=tuple(axis)))) / size for axis in axes]
     wanted = min(0.5 * tolerance / len(axes), max(errors))
-    more = [int(error >= wanted) for error in errors] + [0]  # of labels that have no nodes
-    refined = tuple(times + one for times, one in zip(fineness.axes, more, strict=False))
-    return replace(fineness, axes=refined, labels=fineness.labels + more[problem.rank])
+    more = [refinements(error, wanted) for error in errors] + [0]  # of labels that have no nodes
+    refined = tuple(times + each for times, each in zip(fineness.axes, more, strict=False))
+    return replace(fineness, axes=refined, labels=fineness.labels + min(1, more[problem.rank]))
+
+
+def refinements(error: float, wanted: float) -> int:
+    """How often to refine an axis whose error falls exponentially with its nodes, to an error below the one wanted."""
+    if error < wanted:
+        return 0
+    longer = math.log(wanted) / math.log(error) if error < 1.0 else math.inf
+    return max(1, math.floor(math.log(min(longer, FINER**_AT_ONCE)) / math.log(FINER) + _ROUNDED))
 
 
 def _at(problem: Problem, fineness: Fineness) -> float:
     """The test error on one table. Raises NotConverged."""
-    node = solver_nodes(rows_of(problem.features, fineness), span_of(problem))
+    node = _nodes(problem.features, fineness, span_of(problem))
     return float(_run_on(square_kernel(problem), problem, node).out[0, 0])
 
 
@@ -111,8 +126,7 @@ def direct_points(
     A point is solved as if it were alone. kind: of the numbers, others than those of double precision without a
     compiler.
     """
-    rule_of = _rule if problem.rank == 1 else _large_rule
-    rule = rule_of(problem.features, fineness or Fineness.first(problem.rank), span_of(problem))
+    rule = _rule(problem.features, fineness or Fineness.first(problem.rank), span_of(problem))
     fraction, numbers = problem.fraction, parameters.array().reshape(-1, len(parameters))
     nodes, square = (rule.rough, rule.node), (rule.square, ROUNDING / tolerance)
     solve = None if kind is float else uncompiled(rule.kernel.solve)
@@ -177,19 +191,24 @@ def _functions(span: Span | None, blocks: int) -> int:
     return blocks if span is None else span.rank
 
 
+def _nodes_of(features: Features, fineness: Fineness, span: Span | None) -> np.ndarray:
+    """A table as the solver reads it."""
+    return solver_nodes(rows_of(features, fineness), span)
+
+
 def _rule_of(features: Features, fineness: Fineness, span: Span | None) -> _Rule:
     """The rule of a table."""
     indices, blocks, rank = features.model.target.indices, len(features.blocks), len(features.overlaps)
     kernel = square_kernel(features)
     tables = replace(fineness, coarse=(True,) * (rank + 1)), fineness
-    rough, node = (solver_nodes(rows_of(features, each), span) for each in tables)
+    rough, node = (_nodes(features, each, span) for each in tables)
     certificate = kernel.CERTIFICATE.on(node, slices_by_name(kernel, blocks))
     places, functions = _places(kernel, blocks, indices, rank), _functions(span, blocks)
     return _Rule(kernel, rough, node, span, certificate, _signal(node, indices), places, functions)
 
 
-_rule = lru_cache(maxsize=32)(_rule_of)
-_large_rule = lru_cache(maxsize=3)(_rule_of)  # of several directions: millions of nodes
+_nodes = Remembered(_nodes_of, lambda node: node.nbytes, _MEMORY)
+_rule = Remembered(_rule_of, lambda rule: rule.certificate.start.nbytes, _MEMORY)  # beside its nodes
 
 
 @lru_cache(maxsize=64)

@@ -17,7 +17,7 @@ from giantstep.system.problem import Features, Problem
 from giantstep.system.span import Span
 
 Array = np.ndarray
-_COARSER, _FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
+_COARSER, FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _on_axes(features: Features, fineness: Fineness) -> Array:
     from giantstep.system.discretisation import rows_that_count
 
     steps = zip(fineness.axes, fineness.coarse[:-1], strict=True)
-    axes = tuple(_FINER**times * (_COARSER if coarser else 1.0) for times, coarser in steps)
+    axes = tuple(FINER**times * (_COARSER if coarser else 1.0) for times, coarser in steps)
     return rows_that_count(tensor_table(shape_of(features), axes))
 
 

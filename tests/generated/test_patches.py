@@ -147,7 +147,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(cold: None) -> None:
 def test_solutions_have_the_same_bits_whatever_was_solved_before(cold: None) -> None:
     model = gs.model("gelu", link="tanh(z)", learning_rate=0.9)
     first = gs.solve(model).to_dict()
-    remembered = span._stands_out, span._span_at_infinity, square_loss._rule
+    remembered = span._stands_out, span._span_at_infinity, square_loss._rule, square_loss._nodes
     for kept in (runtime._patch, mesh.meshes, panels.wide_columns, *remembered):
         kept.cache_clear()
     for rate in (1.4, 0.2):

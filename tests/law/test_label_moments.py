@@ -21,6 +21,10 @@ LINKS = [
     ("tanh(z1) + z1*z2", TWO),
     ("z2*tanh(2*z1*z2)", TWO),
     ("sign(z1*z2)", TWO),
+    ("sign(z1) + sign(z2)", TWO),
+    ("relu(z1) - abs(z1 - z2)", TWO),
+    ("sign(sin(2*z1))*z2", TWO),
+    ("max(z1, 0.5)*abs(z2)", TWO),
     ("He(3, z1) + z1*z2*z3", THREE),
     ("z1*tanh(z3)*z2", ALIGNED),
 ]

@@ -14,7 +14,7 @@ from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.problem import problem_of
 from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.solve import solve
-from giantstep.system.square_loss import solve_direct
+from giantstep.system.square_loss import refinements, solve_direct
 
 STEP = {"samples": 2.0, "learning_rate": 1.0}
 TWO = {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}
@@ -106,3 +106,10 @@ def test_many_points_are_solved_together_as_each_alone() -> None:
     found = solve_many(given, {"fit.ridge": np.array(ridges)})
     each = [solve(given.replace({"fit.ridge": ridge})) for ridge in ridges]
     assert found["test_error"].tolist() == [one.test_error for one in each]
+
+
+def test_an_axis_is_refined_as_often_as_its_error_asks() -> None:
+    """An error exp(-c n) at n nodes is right at log(wanted)/log(error) times as many, steps of 1.3 rounded down."""
+    assert [refinements(error, 1e-10) for error in (1e-11, 0.9e-10, 1.1e-10, 1e-7, 1e-5, 0.5, 2.0)] == [
+        0, 0, 1, 1, 2, 3, 3,
+    ]  # fmt: skip
