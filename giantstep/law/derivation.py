@@ -43,7 +43,7 @@ from derive.to_sympy import to_sympy
 from derive.trace import Derivation, DerivationStep
 from derive.two_batches import two_batches
 from derive.two_readouts import pair_system
-from giantstep.law.kind import bulk_kind, is_closed, is_drawn
+from giantstep.law.kind import bulk_kind, is_closed
 from giantstep.law.spike import by_blocks, rank_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
@@ -239,7 +239,7 @@ def _equations(model: Model) -> Iterator[Derivation]:
     link, channel = index_function(target.link), None if target.channel is None else channel_of(target.channel)
     drawn = {"flips": target.flips > 0.0, "probit": target.probit > 0.0}
     if is_closed(model):
-        if is_drawn(target):
+        if target.drawn:
             yield label_given_kappa(link, **drawn, channel=channel)
         yield system_of(model).derivation
         return
@@ -310,7 +310,7 @@ def system_of(model: Model) -> SaddleSystem:
     """The derived system that a model is solved by: that of the square loss, or the one of any convex loss."""
     numbers = model.target.indices, rank_of(model)
     if is_closed(model):
-        return _square_system(*numbers, is_drawn(model.target))
+        return _square_system(*numbers, model.target.drawn)
     return coupled_system_of(*numbers, bulk_kind(model))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Literal
 
 from giantstep.spec.model import Model, Target
@@ -49,9 +48,4 @@ def is_closed(model: Model) -> bool:
 
 def square_name(target: Target) -> str:
     """The solver of the square loss: of a clean label, with noise at most, or of one with moments of its own."""
-    return "square_drawn" if is_drawn(target) else "square"
-
-
-def is_drawn(target: Target) -> bool:
-    """Whether labels are drawn given the target, beside Gaussian noise."""
-    return not replace(target, noise=0.0).deterministic
+    return "square_drawn" if target.drawn else "square"

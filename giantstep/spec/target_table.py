@@ -80,7 +80,12 @@ class Target(Table):
     @property
     def deterministic(self) -> bool:
         """Whether the label is a function of the indices."""
-        return self.channel is None and self.noise == self.flips == self.probit == 0.0
+        return not self.drawn and self.noise == 0.0
+
+    @property
+    def drawn(self) -> bool:
+        """Whether labels are drawn given the indices, beside Gaussian noise."""
+        return self.channel is not None or self.flips > 0.0 or self.probit > 0.0
 
     @property
     def takes_only_signs(self) -> bool:

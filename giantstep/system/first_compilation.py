@@ -28,7 +28,7 @@ from numba.core.types import BaseFunction
 
 from generated.runtime.certificate import evaluate
 from generated.runtime.evaluation import run
-from giantstep.law.kind import ONE_COVARIANCE, bulk_kind, is_closed, is_drawn, kind_of_averages, square_name
+from giantstep.law.kind import ONE_COVARIANCE, bulk_kind, is_closed, kind_of_averages, square_name
 from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel
@@ -268,7 +268,7 @@ def _average(model: Model) -> None:
 def _numbers(model: Model) -> tuple[Array, Array, Array]:
     """(node, fraction, parameters) of the types of every problem, for one block at one node."""
     indices = model.target.indices
-    columns = 6 + indices + rank_of(model) + (2 + indices) * is_drawn(model.target)
+    columns = 6 + indices + rank_of(model) + (2 + indices) * model.target.drawn
     return np.ones((columns, 1)), np.ones(1), np.array([1.0, 1.0, 1.0, 0.0, 0.0])
 
 

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from giantstep.law.kind import is_drawn
 from giantstep.law.multi_index_labels import LabelMoments
 from giantstep.law.terms import label_widths
 from giantstep.quadrature.mesh import ORDERS
@@ -45,13 +44,13 @@ class Fineness:
 def rows_of(features: Features, fineness: Fineness) -> Array:
     """Rows [N, columns] of a problem, with the moments of its label."""
     single, target = features.loadings is None, features.model.target
-    if single and features.link is not None and not is_drawn(target):
+    if single and features.link is not None and not target.drawn:
         return wide_columns(features.blocks, features.link, ORDERS[not fineness.coarse[0]], fineness.axes[0]).T
     from giantstep.system.discretisation import with_moments  # clean labels of one index start sooner without
 
     bare = (_on_panels if single else _on_axes)(features, fineness)
     rows, label = with_moments(bare, target, features.overlaps, *fineness.level)
-    return _with_label(rows, label, target) if is_drawn(target) else rows
+    return _with_label(rows, label, target) if target.drawn else rows
 
 
 def _on_panels(features: Features, fineness: Fineness) -> Array:
