@@ -14,7 +14,7 @@ from derive.gaussian.expectation import Expectation
 
 PATH = "further_step.py"
 _AT_KAPPA = "weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2"
-_OF_THE_STEP = "L, c, u, pi, A, alpha_0, noise, flips"
+_OF_THE_STEP = "c, u, pi, A, alpha_0, noise, flips"
 
 
 def emit_further_step() -> str:
@@ -27,25 +27,35 @@ def emit_further_step() -> str:
         ("e_2", step.size),
         ("D", _by_hermite(step.slope)),
         ("D_g", _by_hermite(step.tilt)),
-        *_after(step),
+        *_added(step),
     )
-    function = Function(
-        "after_step",
-        "Loadings [K, q] and [K, m], common noise xi [K, N] and bulk variances [K] after a step of rate A.",
-        f"{_AT_KAPPA}, {_OF_THE_STEP}",
-        results,
-        ", ".join(name for name, _ in _after(step)),
+    functions = (
+        Function(
+            "gradient",
+            "What a step of rate A adds: P [K, q], across [K, m], noise xi [K, N]; delta, varsigma [K] of the bulk.",
+            f"{_AT_KAPPA}, {_OF_THE_STEP}",
+            results,
+            ", ".join(name for name, _ in _added(step)),
+        ),
+        Function(
+            "after_step",
+            "Loadings [K, q] and bulk variances [K] after it.",
+            "L, c, P, delta, varsigma",
+            (("loadings", step.loadings), ("variance", step.bulk_variance)),
+        ),
     )
-    signed = signature([*(sp.srepr(expr) for _, expr in results), *sources_of(__name__)])
-    return _TEXT.format(closing=closing(signed), signature=signed, functions=texts((function,), ArrayPrinter()))
+    canonical = [sp.srepr(expr) for function in functions for _, expr in function.results]
+    signed = signature([*canonical, *sources_of(__name__)])
+    return _TEXT.format(closing=closing(signed), signature=signed, functions=texts(functions, ArrayPrinter()))
 
 
-def _after(step: FurtherStep) -> tuple[tuple[str, sp.Expr], ...]:
+def _added(step: FurtherStep) -> tuple[tuple[str, sp.Expr], ...]:
     return (
-        ("loadings", step.loadings),
+        ("P", step.pull),
         ("across", step.across),
         ("xi", step.common),
-        ("variance", step.bulk_variance),
+        ("delta", step.drift),
+        ("varsigma", step.spread),
     )
 
 
@@ -69,7 +79,9 @@ _TEXT = '''"""The map of a giant gradient step of a first layer that has a spike
 Averages are sums over N nodes of kappa with the weights weight [N]; kappa_v [q, N]: coordinates along the spike;
 y_1, y_2 [N], y_t [m, N]: E y, E y^2, E y t of the clean label there; mu0, h_1, h_2 [K, N]: E He_n(g) sigma of the
 blocks, D_2 [K, N]: E sigma'^2. L [K, q], c [K]: loadings and bulk variances before the step; u, pi [K]: values of the
-readout and their fractions. Two blocks have in common what has the product sum_n weight_n xi_bn xi_cn.
+readout and their fractions. Rows gain P along the spike, ``across`` along theta_perp, and noise, of which two blocks
+have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
+gains the square varsigma across it.
 
 {closing}
 """

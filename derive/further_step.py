@@ -25,6 +25,7 @@ B, C = index("b"), index("c")  # blocks
 E, AXIS = index("e"), index("i")  # directions of the spike; of the rest of the target
 LOADING, BULK, VALUE, FRACTION = family("L"), family("c"), family("u"), family("pi")
 CLEAN, CLEAN_ALONG, CLEAN_SQUARE = block_field("y_1")(KAPPA), block_field("y_t")(AXIS, KAPPA), block_field("y_2")(KAPPA)
+PULL, DRIFT, SPREAD = family("P"), family("delta"), family("varsigma")  # what the gradient adds to the rows
 OUTPUT, MU0 = block_field("F")(KAPPA), block_field("mu0")
 RESIDUAL, ALONG, SIZE = block_field("e_1")(KAPPA), block_field("e_t")(AXIS, KAPPA), block_field("e_2")(KAPPA)
 SLOPE, TILT, STEEP = block_field("D"), block_field("D_g"), block_field("D_2")
@@ -42,8 +43,10 @@ class FurtherStep:
     """Expressions; those at kappa: output F, residual E e, along E e t_i, size E e^2, slope E sigma' and tilt
     E g sigma' of a block by its Hermite coefficients.
 
-    After the step: loadings [b, e] along the v_e, across [b, i] along the unit directions theta_perp_i, bulk_variance
-    [b]; what two blocks have in common beside these has the product E common_b common_c over kappa.
+    What the gradient adds: pull [b, e] along the v_e, across [b, i] along the unit directions theta_perp_i; what two
+    blocks have in common beside these has the product E common_b common_c over kappa; drift [b] of the bulk along
+    itself, relative to its length, and spread [b], the square of what is added across it. In isotropic inputs the rows
+    have the loadings [b, e] and the bulk_variance [b] after that, by pull, drift and spread.
     """
 
     output: sp.Expr
@@ -52,9 +55,12 @@ class FurtherStep:
     size: sp.Expr
     slope: sp.Expr
     tilt: sp.Expr
-    loadings: sp.Expr
+    pull: sp.Expr
     across: sp.Expr
     common: sp.Expr
+    drift: sp.Expr
+    spread: sp.Expr
+    loadings: sp.Expr
     bulk_variance: sp.Expr
     derivation: Derivation
 
@@ -74,10 +80,11 @@ def further_step() -> FurtherStep:
         size,
         slope,
         tilt,
-        _record_along(trace, "spike", RESIDUAL * SLOPE(B, KAPPA) * COORDINATE),
-        _record_along(trace, "rest of the target", ALONG * SLOPE(B, KAPPA)),
+        _record_along(trace, "spike", PULL[B, E], RESIDUAL * SLOPE(B, KAPPA) * COORDINATE),
+        _record_along(trace, "rest of the target", family("P_t")[B, AXIS], ALONG * SLOPE(B, KAPPA)),
         _record_common(trace),
-        _record_bulk(trace),
+        *_record_bulk(trace),
+        *_record_rows(trace),
         trace.finish(),
     )
 
@@ -190,21 +197,20 @@ def _record_slope(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
 # --- the step ---------------------------------------------------------------------------------------------------------
 
 
-def _record_along(trace: Recorder, which: str, integrand: sp.Expr) -> sp.Expr:
-    """The loadings of a block along the spike's directions, or along those of the rest of the target."""
-    before = LOADING[B, E] if which == "spike" else sp.S.Zero
+def _record_along(trace: Recorder, which: str, left: sp.Expr, integrand: sp.Expr) -> sp.Expr:
+    """What the rows of a block gain along the spike's directions, or along those of the rest of the target."""
     names = ("mean residual", "average D") if which == "spike" else ("residual along the rest", "average D")
     coordinate = "$\\kappa_e$" if which == "spike" else "$t_i$"
     return trace.derive(
-        f"loadings along the {which}",
-        family("L'")[B, E] if which == "spike" else family("L_t")[B, AXIS],
+        f"pull along the {which}",
+        left,
         computed(
             "average",
             f"the mean of $e\\,\\sigma'$ times {coordinate}, by the law of large numbers over the batch",
             "row after the step",
             "row of a block",
             *names,
-            by=lambda *_: before + A * VALUE[B] * Expectation(integrand, KAPPA),
+            by=lambda *_: A * VALUE[B] * Expectation(integrand, KAPPA),
             test=COMPOSED,
         ),
         _SOURCE,
@@ -232,40 +238,67 @@ def _record_common(trace: Recorder) -> sp.Expr:
     )
 
 
-def _record_bulk(trace: Recorder) -> sp.Expr:
-    """The squared norm of the bulk of a row."""
+def _record_bulk(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
+    """What the bulk of a row gains along itself, and across it."""
     drift = trace.derive(
         "drift of a row",
-        sp.Symbol("delta_omega"),
+        DRIFT[B],
         computed(
             "average",
             "the mean of $e\\,\\sigma'$ along $\\omega$, relative to its length $\\sqrt{c}$ in the row",
             "mean residual",
             "average D_g",
-            by=lambda *_: Expectation(RESIDUAL * TILT(B, KAPPA), KAPPA) / sp.sqrt(BULK[B]),
+            by=lambda *_: A * VALUE[B] * Expectation(RESIDUAL * TILT(B, KAPPA), KAPPA) / sp.sqrt(BULK[B]),
             test=COMPOSED,
         ),
         _SOURCE,
     )
-    return trace.derive(
+    spread = trace.derive(
+        "spread of the rows",
+        SPREAD[B],
+        computed(
+            "average",
+            "the square of what the step adds across the bulk: noise of the part of $\\sigma'$ that is not common to "
+            "the block",
+            "squared norm of the noise",
+            "square of the residual",
+            "average D_2",
+            by=lambda norm, *_: (A * VALUE[B]) ** 2 * _with_square(norm, STEEP(B, KAPPA) - SLOPE(B, KAPPA) ** 2),
+            test=COMPOSED,
+        ),
+        _SOURCE,
+    )
+    return drift, spread
+
+
+def _record_rows(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
+    """Means and bulk of the rows after the step, in isotropic inputs."""
+    loadings = trace.derive(
+        "loadings along the spike",
+        family("L'")[B, E],
+        computed(
+            "add",
+            "the mean before the step and what it adds",
+            "pull along the spike",
+            by=lambda _: LOADING[B, E] + PULL[B, E],
+            test=COMPOSED,
+        ),
+        _SOURCE,
+    )
+    variance = trace.derive(
         "bulk variance",
         family("c'")[B],
         computed(
             "add",
-            "the bulk moved along itself, and what the step adds across it: noise of the part of $\\sigma'$ that is "
-            "not common to the block",
+            "the bulk moved along itself, and what the step adds across it",
             "drift of a row",
-            "squared norm of the noise",
-            "square of the residual",
-            "average D_2",
-            by=lambda _, norm, *__: (
-                BULK[B] * (1 + A * VALUE[B] * drift) ** 2
-                + (A * VALUE[B]) ** 2 * _with_square(norm, STEEP(B, KAPPA) - SLOPE(B, KAPPA) ** 2)
-            ),
+            "spread of the rows",
+            by=lambda *_: BULK[B] * (1 + DRIFT[B]) ** 2 + SPREAD[B],
             test="adds the squares of two orthogonal parts of a row; nothing is carried out",
         ),
         _SOURCE,
     )
+    return loadings, variance
 
 
 def _with_square(norm: sp.Expr, slopes: sp.Expr) -> sp.Expr:

@@ -5,9 +5,8 @@ Source: THEORY section 12. Derived in derive.further_step.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -31,37 +30,28 @@ from giantstep.spec.model import Network, Step, Target
 
 Array = np.ndarray
 _TOLERANCE = 1e-11  # of loadings and variances, between two resolutions
-_ROUNDING = 1e-11  # of the largest loading: what blocks that move alike have beside one direction
+ROUNDING = 1e-11  # of the largest loading: what blocks that move alike have beside one direction
 _EPSILON = 1e-15
 _LEVELS = 4
 _ORDER = 12  # of the panels of one direction
 
 
 @dataclass(frozen=True)
-class _Moved:
-    """Of every block the loadings along the v_j and the theta_perp_i [K, q + m], the common noise as vectors [K, K],
-    and the bulk variance [K]; kept [K]: that which a batch without noise would leave.
+class Gain:
+    """What a step adds to the rows of every block: pull [K, q] along the v_j, across [K, m] along the theta_perp_i,
+    common [K, K], the common noise as vectors; drift [K] of the bulk along itself, and spread [K], the square across.
     """
 
-    known: Array
+    pull: Array
+    across: Array
     common: Array
-    variance: Array
-    kept: Array
-
-    def numbers(self) -> tuple[Array, ...]:
-        """What two resolutions have to agree in, whatever basis the noise is written in."""
-        return self.known, self.common @ self.common.T, self.variance
-
-    def agrees(self, other: _Moved) -> bool:
-        """Whether it does with another resolution: each part relative to its own size, down to rounding of the rows."""
-        rounding = _EPSILON * float(np.abs(self.known).max() + np.sqrt(self.variance.max()))
-        pairs = zip(self.numbers(), other.numbers(), strict=True)
-        return all(bool(np.all(np.abs(a - b) <= _TOLERANCE * np.abs(a).max() + rounding)) for a, b in pairs)
+    drift: Array
+    spread: Array
 
     @property
     def finite(self) -> bool:
         """Whether all of it are numbers."""
-        return all(bool(np.isfinite(part).all()) for part in self.numbers())
+        return all(bool(np.isfinite(getattr(self, part.name)).all()) for part in fields(self))
 
 
 class _Table(NamedTuple):
@@ -71,27 +61,42 @@ class _Table(NamedTuple):
     slopes: Array
 
 
-@lru_cache(maxsize=256)
 def state_after(network: Network, before: LayerState, step: Step, target: Target, finer: int = 0) -> LayerState:
-    """The rows after one more step, at the resolution where they settle; ``finer``: the first one that is tried.
+    """The rows after one more step in isotropic inputs; ``finer`` as for the gain.
 
     Raises NotConverged, and BadInput where the step leaves no finite rows.
     """
+    return _Layer(network, before, target).state(gain_of_step(network, before, step, target, finer), step)
+
+
+@lru_cache(maxsize=256)
+def gain_of_step(network: Network, before: LayerState, step: Step, target: Target, finer: int = 0) -> Gain:
+    """What one more step adds to the rows, at the resolution where it settles; ``finer``: the first one that is tried.
+
+    Raises NotConverged, and BadInput where it is not finite.
+    """
     layer = _Layer(network, before, target)
-    previous: _Moved | None = None
+    previous: Gain | None = None
     for level, nodes in enumerate(layer.tables(finer), finer):
-        moved = layer.moved(step, nodes, level)
-        if previous is not None and moved.agrees(previous):
-            return layer.state(moved, step)
-        if not moved.finite:
+        gain = layer.gain(step, nodes, level)
+        if previous is not None and layer.agrees(previous, gain):
+            return gain
+        if not gain.finite:
             raise BadInput(
                 "a gradient step gives rows that are not finite", "lower step.learning_rate of the steps before"
             )
-        previous = moved
+        previous = gain
     raise NotConverged(
         "the averages of a later gradient step do not settle",
         "an activation or link varies too sharply; soften it, or lower the learning rate of the steps before",
     )
+
+
+def twins_of(network: Network, before: LayerState) -> tuple[int, ...]:
+    """For each block the first one that is the same before a step."""
+    offsets = network.readout.offsets(network.initial_bias)
+    blocks = list(zip(network.readout.values, offsets, before.loadings, before.bulk_variance, strict=True))
+    return tuple(blocks.index(block) for block in blocks)
 
 
 def before_steps(network: Network, target: Target) -> LayerState:
@@ -99,6 +104,18 @@ def before_steps(network: Network, target: Target) -> LayerState:
     blocks = len(network.readout.values)
     one = (1.0,) * blocks
     return LayerState(((0.0,),) * blocks, ((0.0,) * target.indices,), one, kept=one)
+
+
+def check_rank(network: Network, rank: int) -> None:
+    """Raises BadInput for rows along more directions than there are nodes for."""
+    if rank > MAX_RANK:
+        density, blocks = network.readout.density, len(network.readout.values)
+        whose = f"{blocks} values" if density is None else f"the density {shorten(density)}"
+        raise BadInput(
+            f"the readout has {whose}, and the rows after this step have {rank} directions"
+            + (" or more: each value moves in a direction of its own" if density is not None else ""),
+            f"at most {MAX_RANK} are solved for: take fewer readout values, or one step",
+        )
 
 
 @dataclass(frozen=True)
@@ -119,15 +136,6 @@ class _Layer:
     def offsets(self) -> tuple[float, ...]:
         """The bias of each block."""
         return self.network.readout.offsets(self.network.initial_bias)
-
-    @property
-    def twins(self) -> tuple[int, ...]:
-        """For each block the first one that is the same."""
-        before = self.before
-        blocks = list(
-            zip(self.network.readout.values, self.offsets, before.loadings, before.bulk_variance, strict=True)
-        )
-        return tuple(blocks.index(block) for block in blocks)
 
     def nodes(self, level: int) -> Array:
         """A table of kappa at a resolution."""
@@ -161,18 +169,16 @@ class _Layer:
         for each, of in zip(rows, np.split(slopes, ends, axis=2), strict=True):
             yield _Table(each, of)
 
-    def moved(self, step: Step, table: _Table, level: int) -> _Moved:
-        """The rows after the step, by averages at a resolution."""
+    def gain(self, step: Step, table: _Table, level: int) -> Gain:
+        """What the rows gain, by averages at a resolution."""
         rows, network, readout = table.rows, self.network, self.network.readout
         blocks, rank = len(readout.values), self.before.rank
         label = self.label(rows, level)
-        kappa = coordinates(rows, 1, rank)
-        loadings, of_slopes = np.array(self.before.loadings), table.slopes
+        variance, of_slopes = np.array(self.before.bulk_variance), table.slopes
         mu0, mu1 = rows[:, 4 + rank :].T.reshape(3, blocks, -1)[:2]
-        variance = np.array(self.before.bulk_variance)
-        known = (
+        pull, across, noise, drift, spread = derived.gradient(
             rows[:, 1],
-            kappa.T,
+            coordinates(rows, 1, rank).T,
             label.mean,
             label.linear.T,
             label.square,
@@ -180,48 +186,59 @@ class _Layer:
             mu1,
             variance[:, None] * of_slopes[:, 2],
             of_slopes[:, 3],
-            loadings,
             variance,
             np.array(readout.values),
             np.array(readout.fractions),
             step.learning_rate / network.width,
+            step.samples,
+            self.target.noise,
+            self.target.flips,
         )
-        own = self.target.noise, self.target.flips
-        along, across, noise, after = derived.after_step(*known, step.samples, *own)
-        kept = derived.after_step(*known, math.inf, *own)[-1]
         triangle = np.asarray(np.linalg.qr((np.sqrt(rows[:, 1]) * noise).T, mode="r"))  # no squares: digits are kept
-        return _Moved(np.column_stack([along, across]), triangle.T, after, kept)
+        return Gain(pull, across, triangle.T, drift, spread)
 
-    def state(self, moved: _Moved, step: Step) -> LayerState:
-        """The rows after the step along as few orthonormal directions as there need be."""
-        gamma, vectors = np.array(self.before.overlaps), np.column_stack([moved.known, moved.common])
-        unknown = np.zeros((moved.common.shape[1], gamma.shape[1]))
+    def moved(self, gain: Gain) -> tuple[Array, Array]:
+        """Loadings along the v_j and the theta_perp_i [K, q + m], and bulk variances [K], in isotropic inputs."""
+        before = np.array(self.before.loadings), np.array(self.before.bulk_variance)
+        loadings, variance = derived.after_step(*before, gain.pull, gain.drift, gain.spread)
+        return np.column_stack([loadings, gain.across]), variance
+
+    def agrees(self, one: Gain, other: Gain) -> bool:
+        """Whether two resolutions do: each part of the rows relative to its own size, down to rounding of the rows.
+
+        Of the common noise what does not depend on the basis that it is written in.
+        """
+        found = [(*self.moved(gain), gain.common @ gain.common.T) for gain in (one, other)]
+        known, variance, _ = found[0]
+        rounding = _EPSILON * float(np.abs(known).max() + np.sqrt(variance.max()))
+        pairs = zip(*found, strict=True)
+        return all(bool(np.all(np.abs(a - b) <= _TOLERANCE * np.abs(a).max() + rounding)) for a, b in pairs)
+
+    def state(self, gain: Gain, step: Step) -> LayerState:
+        """The rows after the step along as few orthonormal directions as there need be, in isotropic inputs."""
+        known, variance = self.moved(gain)
+        gamma, vectors = np.array(self.before.overlaps), np.column_stack([known, gain.common])
+        unknown = np.zeros((gain.common.shape[1], gamma.shape[1]))
         overlaps, blocks = np.concatenate([gamma, mixing(gamma).T, unknown]), len(vectors)
-        found = directions_of(rows_of(vectors), rows_of(overlaps), _ROUNDING)
+        found = directions_of(rows_of(vectors), rows_of(overlaps), ROUNDING)
         loadings, reduced = found.reduced()
-        if len(reduced) > MAX_RANK:
-            density = self.network.readout.density
-            whose = f"{blocks} values" if density is None else f"the density {shorten(density)}"
-            raise BadInput(
-                f"the readout has {whose}, and the rows after this step have {len(reduced)} directions"
-                + (" or more: each value moves in a direction of its own" if density is not None else ""),
-                f"at most {MAX_RANK} are solved for: take fewer readout values, or one step",
-            )
-        own, turn = self._noise(moved, step, float(np.linalg.norm(vectors, 2)))
+        check_rank(self.network, len(reduced))
+        own, turn = self._noise(gain, step, float(np.linalg.norm(vectors, 2)))
         before = self.before.places
-        known = np.concatenate([before, rest_of_target(before, gamma.shape[1])])
-        places = np.block([[known, np.zeros((len(known), len(own)))], [np.zeros((blocks, known.shape[1])), turn]])
+        inside = np.concatenate([before, rest_of_target(before, gamma.shape[1])])
+        places = np.block([[inside, np.zeros((len(inside), len(own)))], [np.zeros((blocks, inside.shape[1])), turn]])
         axes = np.array(found.kept).T @ places
-        alike = tuple(loadings[block] for block in self.twins)  # to the last bit: nothing tells these blocks apart
-        shares = moved.kept / np.array(self.before.bulk_variance)
-        kept = tuple((shares * np.array(self.before.kept or 1.0)).tolist())
-        return LayerState(alike, reduced, tuple(moved.variance.tolist()), rows_of(axes), rows_of(own), kept)
+        alike = tuple(
+            loadings[block] for block in twins_of(self.network, self.before)
+        )  # to the last bit: nothing tells these blocks apart
+        kept = tuple(((1.0 + gain.drift) ** 2 * np.array(self.before.kept or 1.0)).tolist())
+        return LayerState(alike, reduced, tuple(variance.tolist()), rows_of(axes), rows_of(own), kept)
 
-    def _noise(self, moved: _Moved, step: Step, largest: float) -> tuple[Array, Array]:
+    def _noise(self, gain: Gain, step: Step, largest: float) -> tuple[Array, Array]:
         """What a sample adds to the orthonormal directions of its batch's noise [r, K], and these directions in the
         basis that the common noise is written in [K, r].
         """
-        left, sizes, turn = np.linalg.svd(moved.common)
-        kept = sizes > _ROUNDING * largest
+        left, sizes, turn = np.linalg.svd(gain.common)
+        kept = sizes > ROUNDING * largest
         rates = step.learning_rate / self.network.width * np.array(self.network.readout.values) / step.samples
         return (left[:, kept] / sizes[kept]).T * rates, turn[kept].T
