@@ -14,7 +14,6 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.evidence import conditions
 from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.loss_at_zero import constant_hint, rare_hint, remark, saturated_hint
@@ -22,7 +21,7 @@ from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapo
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, Times, apart, changed, is_affordable, leading, next_times, pair, told_by
 from giantstep.system.result import Result
-from giantstep.system.saturated_outputs import on_lower_floor, remaining, rests_on_floor, without_floor
+from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import LARGE_RIDGE, RESIDUAL
 from giantstep.system.square_start import unknowns_of_like_square_loss, unknowns_of_square_loss
@@ -50,11 +49,11 @@ Found = tuple[CoupledSystem, Array, int, float, Array]
 def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None) -> Solution:
     """Solve, then refine the quadrature until the test error has settled. Raises NotConverged."""
     system, x, evaluations, error, observables = coupled_solution(problem, tolerance, start)
-    found = solution_of(system, x, evaluations, error, observables)
-    if conditions(problem, found, problem.parameters, tolerance)["energy"]:
-        return found
-    lower = on_lower_floor(system, x)
-    return found if lower is None else solution_of(*lower, evaluations, error, lower[0].answer())
+    lower = above_lower_floor(system, x, float(observables[2]))
+    if lower is not None:
+        system, x = lower
+        observables = system.answer()
+    return solution_of(system, x, evaluations, error, observables)
 
 
 def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:

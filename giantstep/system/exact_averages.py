@@ -12,7 +12,7 @@ import mpmath
 from derive.language.catalogue import lookup
 from derive.language.grammar import Node, constant_value, parse
 
-_DIGITS, _SETTLED = 90, 45  # of the sums, and to which they have to agree
+_DIGITS, _SETTLED = 90, 31  # of the sums, and to which they have to agree beside the largest
 _COARSEST, _HALVINGS = 8, 4  # nodes of a trapezoid in one unit of g, and how often they are doubled
 _REACH = 26  # of g: its weight beyond is 1e-147, and with He_72 1e-45
 
@@ -36,8 +36,8 @@ _FUNCTIONS: Mapping[str, Callable[[Any], Any]] = MappingProxyType(
 
 @lru_cache(maxsize=64)
 def exact_averages(function: str, variance: float, offset: float, order: int) -> tuple[float, ...] | None:
-    """D_k = E[f(offset + sqrt(c) g) He_k(g)] / c^(k/2) for k up to ``order``, each to all digits; None where f has
-    kinks or turns too sharply.
+    """D_k = E[f(offset + sqrt(c) g) He_k(g)] / c^(k/2) for k up to ``order``, each to all digits that it has beside the
+    largest; None where f has kinks or turns too sharply, or where all averages are rounding of these digits.
     """
     node = parse(lookup(function).expression)
     with mpmath.workdps(_DIGITS):
@@ -49,7 +49,7 @@ def exact_averages(function: str, variance: float, offset: float, order: int) ->
                 previous = sums
                 shifted = _sums(node, (offset, root), (step, step / 2), order)
                 sums, step = [(a + b) / 2 for a, b in zip(sums, shifted, strict=True)], step / 2
-                allowed = mpmath.mpf(10) ** -_SETTLED * max(1, *map(abs, sums))
+                allowed = mpmath.mpf(10) ** -_SETTLED * max(map(abs, sums))
                 if all(abs(a - b) <= allowed for a, b in zip(sums, previous, strict=True)):
                     return tuple(float(x * mpmath.sqrt(mpmath.factorial(k)) / root**k) for k, x in enumerate(sums))
         except KeyError:

@@ -4,7 +4,8 @@ vanishes.
 Variances below rounding are raised to a floor, and labels on a kink feel the root of it: 1e-14 of a variance moves
 errors by 1e-8. Here the outputs are given a spread that rounding resolves, several times, and what is found there is
 extrapolated to none. The overlaps keep the floor, and so do the other errors where the test error does not feel it.
-Smooth losses feel the floor only: where some responses are 1e14 times others, so do energies; a lower one serves.
+Elsewhere errors feel the floor itself only, of variances and of responses: where these vanish beside others, 1e-14 of
+the mean response may be 1e-8 of a training error. What is reported is found again above a lower one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Resolved
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles
 from giantstep.system.loss_at_zero import has_jumps
@@ -30,7 +32,11 @@ Array = np.ndarray
 _BITS = 1e-6  # of a residual, what last bits of unknowns may make
 _FELT = 1e-10  # probability of nodes whose variance is raised
 _NEXT = 1e-13  # ten times the floor
-_LOWEST = 1e-24  # a floor that no energy feels, where variances are sums of what is positive
+# floors that no energy feels where variances are sums of what is positive; next, of what cancels a little
+_LOWER = (1e-24, 1e-20, 1e-16)
+# what the floor may add to the loss of a sample, in units of its share of the objective: 1e-10 of a training error that
+# is a hundredth of that
+_SEEN = 1e-12
 _RATIO, _SPREADS = 4.0, 4  # of two spreads, and how many
 _LAST = 2.5e-7  # the least spread, in units of the output
 _CUTS, _ALMOST = 2, 1e-13  # how often panels are cut; relative Newton step
@@ -72,15 +78,34 @@ def rests_on_floor(system: CoupledSystem) -> bool:
     return float(system.table[:, 1] @ raised) > _FELT
 
 
-def on_lower_floor(system: CoupledSystem, x: Array) -> tuple[CoupledSystem, Array] | None:
-    """A solution near x of the same equations of a smooth loss with next to no floor; None where there is none."""
-    problem = system.problem
-    if has_jumps(problem.model.fit.loss) or settles(problem):
+def above_lower_floor(system: CoupledSystem, x: Array, energy: float) -> tuple[CoupledSystem, Array] | None:
+    """The system with a lower floor and its solution, near the solution x; None where errors do not feel the floor, no
+    lower one has a solution, or outputs rest on it. energy: the free energy.
+    """
+    if rests_on_floor(system) or not _adds(system, x) > _SEEN * energy / system.problem.parameters.samples:
         return None
-    lower = coupled_at(problem._replace(floor=_LOWEST), system.level)
-    lower.takes(system)
-    outcome = newton(lower, x, settled=_ALMOST)
-    return (lower, outcome.x) if outcome.converged else None
+    laws = Resolved(system.feature_table, system.labels, system.clean)
+    for floor in _LOWER:
+        lower = coupled_at(system.problem._replace(floor=floor), system.level, laws)
+        lower.takes(system)
+        outcome = newton(lower, x, settled=_ALMOST)
+        if outcome.converged and remaining(lower, outcome.x) <= RESIDUAL:
+            return lower, outcome.x
+    return None
+
+
+def _adds(system: CoupledSystem, x: Array) -> float:
+    """What the floor adds to the loss of a sample at x, to first order: the envelope moves by -g^2/2 with V and by h/2
+    with the variance.
+    """
+    weight, floor = system.table[:, 1], system.problem.floor
+    terms = floor * (system.terms + (system.terms @ weight)[:, None])
+    raised = [system.view(name) <= least for name, least in zip(("V", "Delta"), terms, strict=True)]
+    if not np.any(raised):
+        return 0.0
+    system.residual(x)
+    felt = np.array([system.view("avg_gg"), np.abs(system.view("avg_h"))])
+    return 0.5 * float((np.where(raised, terms * felt, 0.0) @ weight).sum())
 
 
 def without_floor(system: CoupledSystem, x: Array, observables: Array) -> Sharp:

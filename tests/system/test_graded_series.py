@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import giantstep as gs
+from giantstep.spec.errors import NotConverged
+from giantstep.system.exact_averages import exact_averages
 from giantstep.system.graded_series import NUMBER, series_at
 
 
@@ -45,3 +49,30 @@ def test_nearly_equal_values_after_two_steps() -> None:
         errors.append(gs.solve(model).test_error)
     limit = 2.0 * errors[1] - errors[0]
     assert limit == pytest.approx(0.4641911702, abs=2e-9)  # 0.46419116935 at 1e-7 apart, 8e-10 before
+
+
+@pytest.mark.parametrize("variance", [100.0, 250.0])
+def test_averages_next_to_nothing_keep_their_digits(variance: float) -> None:
+    """E sin(b + sqrt(c) g) He_k(g) / c^(k/2) is the k-th derivative of sin at b, times exp(-c/2)."""
+    found = exact_averages("sin", variance, 1.6, 3)
+    assert found is not None
+    known = [f(1.6) * math.exp(-0.5 * variance) for f in (math.sin, math.cos)]
+    assert found == pytest.approx([*known, -known[0], -known[1]], rel=1e-14, abs=0.0)
+
+
+def test_averages_of_rounding_are_refused() -> None:
+    """What 90 digits leave of exp(-822) sin was once taken for a mean feature, of the shape of its rounding."""
+    assert exact_averages("sin", 1643.0, 1.6, 3) is None
+    found = {
+        "network": {
+            "activation": "sin",
+            "width": 0.2,
+            "bias": 1.6,
+            "readout": {"values": [1.25, 1.25], "fractions": [0.52, 0.48]},
+        },
+        "spike": {"strength": 1.6, "alignment": -0.2, "bulk_variance": 1643.0},
+        "target": {"link": "sign"},
+        "fit": {"samples": 0.2, "ridge": 1e-8, "loss": "absolute"},
+    }
+    with pytest.raises(NotConverged, match="cancel to rounding"):
+        gs.solve(gs.Model.from_dict(found))

@@ -120,6 +120,24 @@ def test_energies_do_not_feel_the_floor() -> None:
     assert result.free_energy == pytest.approx(result.training_loss, rel=1e-12)
 
 
+def test_training_errors_do_not_feel_the_floor() -> None:
+    """A Huber loss whose threshold no residual reaches is the square loss, which has a solver of its own.
+
+    Half of the responses vanish beside a mean of 1e6: with a floor of 1e-14 of that, the training error was 2e-8 off.
+    """
+    step = model(
+        {"name": "huber", "delta": 1e3},
+        network__activation="step",
+        network__width=0.9,
+        spike={"strength": 13.0, "alignment": 1.0 - 1e-9, "bulk_variance": 1.2},
+        target={"link": "sin"},
+        fit={"samples": 0.9, "ridge": 1e-8, "loss": {"name": "huber", "delta": 1e3}},
+    )
+    found, square = solve(step, dimension=1000), solve(step.replace({"fit.loss": "square"}), dimension=1000)
+    assert 2.0 * found.train_error == pytest.approx(square.train_error, rel=1e-10)  # what both may be off by
+    assert found.free_energy == pytest.approx(square.free_energy, rel=1e-10)
+
+
 def vanishing(activation: str, strength: float) -> Model:
     """Outputs whose mean is zero at every kappa, exponential loss."""
     spike = {"strength": strength, "alignment": 0.0, "bulk_variance": 1.4}
