@@ -48,18 +48,17 @@ Found = tuple[CoupledSystem, Array, int, float, Array]
 
 def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None) -> Solution:
     """Solve, then refine the quadrature until the test error has settled. Raises NotConverged."""
-    system, x, evaluations, error, observables = coupled_solution(problem, tolerance, start)
-    lower = above_lower_floor(system, x, float(observables[2]))
-    if lower is not None:
-        system, x = lower
-        observables = system.answer()
-    return solution_of(system, x, evaluations, error, observables)
+    return solution_of(*coupled_solution(problem, tolerance, start))
 
 
 def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:
     """What is reported of a system at its unknowns."""
+    lower = above_lower_floor(system, x, float(observables[2]))
+    if lower is not None:
+        system, x, left = lower
+        observables, error = system.answer(), max(error, left)
     residual = remaining(system, x)
-    if rests_on_floor(system):
+    if lower is None and rests_on_floor(system):
         observables, left, residual = without_floor(system, x, observables)
         error = max(error, left)
         system.residual(x)

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Resolved
+from giantstep.system.discretisation import PANELS, Resolved
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles
 from giantstep.system.loss_at_zero import has_jumps
@@ -30,6 +30,7 @@ from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 _BITS = 1e-6  # of a residual, what last bits of unknowns may make
+_A_LITTLE = 1.0 + 1e-9  # sums of the floor in another order
 _FELT = 1e-10  # probability of nodes whose variance is raised
 _NEXT = 1e-13  # ten times the floor
 # floors that no energy feels where variances are sums of what is positive; next, of what cancels a little
@@ -78,20 +79,35 @@ def rests_on_floor(system: CoupledSystem) -> bool:
     return float(system.table[:, 1] @ raised) > _FELT
 
 
-def above_lower_floor(system: CoupledSystem, x: Array, energy: float) -> tuple[CoupledSystem, Array] | None:
-    """The system with a lower floor and its solution, near the solution x; None where errors do not feel the floor, no
-    lower one has a solution, or outputs rest on it. energy: the free energy.
+def above_lower_floor(system: CoupledSystem, x: Array, energy: float) -> tuple[CoupledSystem, Array, float] | None:
+    """The system with a lower floor, its solution near the solution x, and the change of the test error that is left,
+    relative; None where errors do not feel the floor, or no lower one has a solution. energy: the free energy.
     """
-    if rests_on_floor(system) or not _adds(system, x) > _SEEN * energy / system.problem.parameters.samples:
+    problem = system.problem
+    if problem.floor <= _LOWER[-1] or not _adds(system, x) > _SEEN * energy / problem.parameters.samples:
         return None
+    if rests_on_floor(system):
+        return _on_own_panels(system, x)
     laws = Resolved(system.feature_table, system.labels, system.clean)
     for floor in _LOWER:
-        lower = coupled_at(system.problem._replace(floor=floor), system.level, laws)
+        lower = coupled_at(problem._replace(floor=floor), system.level, laws)
         lower.takes(system)
         outcome = newton(lower, x, settled=_ALMOST)
         if outcome.converged and remaining(lower, outcome.x) <= RESIDUAL:
-            return lower, outcome.x
+            return lower, outcome.x, 0.0
     return None
+
+
+def _on_own_panels(system: CoupledSystem, x: Array) -> tuple[CoupledSystem, Array, float] | None:
+    """The same of outputs that may lie on a kink, on panels cut about the kinks as they are without a floor; None where
+    two orders of these panels do not agree.
+    """
+    problem = system.problem._replace(floor=_LOWER[0])
+    coarse, fine = (_Solved.of(problem, system, x, order) for order in PANELS)
+    error = _apart(coarse.observables, fine.observables)
+    if not (error <= _ENOUGH and fine.residual <= RESIDUAL):
+        return None
+    return fine.system, fine.x, error
 
 
 def _adds(system: CoupledSystem, x: Array) -> float:
@@ -100,7 +116,7 @@ def _adds(system: CoupledSystem, x: Array) -> float:
     """
     weight, floor = system.table[:, 1], system.problem.floor
     terms = floor * (system.terms + (system.terms @ weight)[:, None])
-    raised = [system.view(name) <= least for name, least in zip(("V", "Delta"), terms, strict=True)]
+    raised = [system.view(name) <= _A_LITTLE * least for name, least in zip(("V", "Delta"), terms, strict=True)]
     if not np.any(raised):
         return 0.0
     system.residual(x)
@@ -152,19 +168,20 @@ def _extrapolation(problems: list[Problem], system: CoupledSystem, x: Array) -> 
 class _Solved(NamedTuple):
     """A solution; what is not solved tells nothing."""
 
+    system: CoupledSystem
     x: Array
     observables: Array
     residual: float
 
     @classmethod
-    def of(cls, problem: Problem, system: CoupledSystem, x: Array) -> _Solved:
-        """That of a problem near the solution x of a system, on panels cut about its own kinks."""
+    def of(cls, problem: Problem, system: CoupledSystem, x: Array, order: int = PANELS[-1]) -> _Solved:
+        """That of a problem near the solution x of a system, on panels of an order cut about its own kinks."""
         for _ in range(_CUTS):
-            here = coupled_at(problem, replace(system.level, cuts=cuts_at(problem, x)))
+            here = coupled_at(problem, replace(system.level, order=order, cuts=cuts_at(problem, x)))
             here.takes(system)
             outcome = newton(here, x, settled=_ALMOST)
             x = outcome.x
-        return cls(x, here.answer() if outcome.converged else np.full(3, math.nan), remaining(here, x))
+        return cls(here, x, here.answer() if outcome.converged else np.full(3, math.nan), remaining(here, x))
 
 
 def _limit(found: list[Array]) -> Array:

@@ -120,6 +120,29 @@ def test_energies_do_not_feel_the_floor() -> None:
     assert result.free_energy == pytest.approx(result.training_loss, rel=1e-12)
 
 
+@pytest.mark.parametrize(
+    ("activation", "strength", "alignment", "link", "loss"),
+    [
+        ("softplus", 9.0, 0.4, "sign", "hinge"),
+        ("step", 3.2, -1.0, "cos", {"name": "quantile", "tau": 0.375}),
+    ],
+)
+def test_nor_do_those_of_outputs_on_a_kink(
+    activation: str, strength: float, alignment: float, link: str, loss: object
+) -> None:
+    """They were 1e-8 and 7e-8 apart, with a floor and panels cut about the kinks of a solution before the last."""
+    result = solve(
+        model(
+            loss,
+            network={"activation": activation, "width": 0.2, "bias": 1.7 if activation == "softplus" else 0.0},
+            spike={"strength": strength, "alignment": alignment, "bulk_variance": 2.0},
+            target={"link": link},
+            fit={"samples": 0.2, "ridge": 1e-7, "loss": loss},
+        )
+    )
+    assert result.free_energy == pytest.approx(result.training_loss, rel=1e-12)
+
+
 def test_training_errors_do_not_feel_the_floor() -> None:
     """A Huber loss whose threshold no residual reaches is the square loss, which has a solver of its own.
 
