@@ -5,7 +5,8 @@ The averages over kappa and the output are those of the system with isotropic ro
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import sympy as sp
 
@@ -16,7 +17,7 @@ from codegen.manifest import signature, sources_of
 from codegen.plan import Block, Plan, chain_calculus, explicit_order, nodes_of
 from codegen.sensitivity import emit_tangents
 from codegen.system_module import of_spike, opening, runtime_imports
-from derive.blocks import index, names_in
+from derive.blocks import BlockSum, index, names_in
 from derive.saddle import SaddleSystem, coupled_system, member
 from derive.spectrum import SpectralLaw, norm_names, plain_law, weight_names
 
@@ -34,7 +35,7 @@ def emit_bulk(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> str:
         f"UNKNOWNS = {tuple(node.name for node in block.torn if node.name not in inner)!r}",
         f"INNER = {inner!r}",
         emit_check(Plan(system, (block,)), "ArrayCertificate"),
-        emit_tangents(system, block, _moving(law, directions, spikes), [_slope(system, block)] if inner else []),
+        emit_tangents(system, block, _moving(law, directions, spikes), [*_slopes(system, block)] if inner else []),
     ]
     return bulk_module(
         f"Equations of any convex loss, {law.title}, {directions} direction(s) beside the spike, {of_spike(spikes)}any "
@@ -51,12 +52,29 @@ def _moving(law: SpectralLaw, directions: int, spikes: int) -> tuple[str, ...]:
     return ("sample", "base", "chi", "along", "earlier", "tie_last") if law.rows == "stretched" else ()
 
 
-def _slope(system: SaddleSystem, block: Block) -> tuple[sp.Expr, sp.Expr]:
-    """The derivative of what X equals in X."""
-    added, at = system.equation(INNER[0]), (index("y"), index("z"))
-    body = next(node.body for node in block.torn if node.name == INNER[0])
-    slope = chain_calculus(system, block.chain).derivative(body, member(INNER[0], at))
-    return member(f"slope_{INNER[0]}", (*added.indices, *at)), slope
+def _slopes(system: SaddleSystem, block: Block) -> Iterator[tuple[sp.Expr, sp.Expr]]:
+    """The derivative of what X equals in X: that of what samples of a step add in the mean resolvent in their rows,
+    which is no other step's; and the whole, by the chain rule.
+    """
+    calculus = chain_calculus(system, block.chain)
+    s, t, f, g, h, k, y, z = (index(name) for name in "stfghkyz")
+    in_own = calculus.derivative(member("X_own", (s, f, g)), member("Res_own", (t, h, k))).subs(t, s)
+    yield member("slope_own", (s, f, g, h, k)), in_own
+    added = system.equation(INNER[0])
+    outside = replace(calculus, definitions={key: d for key, d in calculus.definitions.items() if key != "X_own"})
+    left = outside.derivative(added.body, member("X_own", (s, f, g)))
+    right = calculus.derivative(member("Res_own", (s, h, k)), member(INNER[0], (y, z)))
+    slope = _summed(member("slope_own", (s, f, g, h, k)) * left * right, (f, g, h, k, s))
+    yield member(f"slope_{INNER[0]}", (*added.indices, y, z)), slope
+
+
+def _summed(product: sp.Expr, bound: Iterable[sp.Symbol]) -> sp.Expr:
+    """A product summed over one index after the other, of the factors that have it alone: loops stay short."""
+    factors = list(sp.Mul.make_args(product))
+    for each in bound:
+        inside = [factor for factor in factors if each in factor.free_symbols]
+        factors = [*(factor for factor in factors if factor not in inside), BlockSum(sp.Mul(*inside), each)]
+    return sp.Mul(*factors)
 
 
 def block_of(system: SaddleSystem, plain: SaddleSystem, more: Iterable[str] = ()) -> Block:

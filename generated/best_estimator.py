@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 7027a07eabf313f6, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature eda90312e6e832a0, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7027a07eabf313f694edb8fc3bb1d00df56567dd8ff02b0a5393b2a2d6f6a743"
+SIGNATURE = "eda90312e6e832a097834a291a47c8f65808f8ab22eed0a1e61210821a03e19a"
 
 
 def overlap(lower, information, alpha):

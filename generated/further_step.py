@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature e9a4ab60f039c606, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 6e69f9818f94442a, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e9a4ab60f039c606586d7745076811c3e3716a9eed7a543dfb69e4263572e5b3"
+SIGNATURE = "6e69f9818f94442a6b0d82dcd8ae5f7d96789743d83e603e6c64f00280a30602"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

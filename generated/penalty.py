@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature d5f1f1d4996675e6, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 98dc3c82354cd00f, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d5f1f1d4996675e67b96c7f804427a2f318cb22de25ae0a0440b8e0b20deb86c"
+SIGNATURE = "98dc3c82354cd00fa1c016151eb46589ddb8bae949d34b50786adeca30d67cd2"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

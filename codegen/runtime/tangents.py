@@ -41,7 +41,7 @@ class Tangents(Contractions):
     followed: name -> register of what follows from the unknowns; named: of everything that has a name.
     """
 
-    loops = Contractions.loops + 1
+    loops = Contractions.loops + 2
 
     def __init__(self, text, columns, features=FEATURES):
         self.tangents, self.ruled = {}, False  # register -> that of its tangent

@@ -2,11 +2,14 @@
 
 ``Sigma_b = (1 + a2_b B)^2 + a_b C`` of different blocks share no eigenvectors, so that no spectrum stands for them. The
 potential is extremal in auxiliary matrices instead: s, the mean resolvent of a matrix that is linear in the samples of
-the step (``derive.bulk_covariance``), and X, what the samples add to its inverse. A row of that matrix belongs to a
-block, once or twice: ``upper`` and ``lower``; the points x are nodes of the law of a sample's residual.
+the steps (``derive.bulk_covariance``), and X, what the samples add to its inverse. A row of that matrix belongs to a
+block, once or twice: ``upper`` and ``lower``; the points x are nodes of the law of a sample's residual. A sample stands
+in few rows, those of its step, which are combinations of these: ``own_rows``.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import sympy as sp
 
@@ -21,19 +24,23 @@ from derive.trace import Recorder
 
 B, C = index("b"), index("c")
 P, Q, R = index("p"), index("q"), index("r")
+S, K, L = index("s"), index("k"), index("l")  # steps; rows of X, where p and q are those of the samples of a step
 ROW, COLUMN = index("i"), index("j")  # of the matrix with the response beside it
 _SOURCE = "THEORY section 5"
 _s, _sample, _base = family("Res"), family("sample"), family("base")
 _first, _inside, _last = family("first"), family("inside"), family("last")
 _upper, _lower, _fixed, _out = family("upper"), family("lower"), family("fixed"), family("out")
 _D, _F = family("D"), family("F")
+_own, _at, _of_step = family("own_rows"), family("Res_at"), family("of_step")
 
 
 def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
     """Equations of T, s and X from the potential, and the response functions."""
     out = _placed(trace)
-    whole, presence = _pencil(trace), _presence(trace)
-    calculus = Calculus({out.name: out}, {m.name: m for m in (whole, presence)})
+    whole, stands = _pencil(trace), _stands(trace)
+    presence = _presence(trace)
+    given = (out, *stands)
+    calculus = Calculus({d.name: d for d in given}, {m.name: m for m in (whole, presence)})
     potential = BlockSum(T[B] * (RIDGE + V2_HAT[B]) - BETA * FRACTION[B] * sp.log(T[B]), B) + LogDet("G")
     potential -= BlockSum(BlockSum((family("X")[P, Q] - _base[P, Q]) * _s[Q, P], P), Q)
     potential += BlockSum(family("law_tr")[X] * LogDet("D", X), X)
@@ -46,12 +53,13 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
         source=law.source,
         assumption=law.assumption,
     )
-    held = (whole, presence, out)
+    held = (whole, presence, *given)
     present = Definition("F", (P, Q, X), BlockSum(_sample[P, R, X] * _D[R, Q, X], R))
     trace.define("F", _F[P, Q, X], present.body, "what a sample adds, its own presence counted", _SOURCE)
     stationarity = _stationary(trace, calculus, "T", T[B], held)
     mean = _stationary(trace, calculus, "Res", family("X")[Q, P], held, solved=_s[P, Q])
-    added = _stationary(trace, calculus, "X", _s[Q, P], held, solved=family("X")[P, Q], folded=present)
+    of_step = _added_by_step(trace, calculus, held, present)
+    added = _added(trace, calculus, held, of_step)
     response = trace.derive(
         "M",
         family("M")[B, C],
@@ -65,7 +73,7 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
         law.source,
     )
     solved = Definition("Res", (P, Q), mean), Definition("X", (P, Q), added), Definition("M", (B, C), response)
-    own: tuple[Definition | MatrixInverse, ...] = out, present, whole, presence
+    own: tuple[Definition | MatrixInverse, ...] = *given, present, of_step, whole, presence
     return Spectral((presence, whole), (), (), stationarity, response, (*own, *_sides(trace), *solved))
 
 
@@ -92,8 +100,18 @@ def _pencil(trace: Recorder) -> MatrixInverse:
     return MatrixInverse("G", ROW, COLUMN, entry, identity="unit_G")
 
 
+def _stands(trace: Recorder) -> tuple[Definition, Definition]:
+    """The mean resolvent in the rows that samples of a step stand in, and at every sample."""
+    own = BlockSum(_own[S, P, K] * BlockSum(_s[K, L] * _own[S, Q, L], L), K)
+    at = BlockSum(_of_step[S, X] * family("Res_own")[S, P, Q], S)
+    words = "the mean resolvent in the rows that samples of a step stand in"
+    trace.define("Res_own", family("Res_own")[S, P, Q], own, words, _SOURCE)
+    trace.define("Res_at", _at[P, Q, X], at, f"{words}: of that of the sample", _SOURCE)
+    return Definition("Res_own", (S, P, Q), own), Definition("Res_at", (P, Q, X), at)
+
+
 def _presence(trace: Recorder) -> MatrixInverse:
-    entry = family("unit_D")[P, Q] + BlockSum(_s[P, R] * _sample[R, Q, X], R)
+    entry = family("unit_D")[P, Q] + BlockSum(_at[P, R, X] * _sample[R, Q, X], R)
     trace.define(
         "D",
         sp.Symbol("D^-1"),
@@ -112,32 +130,79 @@ def _stationary(
     held: tuple[Definition | MatrixInverse, ...],
     *,
     solved: sp.Indexed | None = None,
-    folded: Definition | None = None,
 ) -> sp.Expr:
     """Stationarity of the potential in a member; solved: for one that stands in it with the factor -1."""
 
     def by(body: sp.Expr) -> sp.Expr:
         slope = calculus.derivative(body, moved)
-        slope = slope if solved is None else canonical(contract(slope + solved))
-        return slope if folded is None else canonical(fold(slope, folded))
+        return slope if solved is None else canonical(contract(slope + solved))
 
     def before(body: sp.Expr) -> sp.Expr:
         slope = sp.Derivative(body, moved, evaluate=False)
         return slope if solved is None else slope + solved
 
-    definitions = held if folded is None else (*held, folded)
     return trace.derive(
         label,
         sp.S.Zero if solved is None else solved,
         computed(
-            "differentiate",
-            "stationarity of the potential",
-            "spectral potential",
-            by=by,
-            test=equal(before, *definitions),
+            "differentiate", "stationarity of the potential", "spectral potential", by=by, test=equal(before, *held)
         ),
         _SOURCE,
     )
+
+
+def _added_by_step(
+    trace: Recorder, calculus: Calculus, held: tuple[Definition | MatrixInverse, ...], present: Definition
+) -> Definition:
+    """What the samples of a step add, in the rows that they stand in: the slope of the potential in the mean resolvent
+    there.
+    """
+    moved = family("Res_own")[S, Q, P]
+    at, apart = _without(calculus, "Res_own"), tuple(one for one in held if one.name != "Res_own")
+    body = trace.derive(
+        "X_own",
+        family("X_own")[S, P, Q],
+        computed(
+            "differentiate",
+            "the derivative of the potential in the mean resolvent as samples of a step know it",
+            "spectral potential",
+            by=lambda body: canonical(fold(at.derivative(body, moved), present)),
+            test=equal(lambda body: sp.Derivative(body, moved, evaluate=False), *apart, present),
+        ),
+        _SOURCE,
+    )
+    return Definition("X_own", (S, P, Q), body)
+
+
+def _added(
+    trace: Recorder, calculus: Calculus, held: tuple[Definition | MatrixInverse, ...], of_step: Definition
+) -> sp.Expr:
+    """X, by stationarity in the mean resolvent, which samples know in their rows."""
+    moved, solved = _s[Q, P], family("X")[P, Q]
+    apart, there = _without(calculus, "Res_own"), family("Res_own")[S, K, L]
+
+    def by(body: sp.Expr) -> sp.Expr:
+        through = family("X_own")[S, L, K] * calculus.derivative(there, moved)
+        through = BlockSum(BlockSum(BlockSum(through, K), L), S)
+        return canonical(contract(apart.derivative(body, moved) + through + solved))
+
+    return trace.derive(
+        "X",
+        solved,
+        computed(
+            "differentiate",
+            "stationarity of the potential, by the chain rule",
+            "spectral potential",
+            by=by,
+            test=equal(lambda body: sp.Derivative(body, moved, evaluate=False) + solved, *held, of_step),
+        ),
+        _SOURCE,
+    )
+
+
+def _without(calculus: Calculus, name: str) -> Calculus:
+    """Derivatives where a definition is held."""
+    return replace(calculus, definitions={key: d for key, d in calculus.definitions.items() if key != name})
 
 
 def _sides(trace: Recorder) -> tuple[Definition, ...]:

@@ -45,7 +45,7 @@ _SOURCE = "THEORY section 5"
 _LIMIT = "x of a left-out sample is independent of the resolvent; all dimensions large at fixed ratios"
 _seen, _place, _earlier = family("seen"), family("place"), family("earlier")
 _tie, _swap = family("tie"), family("swap")
-_mean, _F, _t = family("Res"), family("F"), family("law_t")
+_mean, _mean_at, _F, _t = family("Res"), family("Res_at"), family("F"), family("law_t")
 _mean_all, _added = family("mean_views"), family("added_views")
 _back, _back_left = family("put_back"), family("put_left")
 
@@ -156,7 +156,7 @@ def _on_samples(trace: Recorder) -> tuple[Definition, ...]:
     """The sources of the norms on a sample, each with its own presence, and in the rows of all views."""
     right = BlockSum(NORM_HAT[B] * family("along")[B, P, X], B)
     left = BlockSum(T[B] * NORM_HAT[B] * family("along")[B, P, X], B)
-    mean = BlockSum(_mean[P, Q] * family("norm_right")[Q, X], Q)
+    mean = BlockSum(_mean_at[P, Q, X] * family("norm_right")[Q, X], Q)
     back = family("norm_right")[P, X] - BlockSum(_F[P, Q, X] * family("norm_mean")[Q, X], Q)
     back_left = BlockSum(family("norm_left")[P, X] * family("D")[P, Q, X], P)
     words = "a source $\\hat{o}$ of the norms on the sums over samples that these go with"
@@ -195,7 +195,7 @@ def _fields(trace: Recorder) -> tuple[Definition, ...]:
 
 def _norms_before(trace: Recorder) -> tuple[Definition, ...]:
     """The norms before steps, each as a source by itself, and where they meet each other and all other sources."""
-    mean = BlockSum(_mean[P, Q] * _earlier[F, Q, X], Q)
+    mean = BlockSum(_mean_at[P, Q, X] * _earlier[F, Q, X], Q)
     back = _earlier[F, P, X] - BlockSum(_F[P, Q, X] * family("earlier_mean")[F, Q, X], Q)
     left = BlockSum(_earlier[F, P, X] * family("D")[P, Q, X], P)
     seen, seen_left = (

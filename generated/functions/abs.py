@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 48e2376251ad047a, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature ee8b9848a2a97ee9, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "48e2376251ad047afe87c4db3254cb13eea1c3ee9312af14b638c07bf22b68e4"
+SIGNATURE = "ee8b9848a2a97ee9d7e4998e2cb9b5070ec2bd7b77b22e5e9d3f5c0a129659a9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature cb726b2ab25e5266, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature ba2cbd3fbf236157, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "cb726b2ab25e52663cb65d1a7dab4a0348fb93e7c15f8adeb8b6f2a2e11dc384"
+SIGNATURE = "ba2cbd3fbf23615720d12562396347db3d2b3641cacaf966f45c9fec1469678f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

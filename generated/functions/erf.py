@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8a8bfae3cb939f5e, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature d6778b667bdeea31, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "8a8bfae3cb939f5e969af1e4db864fb8e3f977aee3a45eb096c461124ed433b5"
+SIGNATURE = "d6778b667bdeea3138c2df397bd24f46c7db44d94c4201005662c2fcade1ed42"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

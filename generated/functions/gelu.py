@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2bc8e7112e69ea78, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature f10d38b1daa0a1b9, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "2bc8e7112e69ea784475a58647af0a42ff7ddf0bf4956e169f1c4ed38a8271f8"
+SIGNATURE = "f10d38b1daa0a1b965bf2ee947ffdfa8181e78878defb256f10295dfc9c699a3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature becb804703f4b586, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 46741908c5322845, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "becb804703f4b586247a5e282690b20845f3441c75dbd665f6e06f1a7f587b1a"
+SIGNATURE = "46741908c5322845ed4d9387f7d398be197e1bf6e445c6c7733f9a2916abecf0"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

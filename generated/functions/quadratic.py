@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d2a44250d3ca6402, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 6ac9f68eeb26d74d, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "d2a44250d3ca6402eeef87ccdd7ae1ab08a5a6f2b565544169821e36201f923a"
+SIGNATURE = "6ac9f68eeb26d74dc899e5c5d3f0c85d57b1b31cddafba5d507ab6eb22c84bc9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1dae0940c3765585, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature d0ad57a4df9bea97, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "1dae0940c3765585d65e0d9ebc8a1d3034a62611b60027a9d2e84280863f8250"
+SIGNATURE = "d0ad57a4df9bea97ebb7ea3f0ed1e7ff200993b80a07eb0088c385aa1b30729c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e7ca7266813b29ed, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature a416ccc69603b54a, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "e7ca7266813b29ed960b1eab1837e25f0eb44e603b969e2cc2bc5f55d50e9b5e"
+SIGNATURE = "a416ccc69603b54a882275c86844e5ecfa9cdb2ed7b6483838fa3ceb04cf103d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

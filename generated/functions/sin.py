@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5b6edde4b74e275c, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature f9dd5a8afc3721e4, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "5b6edde4b74e275cf0ee65b0b0da3026f04abf562cbbdee1ebd10e77ea19744e"
+SIGNATURE = "f9dd5a8afc3721e4a59afd76ff743ac87afab7bb834c1f8e7b270be486405d10"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f1b84761741d9273, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature be7d59056338578f, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "f1b84761741d9273d8466daeb1f2a39f14ffa777bda6d8723523009687a16f74"
+SIGNATURE = "be7d59056338578f4db821408c3000b960e04b25686fb4e4a62e83b1c186907e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0c47f10c748c2920, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 07bff57524a11978, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "0c47f10c748c29201106cab9213f77c24398e73b1f388e85d7dd9d474435389c"
+SIGNATURE = "07bff57524a1197863e0d5a14ac131f7e28c5c3120401ce8f12420acc5e334a4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 66895925436bdf86, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 517cb6b405249e9a, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "66895925436bdf86105e03fbdc4f35507d46093ed4a27f87250026ee586d7a81"
+SIGNATURE = "517cb6b405249e9ae29aaf47d2cac7ab94bd44f7f8a27b70f97ae9fdc71876a6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

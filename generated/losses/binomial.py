@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature c8eb0bd9f482ba2d, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature e2a5d9fb429fff34, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "c8eb0bd9f482ba2d696b2b9557eed19dfab48480b40d313799b026861b915f08"
+SIGNATURE = "e2a5d9fb429fff34d2931c1c6f2ec0f2fd5fb7c6c733db014986cc3a5df0b075"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

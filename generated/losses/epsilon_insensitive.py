@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 6bbb6e3aa6d3e71c, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 3783fd7ce7ce62ff, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "6bbb6e3aa6d3e71c9049b4f2d402953b761e5276e017c3668b09665f7db019ea"
+SIGNATURE = "3783fd7ce7ce62ff59d76dc0d7dfb1abc4b95c2e6b6e0ff7d969b200716fe59b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

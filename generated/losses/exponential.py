@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 5e9cd0139be44eeb, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 45e5c0aac5282292, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "5e9cd0139be44eeb9690edf1776ca91fb59465813b24537b8e8fe57d65a00b72"
+SIGNATURE = "45e5c0aac528229269a8342cbfeadd0f1be10b964d1d2ebc03301ee6ca0cf728"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 4d1109fe41f3166c, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 9eda000ea78a5b5c, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "4d1109fe41f3166c5fac23d0ff54ee5915944e6b6ab08be86b1c36adf021b665"
+SIGNATURE = "9eda000ea78a5b5c262889854b759c71b8f30879cf44b66ade5d058ead1ef837"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 3a932e96c4fb425d, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature bd6df66b055a545d, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "3a932e96c4fb425db436342e32e9b8337b11767abaf2239eb2afaeeaa66e4557"
+SIGNATURE = "bd6df66b055a545d8207e2f069b2458a590a59298d1733608497bc6a8c05dde4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b2dfd2397fa56ac2, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 68ea898b337380c9, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "b2dfd2397fa56ac228d70f755d6664ee81471ef747d4c2c327a1c2028eda4489"
+SIGNATURE = "68ea898b337380c917ad2bf435d56cc90ef73744b74e4e56487dce1dbecd27b3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 1454c17205bff63a, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 8a96a1232a5e15b0, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "1454c17205bff63a0bcfb05244327340e46a726dd2957d4cdb044bd0da154dcc"
+SIGNATURE = "8a96a1232a5e15b0466876c753e5779283d769074162cd5bce55a7356a6bdc1e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

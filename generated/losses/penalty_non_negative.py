@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5bed5efdbdcc03f6, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature d5a4830588b19ae1, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "5bed5efdbdcc03f60a84083bd8616d8a3bc5d227bd56029e38481fa855eac121"
+SIGNATURE = "d5a4830588b19ae167ab052401e4452e0a823174b37f89f296ed9f130af69080"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

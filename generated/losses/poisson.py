@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature bcd2464b35a2cb55, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 21790512133b40f1, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "bcd2464b35a2cb55a0d1c70be927e429c34c0e801459d4d9937961542cd8dee4"
+SIGNATURE = "21790512133b40f1b06554105d73cd727674b04049bd9a85ecd1fc07b577686c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

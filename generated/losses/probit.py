@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1ffeeda51b81cb2e, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature be754e9c5db7ee3b, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "1ffeeda51b81cb2eb843fa9b25a12fd71031328e2063339c67bb8dca22307197"
+SIGNATURE = "be754e9c5db7ee3b8a09b4cbeb3c1f47ebff1ee8777200181c8a13b5be33c289"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

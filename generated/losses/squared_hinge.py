@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 36241054af55e38f, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature f76c85a36e2438e6, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "36241054af55e38fccdee501373bcf9c17444d6166253a31371740df81ad789d"
+SIGNATURE = "f76c85a36e2438e66d07557efd5a8d729154939ddc24ada65350cf39ac00028e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

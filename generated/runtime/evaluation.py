@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature d4c778df9635aa9c, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 029db2353317571f, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -29,52 +29,53 @@ from generated.runtime.unknowns import invert
 def run(rows, value):
     """Carry out contractions in order; values may be complex. Of the rows see ``Layout``."""
     for r in rows:
-        kind, first = r[0], r[6]
-        for n in range(r[24]):
+        kind, first = r[0], r[7]
+        for n in range(r[28]):
             value[first + n] = 0.0
         if kind == INVERSE:
-            size = r[4]
+            size = r[5]
             matrix = np.empty((1, size, size), value.dtype)
-            for i in range(r[1]):
-                for j in range(r[2]):
-                    for k in range(r[3]):
-                        x = r[6] + i * r[9] + j * r[12] + k * r[15]
-                        y = r[7] + i * r[10] + j * r[13] + k * r[16]
+            for i in range(r[2]):
+                for j in range(r[3]):
+                    for k in range(r[4]):
+                        x = r[7] + i * r[13] + j * r[16] + k * r[19]
+                        y = r[8] + i * r[14] + j * r[17] + k * r[20]
                         for a in range(size):
                             for b in range(size):
-                                matrix[0, a, b] = value[y + a * r[19] + b * r[22]]
+                                matrix[0, a, b] = value[y + a * r[23] + b * r[26]]
                         invert(matrix, 0, np.int64(size))
                         for a in range(size):
                             for b in range(size):
-                                value[x + a * r[18] + b * r[21]] = matrix[0, a, b]
+                                value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
             continue
         sign = -1.0 if kind == MINUS else 1.0
-        count, dx, dy, dz = r[5], r[21], r[22], r[23]
-        for i in range(r[1]):
-            for j in range(r[2]):
-                for k in range(r[3]):
-                    for m in range(r[4]):
-                        x = r[6] + i * r[9] + j * r[12] + k * r[15] + m * r[18]
-                        y = r[7] + i * r[10] + j * r[13] + k * r[16] + m * r[19]
-                        z = r[8] + i * r[11] + j * r[14] + k * r[17] + m * r[20]
-                        if kind == RECIPROCAL:
-                            for n in range(count):
-                                value[x + n * dx] = 1.0 / value[y + n * dy]
-                        elif dx == 0:
-                            total = 0.0 * value[0]
-                            for n in range(count):
-                                total += value[y + n * dy] * value[z + n * dz]
-                            value[x] += sign * total
-                        elif dx == 1 and dy == 1 and dz == 0:
-                            factor = sign * value[z]
-                            for n in range(count):
-                                value[x + n] += factor * value[y + n]
-                        elif dx == 1 and dy == 1 and dz == 1:
-                            for n in range(count):
-                                value[x + n] += sign * value[y + n] * value[z + n]
-                        else:
-                            for n in range(count):
-                                value[x + n * dx] += sign * value[y + n * dy] * value[z + n * dz]
+        count, dx, dy, dz = r[6], r[25], r[26], r[27]
+        for h in range(r[1]):
+            for i in range(r[2]):
+                for j in range(r[3]):
+                    for k in range(r[4]):
+                        for m in range(r[5]):
+                            x = r[7] + h * r[10] + i * r[13] + j * r[16] + k * r[19] + m * r[22]
+                            y = r[8] + h * r[11] + i * r[14] + j * r[17] + k * r[20] + m * r[23]
+                            z = r[9] + h * r[12] + i * r[15] + j * r[18] + k * r[21] + m * r[24]
+                            if kind == RECIPROCAL:
+                                for n in range(count):
+                                    value[x + n * dx] = 1.0 / value[y + n * dy]
+                            elif dx == 0:
+                                total = 0.0 * value[0]
+                                for n in range(count):
+                                    total += value[y + n * dy] * value[z + n * dz]
+                                value[x] += sign * total
+                            elif dx == 1 and dy == 1 and dz == 0:
+                                factor = sign * value[z]
+                                for n in range(count):
+                                    value[x + n] += factor * value[y + n]
+                            elif dx == 1 and dy == 1 and dz == 1:
+                                for n in range(count):
+                                    value[x + n] += sign * value[y + n] * value[z + n]
+                            else:
+                                for n in range(count):
+                                    value[x + n * dx] += sign * value[y + n * dy] * value[z + n * dz]
 
 
 class Large:
@@ -83,10 +84,10 @@ class Large:
     def __init__(self, row):
         kind, *numbers = (int(number) for number in row)
         self.sign, self.cleared = -1.0 if kind == MINUS else 1.0, numbers[-1]
-        self.lengths, self.starts, steps = numbers[:5], numbers[5:8], numbers[8:23]
+        self.lengths, self.starts, steps = numbers[:6], numbers[6:9], numbers[9:27]
         self.inverse = kind == INVERSE
         # of every operand the loops that go along its axes
-        axes = [[loop for loop in range(5) if steps[3 * loop + place]] for place in range(3)]
+        axes = [[loop for loop in range(6) if steps[3 * loop + place]] for place in range(3)]
         self.shapes = [tuple(self.lengths[loop] for loop in own) for own in axes]
         self.steps = [tuple(steps[3 * loop + place] for loop in own) for place, own in enumerate(axes)]
         self.product = None if self.inverse else Product(axes[1], axes[2], axes[0])
@@ -94,7 +95,7 @@ class Large:
     @property
     def pays(self):
         """Whether it is worth a call."""
-        return self.lengths[3] >= LARGE_MATRIX if self.product is None else self.product.large(self.lengths)
+        return self.lengths[4] >= LARGE_MATRIX if self.product is None else self.product.large(self.lengths)
 
     def run(self, value):
         """Carry it out."""
@@ -175,7 +176,7 @@ def _pieces(layout, stage):
     if stage not in layout.pieces:
         rows, first = layout.part(stage), 0
         found = layout.pieces[stage] = []
-        for number in np.flatnonzero(rows[:, 1:6].prod(axis=1) >= LARGE_MATRIX**2):
+        for number in np.flatnonzero(rows[:, 1:7].prod(axis=1) >= LARGE_MATRIX**2):
             large = Large(rows[number]) if rows[number, 0] in (PLUS, MINUS, INVERSE) else None
             if large is not None and large.pays:
                 found += [rows[first:number], large]
@@ -244,4 +245,4 @@ def _followers(contractions, names):
             moved.add(into)
     return moved
 
-SIGNATURE = "d4c778df9635aa9c8ed4dd1bb57fe558783de4a2f36b525dc481c95b5586bfb8"
+SIGNATURE = "029db2353317571fbcfec9a829c9aa50e0f54160ee9dc918129cf1377e6cbf80"

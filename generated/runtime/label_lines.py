@@ -3,7 +3,7 @@
 Output and label are jointly Gaussian given a node: what is left of t there spreads their difference.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature d4c778df9635aa9c, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 029db2353317571f, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def lines(law, rule, labels, fields, scratch, out):
                     out[a, node] = math.nan
             first = last
 
-SIGNATURE = "d4c778df9635aa9c8ed4dd1bb57fe558783de4a2f36b525dc481c95b5586bfb8"
+SIGNATURE = "029db2353317571fbcfec9a829c9aa50e0f54160ee9dc918129cf1377e6cbf80"

@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature d4c778df9635aa9c, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 029db2353317571f, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -82,4 +82,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "d4c778df9635aa9c8ed4dd1bb57fe558783de4a2f36b525dc481c95b5586bfb8"
+SIGNATURE = "029db2353317571fbcfec9a829c9aa50e0f54160ee9dc918129cf1377e6cbf80"

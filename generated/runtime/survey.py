@@ -1,7 +1,7 @@
 """What coefficients at the nodes of panels in kappa say of the panels: are they narrow enough, and go far enough.
 
 Written by hand, in codegen/runtime/survey.py.
-Generated; do not edit. Signature d4c778df9635aa9c, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 029db2353317571f, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -61,4 +61,4 @@ def survey(edges, rows, ends, place, last, resolved, floor, bad):
                         bad[p] = True
     return far / peak
 
-SIGNATURE = "d4c778df9635aa9c8ed4dd1bb57fe558783de4a2f36b525dc481c95b5586bfb8"
+SIGNATURE = "029db2353317571fbcfec9a829c9aa50e0f54160ee9dc918129cf1377e6cbf80"

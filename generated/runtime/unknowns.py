@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature d4c778df9635aa9c, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 029db2353317571f, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -154,4 +154,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "d4c778df9635aa9c8ed4dd1bb57fe558783de4a2f36b525dc481c95b5586bfb8"
+SIGNATURE = "029db2353317571fbcfec9a829c9aa50e0f54160ee9dc918129cf1377e6cbf80"

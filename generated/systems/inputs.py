@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 6f70df1da5739245.
+Generated; do not edit. Signature 4ba755d3eb5f247d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6f70df1da57392458a24c4c6562976ae4130d6cab81b70fff3f2ff29167b2624"
+SIGNATURE = "4ba755d3eb5f247da36d6d88ea1b309a9efd4852d3a731d86e64dca03b6a61d6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

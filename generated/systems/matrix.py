@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature a18812f7a231520e.
+Generated; do not edit. Signature adb0287a79dc94b1.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a18812f7a231520eb497278ca6ccfa60d73401dfea571323122ad8ca05740b9a"
+SIGNATURE = "adb0287a79dc94b142c3ee09a3538d6581b722c558e253c8830f57dabe83632e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

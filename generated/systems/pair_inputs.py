@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2fe8eed8055012ba, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature d071c937dcabf9db, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "2fe8eed8055012bad912d191da067aa282ca4a635b50b0ad19ff4d25d0b53743"
+SIGNATURE = "d071c937dcabf9db716ee769f176bc51b4122c2120fcf5df536aa179b4655ac1"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

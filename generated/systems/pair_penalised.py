@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature bddfa9c60e53fdfc, runtime 5b3eddb642039f2a.
+Generated; do not edit. Signature 0107d7856ca2c911, runtime 65bd3cc4718a4120.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "bddfa9c60e53fdfcd5d69ff6334ab33ece21644da62b5db44d3654655b73fd5c"
+SIGNATURE = "0107d7856ca2c91110e68c5bb0a621122ced96f6ba28ad3722e73b84c86d2fa6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 1b277f46ad1df1ff.
+Generated; do not edit. Signature 3b2958a0588af52d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1b277f46ad1df1ff5fc2d19663b7ac7b41d61765c920204a4f643ecf7d6f0803"
+SIGNATURE = "3b2958a0588af52d95cbbf848896ef2d29feb531258ec428518362b21b8a726a"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c73a7710e2651d9f.
+Generated; do not edit. Signature b8a0f84a8efa0e08.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c73a7710e2651d9fd240f2ba9c77c832cd928c0945ab1417e2b4ab814112aee6"
+SIGNATURE = "b8a0f84a8efa0e08d88642c0a4e299be60708f140e0548f7fc660fa2f36249fa"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
@@ -26,6 +26,7 @@ Delta := -slope_1**2 - slope_2**2 + sum(mu2sq[b]*Q2[b], b) + sum(sum(mu1[b]*mu1[
 Q2[b] = adjoint[b]  # d/dV2_hat
 out[i, p] = -sum(T[b]*last[b, i]*upper[b, p], b) + lower[i, p]  # out
 V2[b] = T[b]/beta  # d/dQ2_hat
+adjoint_X_own[s, p, q] = sum(sum(adjoint_X[b, a]*own_rows[s, p, b], b)*own_rows[s, q, a], a)  # adjoint_X_own
 norm_hat[b] = alpha*E(avg_g*mu_c[b])/beta  # d/dnorm
 Q1_hat[b, c] = alpha*E(avg_gg*mu1[b]*mu1[c])/beta  # d/dV1
 Q2_hat[b] = alpha*E(avg_gg*mu2sq[b])/beta  # d/dV2
@@ -45,25 +46,28 @@ H_left[b, p] = -sum(sum(G[i, j]*out[j, p], j)*last[b, i], i)  # H_left
 M[b, c] = sum(sum(G[a, d]*first[b, d], d)*last[c, a], a)/2 + sum(sum(G[a, d]*first[c, d], d)*last[b, a], a)/2  # M
 Res[p, q] = sum(sum(G[a, b]*out[b, q], b)*inside[p, a], a)  # Res
 j_along[b, d] = gamma[d]*zeta_hat[b] + mix_1[d]*psi_hat_1[b] + mix_2[d]*psi_hat_2[b]  # j_along
-matrix_D[e, q, x] := sum(Res[e, r]*sample[r, q, x], r) + unit_D[e, q]
-0 = sum(D[p, e, x]*matrix_D[e, q, x], e) - unit_D[p, q]  # D
-earlier_mean[f, p, x] = sum(Res[p, q]*earlier[f, q, x], q)  # earlier_mean
+Res_own[s, p, q] = sum(sum(Res[k, l]*own_rows[s, q, l], l)*own_rows[s, p, k], k)  # Res_own
 mean_views[i, j] = sum(sum(sum(Res[p, q]*mean_right[a, q, j], q)*mean_left[a, p, i], p), a)  # mean_views
-norm_mean[p, x] = sum(Res[p, q]*norm_right[q, x], q)  # norm_mean
 H_j[d, p] = sum(H[c, p]*j_along[c, d], c)  # H_j
 adjoint_M[b, c] = sum(j_along[b, a]*j_along[c, a], a) + Q1_hat[b, c]/beta  # adjoint_M
 j_H[d, p] = sum(H_left[b, p]*j_along[b, d], b)  # j_H
+Res_at[p, q, x] = sum(Res_own[s, p, q]*of_step[s, x], s)  # Res_at
+h_right[i] = sum(sum(H_j[d, p]*seen[d, p, i], p), d)  # h_right
+h_left[i] = sum(sum(j_H[d, p]*seen[d, p, i], p), d)  # h_left
+matrix_D[e, q, x] := sum(Res_at[e, r, x]*sample[r, q, x], r) + unit_D[e, q]
+0 = sum(D[p, e, x]*matrix_D[e, q, x], e) - unit_D[p, q]  # D
+earlier_mean[f, p, x] = sum(Res_at[p, q, x]*earlier[f, q, x], q)  # earlier_mean
+norm_mean[p, x] = sum(Res_at[p, q, x]*norm_right[q, x], q)  # norm_mean
+adjoint_on_views[i] = h_left[i]  # adjoint_on_views
 F[p, q, x] = sum(D[r, q, x]*sample[p, r, x], r)  # F
 earlier_left[f, q, x] = sum(D[p, q, x]*earlier[f, p, x], p)  # earlier_left
 put_left[q, x] = sum(D[p, q, x]*norm_left[p, x], p)  # put_left
-h_right[i] = sum(sum(H_j[d, p]*seen[d, p, i], p), d)  # h_right
-h_left[i] = sum(sum(j_H[d, p]*seen[d, p, i], p), d)  # h_left
 X_along[e, p, q] = sum(F[p, q, x]*law_along[e, x], x)  # X_along
+X_own[s, p, q] = sum(F[p, q, a]*law_tr[a]*of_step[s, a], a)  # X_own
 earlier_back[f, p, x] = -sum(F[p, q, x]*earlier_mean[f, q, x], q) + earlier[f, p, x]  # earlier_back
 put_back[p, x] = -sum(F[p, q, x]*norm_mean[q, x], q) + norm_right[p, x]  # put_back
 earlier_left_seen[f, i] = sum(sum(sum(earlier_left[f, p, x]*law_t[v, x], x)*place[v, p, i], p), v)  # earlier_left_seen
 on_left[i] = sum(sum(sum(law_t[v, x]*put_left[p, x], x)*place[v, p, i], p), v)  # on_left
-adjoint_on_views[i] = h_left[i]  # adjoint_on_views
 added_views[i, j] = sum(sum(sum(X_along[e, p, q]*place_right[e, q, j], q)*place_left[e, p, i], p), e)  # added_views
 earlier_seen[f, i] = sum(sum(sum(earlier_back[f, p, x]*law_t[v, x], x)*place[v, p, i], p), v)  # earlier_seen
 on_samples[i] = sum(sum(sum(law_t[v, x]*put_back[p, x], x)*place[v, p, i], p), v)  # on_samples
@@ -130,22 +134,25 @@ adjoint_mean_views[i, j] = (-sum(sum(adjoint_earlier_field[b, a]*earlier_seen[b,
 # adjoint_earlier_mean
 adjoint_earlier_mean[f, p, x] = (-sum(sum(earlier_left[b, p, x]*swap[a, b], b)*adjoint_matrix_U[a, f], a)*law_own[x]
     - sum(F[a, p, x]*adjoint_earlier_back[f, a, x], a))
-adjoint_norm_right[p, x] = sum(Res[a, p]*adjoint_norm_mean[a, x], a) + adjoint_put_back[p, x]  # adjoint_norm_right
+# adjoint_norm_right
+adjoint_norm_right[p, x] = sum(Res_at[a, p, x]*adjoint_norm_mean[a, x], a) + adjoint_put_back[p, x]
 # adjoint_X_along
 adjoint_X_along[e, p, q] = sum(sum(adjoint_added_views[b, a]*place_left[e, p, b], b)*place_right[e, q, a], a)
 # adjoint_F
 adjoint_F[p, q, x] = (sum(adjoint_X_along[a, p, q]*law_along[a, x], a)
-    - sum(adjoint_earlier_back[a, p, x]*earlier_mean[a, q, x], a) + adjoint_X[p, q]*law_tr[x]
-    - adjoint_put_back[p, x]*norm_mean[q, x])
+    + sum(adjoint_X_own[a, p, q]*of_step[a, x], a)*law_tr[x] - sum(adjoint_earlier_back[a, p, x]*earlier_mean[a, q, x],
+    a) - adjoint_put_back[p, x]*norm_mean[q, x])
 # adjoint_D
 adjoint_D[p, q, x] = (sum(adjoint_F[a, q, x]*sample[a, p, x], a)
     + sum(adjoint_earlier_left[a, q, x]*earlier[a, p, x], a) + adjoint_put_left[q, x]*norm_left[p, x])
 adjoint_matrix_D[p, q, x] = sum(sum(D[q, b, x]*adjoint_D[a, b, x], b)*D[a, p, x], a)  # adjoint_matrix_D
+# adjoint_Res_at
+adjoint_Res_at[p, q, x] = (sum(adjoint_earlier_mean[a, p, x]*earlier[a, q, x], a)
+    - sum(adjoint_matrix_D[p, a, x]*sample[q, a, x], a) + adjoint_norm_mean[p, x]*norm_right[q, x])
+adjoint_Res_own[s, p, q] = sum(adjoint_Res_at[p, q, a]*of_step[s, a], a)  # adjoint_Res_own
 # adjoint_Res
-adjoint_Res[p, q] = (sum(adjoint_norm_mean[p, a]*norm_right[q, a], a)
-    + sum(sum(sum(adjoint_mean_views[c, b]*mean_left[a, p, c], c)*mean_right[a, q, b], b), a)
-    + sum(sum(adjoint_earlier_mean[b, p, a]*earlier[b, q, a], b), a)
-    - sum(sum(adjoint_matrix_D[p, b, a]*sample[q, b, a], b), a))
+adjoint_Res[p, q] = (sum(sum(sum(adjoint_mean_views[c, b]*mean_left[a, p, c], c)*mean_right[a, q, b], b), a)
+    + sum(sum(sum(adjoint_Res_own[c, b, a]*own_rows[c, a, q]*own_rows[c, b, p], c), b), a))
 # adjoint_G
 adjoint_G[i, j] = (sum(sum(adjoint_H[b, a]*first[b, j], b)*inside[a, i], a)
     - sum(sum(adjoint_H_left[b, a]*last[b, i], b)*out[j, a], a)
@@ -177,7 +184,7 @@ norm[b] = (sum(adjoint_met_all[a]*tie_last[a, b], a)/2 + sum(sum(adjoint_norm_le
 psi_1[b] = sum(adjoint_j_along[b, a]*mix_1[a], a)/2  # d/dpsi_hat_1
 psi_2[b] = sum(adjoint_j_along[b, a]*mix_2[a], a)/2  # d/dpsi_hat_2
 zeta[b] = sum(adjoint_j_along[b, a]*gamma[a], a)/2  # d/dzeta_hat
-X[p, q] = sum(F[p, q, a]*law_tr[a], a) + base[p, q]  # X
+X[p, q] = sum(sum(sum(X_own[a, b, c]*own_rows[a, c, q], c)*own_rows[a, b, p], b), a) + base[p, q]  # X
 # adjoint_X
 adjoint_X[p, q] = (-sum(sum(adjoint_matrix_G[b, a]*out[b, p], b)*inside[q, a], a)
     + sum(sum(sum(G[b, c]*last[a, c], c)*inside[q, b], b)*adjoint[a]*upper[a, p], a))
@@ -200,8 +207,8 @@ d_avg_t_2g := -avg_t_1t_2h*d_slope_1 - avg_t_2gh*d_V - avg_t_2h*d_mean - avg_t_2
 d_G[i, j] := (-sum(sum(sum(sum(X[c, d]*inside[d, a], d)*d_out[b, c], c)*G[i, b], b)*G[a, j], a)
     - sum(sum(sum(sum(d_V1_hat[c, d]*last[d, a], d)*first[c, b], c)*G[i, b], b)*G[a, j], a)
     - sum(sum(sum(sum(d_X[c, d]*inside[d, a], d)*out[b, c], c)*G[i, b], b)*G[a, j], a))
-d_D[p, q, x] := (-sum(sum(sum(Res[b, c]*d_sample[c, a, x], c)*D[p, b, x], b)*D[a, q, x], a)
-    - sum(sum(sum(d_Res[b, c]*sample[c, a, x], c)*D[p, b, x], b)*D[a, q, x], a))
+d_D[p, q, x] := (-sum(sum(sum(Res_at[b, c, x]*d_sample[c, a, x], c)*D[p, b, x], b)*D[a, q, x], a)
+    - sum(sum(sum(d_Res_at[b, c, x]*sample[c, a, x], c)*D[p, b, x], b)*D[a, q, x], a))
 d_Z[i, j] := (-sum(sum(sum(added_views[c, a]*d_mean_views[b, c], c)*Z[i, b], b)*Z[a, j], a)
     - sum(sum(sum(d_added_views[c, a]*mean_views[b, c], c)*Z[i, b], b)*Z[a, j], a))
 d_U[f, g] := (-sum(sum(sum(sum(sum(d_earlier_left[c, e, d]*earlier_mean[a, e, d], e)*law_own[d], d)*swap[b, c], c)*U[f,
@@ -221,8 +228,11 @@ free_energy := (alpha*E(avg_M) + beta*inverse_dimension*sum(m[b]**2/(2*T[b]), b)
     - sum(sum(sum(j_along[a, c]*j_along[b, c], c)*M[a, b], b), a)/2 - sum(sum(V1_hat[b, c]*zeta[b]*zeta[c], b), c)/2
     + sum(sum(-Q1[b, c]*V1_hat[b, c] + Q1_hat[b, c]*V1[b, c], b), c)/2
     - (sum(Q2_hat[a]*T[a], a) + sum(sum(M[a, b]*Q1_hat[a, b], b), a))/(2*beta)))
-slope_X[p, q, y, z] := sum(sum(sum(sum(sum(G[d, e]*out[e, y], e)*inside[c, d], d)*D[b, c, a], c)*sample[p, b, a],
-    b)*sum(sum(sum(sum(G[e, d]*inside[z, e], e)*out[d, c], d)*sample[c, b, a], c)*D[b, q, a], b)*law_tr[a], a)
+slope_own[s, f, g, h, k] := (-sum(sum(D[b, g, a]*sample[k, b, a], b)*sum(D[b, h, a]*sample[f, b, a],
+    b)*law_tr[a]*of_step[s, a]**2, a))
+slope_X[p, q, y, z] := (-sum(sum(sum(sum(sum(sum(G[b, c]*out[c, y], c)*inside[a, b], b)*own_rows[s, h, a],
+    a)*sum(sum(own_rows[s, f, p]*slope_own[s, f, g, h, k], f)*own_rows[s, g, q], g),
+    h)*sum(sum(sum(G[c, b]*inside[z, c], c)*out[b, a], b)*own_rows[s, k, a], a), k), s))
 """
 tangents = TangentEquations(Text(EQUATIONS, ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta', 'X',
     'adjoint_X'), ('sample', 'base', 'chi', 'along', 'earlier', 'tie_last'), RULES, OBSERVABLES), COLUMNS,

@@ -125,11 +125,12 @@ class RowsOfBlocks:
 def _samples(rows: RowsOfBlocks, nodes: int) -> Mapping[str, Array]:
     model, blocks, variance, steps = rows.model, len(rows.members), rows.variance, rows.steps(nodes)
     axes = rows.sign * states_after_steps(model)[-1].places
+    samples = samples_of(steps, variance)
     found = {
         **selections(blocks, len(steps)),
-        **samples_of(steps, variance),
+        **samples,
         **spike_and_rest(axes, model.target.indices),
-        **weights_of(steps, model.target.indices, blocks),
+        **weights_of(steps, model.target.indices, samples["own_rows"]),
         **norms_of_samples(rows.norms(steps), model.network.radial, variance),
     }
     for values in found.values():

@@ -55,58 +55,71 @@ def selections(blocks: int, steps: int) -> dict[str, Array]:
         "last": beside,
         "fixed": upper.T @ upper + beside.T @ beside,
         "unit_G": one,
-        "unit_D": np.eye(samples),
+        "unit_D": np.eye(2 * blocks),
     }
 
 
 def samples_of(steps: Sequence[StepSamples], variance: Array) -> dict[str, Array]:
-    """What every sample adds to the matrix of all, [R, R, N], and the matrix without samples; R = 2 K times the steps.
+    """What every sample adds in the two rows of every block that it stands in, [2 K, 2 K, N], and which step it is of,
+    [S, N]; these rows of a step by those of X, [S, 2 K, R], and the matrix without samples, [R, R]; R = 2 K S.
 
     The covariances, over the bulk variances [K], are the Schur complement of the first row of every block.
     """
-    blocks = len(variance)
-    base = np.ones((2 * len(steps), blocks))
+    blocks, many = len(variance), len(steps)
+    base = np.ones((2 * many, blocks))
     base[1::2] = -1.0
     base[0] /= variance
-    added = [_added(of, _rows_of(number, len(steps), variance)) for number, of in enumerate(steps)]
-    return {"sample": np.concatenate(added, axis=2), "base": np.diag(base.ravel())}
+    added = [_added(of, _unit(number, many, variance)) for number, of in enumerate(steps)]
+    counts = [len(of.weight) for of in steps]
+    return {
+        "sample": np.concatenate(added, axis=2),
+        "of_step": np.repeat(np.eye(many), counts, axis=1),
+        "own_rows": np.array([_own_rows(number, many, variance) for number in range(many)]),
+        "base": np.diag(base.ravel()),
+    }
 
 
-def _rows_of(step: int, steps: int, variance: Array) -> Array:
-    """The two rows (u_s, q_s) that a sample of a step stands in, by the rows of every block: [2, K, 2 steps].
+def _own_rows(step: int, steps: int, variance: Array) -> Array:
+    """The two rows (u_s, q_s) of every block that a sample of a step stands in, by those of X, [2 K, R]; row r of block
+    b is number r K + b, of X too.
 
     ``Sigma_s = (1 + B_s) Sigma_(s-1) (1 + B_s) + C_s`` makes the quadratic form
     ``u_s (C_s + 2 B_s) u_s + 2 u_s B_s q_s + u_s^2 - q_s^2 + p_s^2 - u_(s-1)^2 + (form of u_(s-1))``, with
-    u_(s-1) = p_s - q_s - u_s: the rows are u, q_S, p_S, q_(S-1), p_(S-1), ..., q_1, those of u over sqrt(c).
+    u_(s-1) = p_s - q_s - u_s: the rows of X are sqrt(c) u, q_S, p_S, q_(S-1), p_(S-1), ..., q_1.
     """
-    one = np.eye(2 * steps)
+    one, place = np.eye(2 * steps), 1
     first = np.multiply.outer(1.0 / np.sqrt(variance), one[0])
-    place = 1
     for _ in range(steps - 1 - step):
         first = one[place + 1] - one[place] - first
         place += 2
-    return np.array([first, np.broadcast_to(one[place], first.shape)])
+    first /= _unit(step, steps, variance)[:, None]
+    rows = np.array([first, np.broadcast_to(one[place], first.shape)])
+    return np.asarray(np.einsum("rbt,bc->rbtc", rows, np.eye(len(variance))).reshape(2 * len(variance), -1))
 
 
-def _added(of: StepSamples, rows: Array) -> Array:
-    """What samples of a step add, in the rows of X: row r of block b is number r K + b."""
-    (first, second), (blocks, size) = rows, rows.shape[1:]
+def _unit(step: int, steps: int, variance: Array) -> Array:
+    """What the first row of a sample is u_s over, [K]: sqrt(c) in the last step, which is a row of X then."""
+    return np.asarray(1.0 / np.sqrt(variance) if step + 1 == steps else np.ones(len(variance)))
+
+
+def _added(of: StepSamples, unit: Array) -> Array:
+    """What samples of a step add, in their rows."""
+    blocks, unit = len(unit), unit[:, None]
     stretch, noise = of.stretch / of.samples, of.noise / of.samples
-    found = np.zeros((size, blocks, size, blocks, len(of.weight)))
-    for b in range(blocks):
-        u, across = first[b], np.outer(first[b], second[b])
-        found[:, b, :, b] = np.multiply.outer(np.outer(u, u), 2.0 * stretch[b] + noise[b])
-        found[:, b, :, b] += np.multiply.outer(across + across.T, stretch[b])
-    return found.reshape(size * blocks, size * blocks, -1)
+    found = np.zeros((2, blocks, 2, blocks, len(of.weight)))
+    each = np.arange(blocks)
+    found[0, each, 0, each] = unit**2 * (2.0 * stretch + noise)
+    found[0, each, 1, each] = found[1, each, 0, each] = unit * stretch
+    return found.reshape(2 * blocks, 2 * blocks, -1)
 
 
 def norms_of_samples(steps: Sequence[Sequence[NormsOfStep]], radial: float, variance: Array) -> dict[str, Array]:
     """What norms of rows follow from, by steps and blocks; radial: 1 for Gaussian initial rows, 0 on the sphere.
 
     Of the last ones, relative to their means: ``chi`` [K], their variances beside what they follow from, and ``along``
-    [K, R, N], sums over samples that they go with. Two sources of every block for the norms before each step: these
+    [K, 2 K, N], sums over samples that they go with. Two sources of every block for the norms before each step: these
     themselves, and what holds them to what they follow from, which meets what the rows gain with them. Of these
-    ``earlier`` [F, R, N], sums over samples; ``tie`` [F, F] and ``tie_last`` [F, K], between them and with the last
+    ``earlier`` [F, 2 K, N], sums over samples; ``tie`` [F, F] and ``tie_last`` [F, K], between them and with the last
     norms; ``swap`` [F, F] exchanges a norm and what holds it; ``of_block`` [F, K].
     """
     blocks, many = len(variance), len(steps)
@@ -114,14 +127,14 @@ def norms_of_samples(steps: Sequence[Sequence[NormsOfStep]], radial: float, vari
     place = {each: 2 * number for number, each in enumerate(kept)}
     size = 2 * len(kept) or blocks  # where no norms vary before a step, what meets nothing
     nodes = [len(of[0].source) for of in steps]
-    earlier, along = (np.zeros((count, 2 * many, blocks, sum(nodes))) for count in (size, blocks))
+    earlier, along = (np.zeros((count, 2, blocks, sum(nodes))) for count in (size, blocks))
     swap = np.kron(np.eye(len(kept)), 1.0 - np.eye(2)) if kept else np.eye(size)
     tie, last, own = np.zeros((size, size)), np.zeros((size, blocks)), np.zeros((size, blocks))
     chi, ends = np.array([of.noise for of in steps[-1]]) / variance**2, np.cumsum([0, *nodes])
-    for step, rows in enumerate(_rows_of(step, many, variance) for step in range(many)):
+    for step, unit in enumerate(_unit(step, many, variance) for step in range(many)):
         here, sign = slice(ends[step], ends[step + 1]), (-1.0) ** (many - 1 - step)
         for b, of in enumerate(steps[step]):
-            made = sign * (np.outer(rows[0, b], of.source + of.direct) + np.outer(rows[1, b], of.source))
+            made = sign * np.array([unit[b] * (of.source + of.direct), of.source])
             if step + 1 == many:
                 along[b, :, b, here] = made / variance[b]
             else:
@@ -130,7 +143,7 @@ def norms_of_samples(steps: Sequence[Sequence[NormsOfStep]], radial: float, vari
             if (before := place.get((step, b))) is None:
                 continue
             held, own[before : before + 2, b] = before + 1, 1.0
-            earlier[held, :, b, here] = sign * np.outer(rows[0, b], of.gained)
+            earlier[held, 0, b, here] = sign * unit[b] * of.gained
             tie[before, held] = tie[held, before] = -1.0
             if step + 1 == many:
                 last[held, b] = of.growth / variance[b]
@@ -139,9 +152,9 @@ def norms_of_samples(steps: Sequence[Sequence[NormsOfStep]], radial: float, vari
             if step == 0:
                 tie[before, before] = 2.0 * radial
     return {
-        "along": along.reshape(blocks, 2 * many * blocks, -1),
+        "along": along.reshape(blocks, 2 * blocks, -1),
         "chi": chi,
-        "earlier": earlier.reshape(size, 2 * many * blocks, -1),
+        "earlier": earlier.reshape(size, 2 * blocks, -1),
         "tie": -swap @ tie if kept else swap,
         "swap": swap,
         "tie_last": last,
@@ -216,25 +229,28 @@ class Views:
         return pairs
 
 
-def weights_of(steps: Sequence[StepSamples], indices: int, blocks: int) -> dict[str, Array]:
+def weights_of(steps: Sequence[StepSamples], indices: int, own_rows: Array) -> dict[str, Array]:
     """Weights of a sample in averages: of the trace; beyond that between all pairs of what it sees; of sums over
-    samples with what it sees, and themselves. Places of the views in the rows of all.
+    samples with what it sees, and themselves. Places of these in the rows of all, which are the own rows [S, 2 K, R]
+    of every view for each step whose samples have it.
     """
-    views, rows = Views(steps, indices), 2 * len(steps) * blocks
-    place = np.eye(views.count * rows).reshape(views.count, rows, -1)
+    views, (_, size, rows) = Views(steps, indices), own_rows.shape
+    sees = [(view, number) for number, of in enumerate(steps) for part in views.of(of) for view in part]
+    place = np.eye(len(sees) * size).reshape(len(sees), size, -1)
+    in_rows = np.zeros((views.count, rows, len(sees) * size))  # of a view, those of X
+    for (view, number), there in zip(sees, place, strict=True):
+        in_rows[view] += own_rows[number].T @ there
     nodes = [len(of.weight) for of in steps]
-    seen = np.zeros((views.count, sum(nodes)))
-    pairs: list[tuple[int, int]] = []
-    beyond: list[Array] = []
+    seen, pairs, beyond = np.zeros((len(sees), sum(nodes))), [], []
+    first = 0
     for of, last in zip(steps, np.cumsum(nodes), strict=True):
-        here = slice(last - len(of.weight), last)
-        others, own = views.of(of)
-        seen[others, here] = of.along
-        seen[own, here] = of.weight * of.own
-        pairs += [(v, w) for v in (*others, *own) for w in (*others, *own)]
-        weights = np.zeros((len(of.between) ** 2, sum(nodes)))
+        here, count = slice(last - len(of.weight), last), len(of.between)
+        seen[first : first + count, here] = np.concatenate([of.along, of.weight * of.own])
+        pairs += [(first + v, first + w) for v in range(count) for w in range(count)]
+        weights = np.zeros((count**2, sum(nodes)))
         weights[:, here] = of.samples * of.between.reshape(-1, len(of.weight))
         beyond.append(weights)
+        first += count
     (left, right), (one, other) = (zip(*each, strict=True) for each in (pairs, views.means()))
     both = [[view for view in each if view >= 0] for each in zip(views.later, views.own, strict=True)]
     return {
@@ -243,12 +259,12 @@ def weights_of(steps: Sequence[StepSamples], indices: int, blocks: int) -> dict[
         "law_t": seen,
         "law_own": np.concatenate([of.weight / of.samples for of in steps]),
         "place": place,
-        "seen": np.array([place[each].sum(axis=0) for each in both]),
+        "seen": np.array([in_rows[each].sum(axis=0) for each in both]),
         "place_left": place[list(left)],
         "place_right": place[list(right)],
-        "mean_left": place[list(one)],
-        "mean_right": place[list(other)],
-        "unit_Z": np.eye(views.count * rows),
+        "mean_left": in_rows[list(one)],
+        "mean_right": in_rows[list(other)],
+        "unit_Z": np.eye(len(sees) * size),
     }
 
 

@@ -20,10 +20,10 @@ _NEAR = 1e-3  # a Newton step, relative to its unknown, that ends at the solutio
 
 def require_decided(system: CoupledSystem, x: Array) -> None:
     """Raise NotConverged where unknowns x satisfy the equations and are not their solution."""
-    if system.span is None or system.span.rank < 2 or distance(system, x) < _NEAR:
+    if system.span is None or system.span.rank < 2:
         return
     rest = _least_rest(system)
-    if rest > _ALIKE:
+    if rest > _ALIKE or distance(system, x) < _NEAR:
         return
     raise NotConverged(
         f"where the loss feels the output, one of the mean features is the others but for {rest:.0e} of itself: which "
