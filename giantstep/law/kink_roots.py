@@ -22,6 +22,11 @@ _GOLDEN, _SECTIONS = 0.381966, 72  # steps that close in on the least gap betwee
 _STILL, _PROBES = 1e-13, 24  # relative changes that are rounding; places at which kinks are looked at
 _LARGEST = 8  # degree of a polynomial that is looked at
 _TOUCH = 1e-5  # two roots of one kink that come closer meet
+_OUTWARDS = (
+    1.0,
+    3.0,
+    REACH,
+)  # sizes of a root that panels end at: an integral turns fast where it runs off to infinity
 
 
 @dataclass(frozen=True)
@@ -102,22 +107,24 @@ class Kinks:
             found.append(self._along(kink, axis, fixed)(np.array([[first]]))[:, 0] > 0.0)
         return found
 
-    def meetings(self, axis: int, fixed: Array) -> tuple[Array, bool]:
+    def meetings(self, axis: int, fixed: Array, outwards: bool = False) -> tuple[Array, bool]:
         """Places [C, I] along an axis where kinks of the next axis begin, end, cross or change their sign as a whole:
         integrals over it have kinks there, or roots where one begins or ends, which the second value tells.
+
+        outwards: of curved kinks also where these pass some sizes on their way out.
         """
         following = axis + 1
         if following >= self.lower.shape[1] or not moves(self.lower, following):
             return np.empty((0, len(fixed))), False
         grid = np.linspace(-REACH, REACH, _GRID)
         lines = np.repeat(np.arange(len(fixed)), _GRID)
-        sheets = self._sheets(axis, fixed[lines], np.tile(grid, len(fixed)))
+        sheets = self._sheets(axis, fixed[lines], np.tile(grid, len(fixed)), outwards=outwards)
         told = sheets.told.reshape(-1, len(fixed), _GRID)
         which, owner, place = np.nonzero(told[:, :, 1:] != told[:, :, :-1])
         low, high, first = grid[place], grid[place + 1], told[which, owner, place]
         for _ in range(_BISECTIONS if len(owner) else 0):
             middle = 0.5 * (low + high)
-            there = self._sheets(axis, fixed[owner], middle, sheets.counts).told
+            there = self._sheets(axis, fixed[owner], middle, sheets.counts, outwards).told
             same = there[which, np.arange(len(owner))] == first
             low, high = np.where(same, middle, low), np.where(same, high, middle)
         touching, touched = self._touching(axis, fixed, grid, sheets)
@@ -153,21 +160,43 @@ class Kinks:
         meets = gap(middle) < _TOUCH
         return owner[meets], middle[meets]
 
-    def _sheets(self, axis: int, fixed: Array, place: Array, counts: Sequence[int] = ()) -> _Sheets:
+    def _sheets(
+        self, axis: int, fixed: Array, place: Array, counts: Sequence[int] = (), outwards: bool = False
+    ) -> _Sheets:
         """The roots of the next axis at places along this one, as many of each kink as ``counts`` says if it does."""
         moved = fixed + place[:, None] * self.lower[:, axis]
         roots = self._of_each(axis + 1, moved)
         if counts:
             roots = [_that_many(each, count) for each, count in zip(roots, counts, strict=True)]
-        return _Sheets(tuple(roots), np.array(self._before(axis + 1, moved)))
+        curved = self._curved(axis) if outwards else (False,) * len(roots)
+        return _Sheets(tuple(roots), np.array(self._before(axis + 1, moved)), curved)
+
+    def _curved(self, axis: int) -> tuple[bool, ...]:
+        """Whether each kink of the next axis is curved in both directions together: second differences are no rounding."""
+        if axis not in self._bends:
+            random = np.random.default_rng(1)
+            places, share = random.standard_normal((_PROBES, len(self.names))), random.standard_normal((_PROBES, 2))
+            step, found = share @ self.lower[:, axis : axis + 2].T, []
+            for kink in self._ending(axis + 1):
+                low, middle, high = (self._along(kink, 0, places + n * step)(np.zeros((1, 1))) for n in (-1, 0, 1))
+                size = np.max(np.abs(low) + np.abs(middle) + np.abs(high))
+                found.append(bool(np.max(np.abs(low + high - 2.0 * middle)) > 1e2 * _STILL * size))
+            self._bends[axis] = tuple(found)
+        return self._bends[axis]
+
+    @cached_property
+    def _bends(self) -> dict[int, tuple[bool, ...]]:
+        """What ``_curved`` has found."""
+        return {}
 
 
 @dataclass(frozen=True)
 class _Sheets:
-    """The roots [R, I] of every kink at I places, and whether each kink is positive before its first one."""
+    """The roots [R, I] of every kink at I places, whether it is positive before its first one, and whether curved."""
 
     roots: tuple[Array, ...]
     before: NDArray[np.bool_]
+    curved: tuple[bool, ...]
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -176,12 +205,18 @@ class _Sheets:
 
     @property
     def told(self) -> NDArray[np.bool_]:
-        """Which roots there are, which is greater in each pair, and the signs before them: [.., I]."""
+        """Which roots there are, which is greater in each pair, the signs before them, and which roots of curved kinks
+        are beyond some sizes: [.., I].
+        """
         if not sum(self.counts):
             return np.empty((0, self.before.shape[1] if self.before.ndim == 2 else 0), dtype=bool)
         roots = np.concatenate(self.roots)
         pairs = [roots[a] > roots[b] for a in range(len(roots)) for b in range(a)]
-        return np.array([*np.isfinite(roots), *pairs, *self.before])
+        bent = np.concatenate(
+            [roots[:0], *(each for each, curved in zip(self.roots, self.curved, strict=True) if curved)]
+        )
+        outwards = [row for size in _OUTWARDS for row in np.abs(bent) > size]
+        return np.array([*np.isfinite(roots), *pairs, *self.before, *outwards])
 
     @property
     def gaps(self) -> Array:

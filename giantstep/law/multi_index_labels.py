@@ -219,7 +219,7 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
             line, place, of_place = _same((np.array([-1.0, 1.0]), np.full(2, 0.5)), np.arange(len(owner)))
         else:
             fixed = base[owner] + t @ lower.T  # later directions and this one are zero in t yet
-            cuts, (ends, graded) = kinked.roots(axis, fixed), kinked.meetings(axis, fixed)
+            cuts, (ends, graded) = kinked.roots(axis, fixed), kinked.meetings(axis, fixed, rule.innermost > 0)
             cuts = np.clip(np.nan_to_num(np.concatenate([cuts, ends]).T, nan=-REACH), -REACH, REACH)
             thin = float(np.linalg.norm(lower[:, axis])) < _THIN
             innermost = rule.innermost if axis == lower.shape[1] - 1 else 0

@@ -38,6 +38,15 @@ def test_moments_are_those_of_adaptive_panels(link: str, gamma: Array) -> None:
         np.testing.assert_allclose(getattr(found, name), getattr(exact, name), atol=1e-10, err_msg=name)
 
 
+@pytest.mark.parametrize("link", ["sign(z1*z2 - 0.3) + z1", "sign(z1**2 - z2)"])
+def test_jumps_on_curves_that_run_off_to_infinity(link: str) -> None:
+    """The integral over one index turns fast where the jump in the other is far out."""
+    found = label_moments(Target(link), rows_of(TWO), KAPPA, 0.0, 2, False)
+    exact = moments_given_kappa(link, TWO, KAPPA, 0.0, 0, False, adaptive=True)
+    for name in ("mean", "linear", "square"):
+        np.testing.assert_allclose(getattr(found, name), getattr(exact, name), atol=1e-10, err_msg=name)
+
+
 def test_an_index_in_which_the_link_is_no_polynomial_may_come_last() -> None:
     """Against a grid of all three indices."""
     found = label_moments(Target("z1*tanh(z3)*z2"), rows_of(THREE), KAPPA[:2], 0.0, 0, False)
