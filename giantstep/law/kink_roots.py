@@ -172,7 +172,7 @@ class Kinks:
         return _Sheets(tuple(roots), np.array(self._before(axis + 1, moved)), curved)
 
     def _curved(self, axis: int) -> tuple[bool, ...]:
-        """Whether each kink of the next axis is curved in both directions together: second differences are no rounding."""
+        """Whether each kink of the next axis is curved in both directions together, by its second differences."""
         if axis not in self._bends:
             random = np.random.default_rng(1)
             places, share = random.standard_normal((_PROBES, len(self.names))), random.standard_normal((_PROBES, 2))
