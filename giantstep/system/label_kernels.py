@@ -18,9 +18,12 @@ Array = np.ndarray
 
 
 def kernel_of(loss: ModuleType, law: LabelLaw, kappa: Array) -> tuple[Callable[..., object], Any]:
-    """The kernel and the arrays of the law at the nodes of kappa [N]."""
+    """The kernel and the arrays of the law at the nodes of kappa [N].
+
+    A kernel is compiled for the types of its arrays, of which a read-only one is another.
+    """
     if isinstance(law, Intervals):
-        return loss.intervals, LabelIntervals(kappa, law.low, law.high, law.weight, law.label, law.channel)
+        return loss.intervals, LabelIntervals(np.array(kappa), law.low, law.high, law.weight, law.label, law.channel)
     if isinstance(law, Lines):
         return loss.lines, LabelLines(law.weight, law.t, law.label, law.slope, law.axis, law.rest)
     return loss.points, LabelNodes(law.weight, law.t, law.label, law.rest)

@@ -58,10 +58,11 @@ class Averages:
     def series(self, outputs: Output, label: Array, orders: int) -> Array:
         """The slope by Hermite polynomials of outputs of these centres, spreads and responses [M], [M, orders]."""
         total, out = np.zeros((len(label), orders)), np.empty((len(label), orders))
+        labels = np.array(label)  # not one that stands for many, for which the series would be compiled again
         for weight, chance in zip(*self.weights, strict=True):
             if weight > 0.0:
                 given = outputs._replace(V=weight * outputs.V)
-                self.system.loss.LOSS.slope_series(self.system.rule, label, given, self.system.scratch, out)
+                self.system.loss.LOSS.slope_series(self.system.rule, labels, given, self.system.scratch, out)
                 total += chance * weight * out
         return total
 

@@ -91,11 +91,11 @@ def exact_checks(model: Model) -> Iterator[Check]:
         yield from further_step_checks(giant)
     if model.bulk == "inputs":
         yield from input_checks(model)
-    yield from _solved(model)
+    yield from solution_checks(model)
 
 
-def _solved(model: Model) -> Iterator[Check]:
-    """The equations and their solution, by the route that the model is solved on."""
+def solution_checks(model: Model) -> Iterator[Check]:
+    """Those of the equations and their solution, by the route that the model is solved on."""
     if is_closed(model):
         result = solve(model)
         yield from solver_checks(model, result)

@@ -49,6 +49,7 @@ def spiked(link: str, *alignment: float) -> Model:
         of("sign(z1)*sign(z2) + z1", 0.0, drawn={"probit": 0.1}),
         of("2*z", 0.0, drawn={"channel": "logit"}),
         of("z/2", 0.0, drawn={"channel": "poisson"}),
+        of("sign(z1*z2 + z1)", 0.0, drawn={"flips": 0.2}, **TWO),
         of("sign(z1*z2 + z1)", 0.0, 2, drawn={"flips": 0.2}, **TWO),
     ],
     ids=[
@@ -61,6 +62,7 @@ def spiked(link: str, *alignment: float) -> Model:
         "probit of two",
         "logit",
         "poisson",
+        "flips of two",
         "steps and flips",
     ],
 )
@@ -75,6 +77,14 @@ def test_it_agrees_with_the_solver_of_any_loss(given: Model) -> None:
         mine, other = direct.order_parameters[name], coupled.order_parameters[name]
         assert mine.shape == other.shape
         np.testing.assert_allclose(mine, other, rtol=1e-7, atol=1e-8, err_msg=name)
+
+
+def test_three_indices_may_change_places() -> None:
+    first, other = solve(spiked("tanh(z1) + z2*z3", 0.6, 0.3, 0.2)), solve(spiked("tanh(z3) + z1*z2", 0.3, 0.2, 0.6))
+    for name in ("test_error", "train_error", "free_energy"):
+        assert getattr(first, name) == pytest.approx(getattr(other, name), rel=1e-9), name
+    length, turned = (np.linalg.norm(one.order_parameters["psi"]) for one in (first, other))  # of any axes
+    assert length == pytest.approx(turned, rel=1e-7)
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,8 @@ def told_by_nodes(target: Target, q: float, fineness: Fineness) -> float:
 
     def values(parts: Parts) -> Array:
         if target.channel is None:
-            told: Array = told_by_one(parts.label / spread, parts.weight, parts.t, step, math.ceil(_TAIL / step))
+            t = np.array(parts.t, order="C")  # for other orders, and read-only, it would be compiled again
+            told: Array = told_by_one(parts.label / spread, parts.weight, t, step, math.ceil(_TAIL / step))
             return told
         total = np.zeros(len(parts.t))
         for chance in chances(target.channel, parts.label, parts.weight):

@@ -169,7 +169,7 @@ def _of_noise(target: Target, nodes: Nodes, moments: bool, blurs: list[Array]) -
     parts = np.einsum("cnj,kj->njck", columns.reshape(len(columns), -1, last), blurs[-1])
     parts = np.concatenate([likely.reshape(-1, last, 1), parts.reshape(*parts.shape[:2], -1)], axis=2)
     out = np.zeros((len(parts), int(place.max()) + near + 2, parts.shape[2]))
-    gather(place, parts, step, near, out)
+    gather(place, np.ascontiguousarray(parts), step, near, out)
     found = np.moveaxis(out[..., 1:].reshape(*out.shape[:2], len(columns), -1), 2, 0)
     found = found.reshape(len(columns), *[g.shape[1] for g in blurs[:-1]], *found.shape[2:])
     for g in blurs[:-1]:
