@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature eda90312e6e832a0, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 2f5338eef4a6d8dc, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "eda90312e6e832a097834a291a47c8f65808f8ab22eed0a1e61210821a03e19a"
+SIGNATURE = "2f5338eef4a6d8dc59830e35ff7b632ac119a8a86b05e989fd4cc54e8804100b"
 
 
 def overlap(lower, information, alpha):

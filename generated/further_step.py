@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 6e69f9818f94442a, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature dbe0a48e21d4a222, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6e69f9818f94442a6b0d82dcd8ae5f7d96789743d83e603e6c64f00280a30602"
+SIGNATURE = "dbe0a48e21d4a222a449c93690b2fa59140ba54c4e9a79e5a22f02650e3a7a31"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 98dc3c82354cd00f, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 4df3e5852458803b, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "98dc3c82354cd00fa1c016151eb46589ddb8bae949d34b50786adeca30d67cd2"
+SIGNATURE = "4df3e5852458803b87158082f000b0d1fceb508836816483782698a0f2d28f91"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

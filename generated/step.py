@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 0bf63274cc3dc055, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature acd2fdf2d6a417a1, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "0bf63274cc3dc05514c80ef02eb32226f6657f62421fd4757c2c791ce0b8eed5"
+SIGNATURE = "acd2fdf2d6a417a1e240b282281b9ec4c6a1cc24c03468f7e83ff38416cb5d84"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

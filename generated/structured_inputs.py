@@ -5,14 +5,14 @@ products of the target's directions there; u [K]: readout values at initialisati
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 
-Generated; do not edit. Signature 7d1255ddfdef0816, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature ca4a11466c291b1d, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7d1255ddfdef0816ed3785c7a37391a0678f600ab773613738d8661d2d8e0384"
+SIGNATURE = "ca4a11466c291b1dbc3d8d50dc4e26c6ff779b59db67d4a6553fc6e6cff53c22"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

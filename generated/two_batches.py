@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature f249a7b7871f9070, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 6f38a8abc379ad69, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "f249a7b7871f9070772def11a08c7e1d2cc9e186f0337a42c99e6f7c8c5ff546"
+SIGNATURE = "6f38a8abc379ad69879da3e9744813a809db04ca4175e359fb5dbb140b57a092"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -124,7 +124,8 @@ def _judge(room, numbers):
 
 @inner
 def _once_more(room, numbers):
-    """A further step by the same matrix, where the last one left little to go."""
+    """A further step by the same matrix, where the last one left little to go; first it learns what that one left."""
+    _learn(room, numbers)
     left, change = _solve(room, numbers, RESIDUAL, STEP)
     rate = change / numbers[RELATIVE] if numbers[RELATIVE] > 0.0 else 0.0
     if not (left < SOLVED and rate < numbers[AGAIN] and numbers[STEPS] < numbers[MOST]):
@@ -135,6 +136,23 @@ def _once_more(room, numbers):
         _take(room)
         return CONVERGED
     return EVALUATE
+
+
+@inner
+def _learn(room, numbers):
+    """The least change of the matrix, in units of the unknowns, by which the last step would have left what it did.
+
+    Source: Broyden (1965).
+    """
+    if numbers[DIRECTIONS] > 0.0:
+        return
+    square = _relative(room, STEP) ** 2
+    if not square > 0.0:
+        return
+    for j in range(room.shape[1]):
+        share = room[STEP, j] / (room[SIZE, j] * room[SIZE, j] * square)
+        for i in range(room.shape[1]):
+            room[JACOBIAN + i, j] -= room[RESIDUAL, i] * share
 
 
 @inner

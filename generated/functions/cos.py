@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5f459fdbc4b03dbd, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 4e20f59058639ff9, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5f459fdbc4b03dbd6e1a63435ed10d8445ec72a999e3fa191dbb0d09243a9ad8"
+SIGNATURE = "4e20f59058639ff9ff4c0894bfd99f90e63c32876e0f659172c6de29218397b3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d6778b667bdeea31, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 7c5aa3cc81ca0be1, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "d6778b667bdeea3138c2df397bd24f46c7db44d94c4201005662c2fcade1ed42"
+SIGNATURE = "7c5aa3cc81ca0be1461e4394a02bcfa26a091f451724b5fec32f5b748a6d326f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

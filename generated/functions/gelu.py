@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f10d38b1daa0a1b9, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature e779bf885123fe7b, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "f10d38b1daa0a1b965bf2ee947ffdfa8181e78878defb256f10295dfc9c699a3"
+SIGNATURE = "e779bf885123fe7bb037d3065cc29d4d2ae5d5dabe6ae2778bcbdd501fd7d3a7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 46741908c5322845, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 52db4d6915974ff9, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "46741908c5322845ed4d9387f7d398be197e1bf6e445c6c7733f9a2916abecf0"
+SIGNATURE = "52db4d6915974ff9d14ac6245162c0a3e89da08d017e515b866c29e64a44ef14"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

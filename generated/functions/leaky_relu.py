@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 21f283e4ac483ee7, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 4a398aa43667f98d, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "21f283e4ac483ee7f935e2150b0a41b2208169f3122b3a2a1907793b5df84ed1"
+SIGNATURE = "4a398aa43667f98dd74377c8bd680df2f1360be05f984d274ec46d9b9c263285"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

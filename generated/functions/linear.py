@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1c0e20171267ff91, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature a684191d9522b1fe, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "1c0e20171267ff91a04022db6c2b955d531b47c65de3b975db5b03dc9882b08b"
+SIGNATURE = "a684191d9522b1fe629afcf763a0c210cb2367ce5895410488512a21405b2443"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6ac9f68eeb26d74d, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature c8c08d360e589f60, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "6ac9f68eeb26d74dc899e5c5d3f0c85d57b1b31cddafba5d507ab6eb22c84bc9"
+SIGNATURE = "c8c08d360e589f601f10690112c6d4365780c86a945a8caf9302d88b3abc2910"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

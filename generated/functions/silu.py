@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a416ccc69603b54a, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature fe56b3c091e19bc7, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "a416ccc69603b54a882275c86844e5ecfa9cdb2ed7b6483838fa3ceb04cf103d"
+SIGNATURE = "fe56b3c091e19bc74a870db0243f67aede569790db7cd5baa2e981b0b2fa1476"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

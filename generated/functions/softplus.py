@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature be7d59056338578f, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 4c317d00b0e96ea2, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "be7d59056338578f4db821408c3000b960e04b25686fb4e4a62e83b1c186907e"
+SIGNATURE = "4c317d00b0e96ea2948028e7543b26eb21a7bfbfab7dc7337c839b389374ad1d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c2f03ef37898e383, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature c157857e5443b50d, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "c2f03ef37898e3836aa084f50bf0f882dc2f4693159b8e5e2b9d4a964dd315b8"
+SIGNATURE = "c157857e5443b50d97b799271c47d0cb2db76e27369c819a3fee63323ce4e7bb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

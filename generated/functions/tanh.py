@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 07bff57524a11978, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature c913131e05363a72, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "07bff57524a1197863e0d5a14ac131f7e28c5c3120401ce8f12420acc5e334a4"
+SIGNATURE = "c913131e05363a72b16922e2b331a4b255bb4f3f84f5dee9ae2b5686503d2628"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature e2a5d9fb429fff34, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature b0dd2cd11c5daa45, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "e2a5d9fb429fff34d2931c1c6f2ec0f2fd5fb7c6c733db014986cc3a5df0b075"
+SIGNATURE = "b0dd2cd11c5daa45af04b9d1c19d7cdb734fb3789f4d27b80f687e3168f8028b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

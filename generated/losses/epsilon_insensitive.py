@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 3783fd7ce7ce62ff, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 61a02962c8affe6f, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "3783fd7ce7ce62ff59d76dc0d7dfb1abc4b95c2e6b6e0ff7d969b200716fe59b"
+SIGNATURE = "61a02962c8affe6f6ae98a8d356154d5036d422b2a64b9319a724f519bbb4378"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

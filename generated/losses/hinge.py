@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 9eda000ea78a5b5c, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature be990540db9051a1, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "9eda000ea78a5b5c262889854b759c71b8f30879cf44b66ade5d058ead1ef837"
+SIGNATURE = "be990540db9051a1581104773a0312ea3a6880fabb205aa38275fc3bb6bcfa23"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature bd6df66b055a545d, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature a85f73ee52b28245, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "bd6df66b055a545d8207e2f069b2458a590a59298d1733608497bc6a8c05dde4"
+SIGNATURE = "a85f73ee52b2824515fa547540bdd996c1f2272fb75e6a84fbf8c7462a5f6456"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature c26c72a5dfa7fa9a, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 193f64668ff54b88, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "c26c72a5dfa7fa9a59d36c67b950c4095fde16d013cab3d1613658260f9fd8f2"
+SIGNATURE = "193f64668ff54b884a7fea53dbefd0068c5fadbd48a8ac5b3190d39a766247f2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

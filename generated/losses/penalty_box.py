@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 5dd6efc0f58c6655, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature ef7b95650b1231dc, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "5dd6efc0f58c6655a10dd4470a289265f55d62c817e342b5b232e52802fdb28f"
+SIGNATURE = "ef7b95650b1231dcbc20860ce6f8613697008111f42b03e5c0f299c224c7f78f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

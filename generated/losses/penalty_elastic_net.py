@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 8a96a1232a5e15b0, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 11245f0cc1d5ebbc, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "8a96a1232a5e15b0466876c753e5779283d769074162cd5bce55a7356a6bdc1e"
+SIGNATURE = "11245f0cc1d5ebbc6feddaf1a7c87722597cb875d4c62ecff2abac6e1c50538e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

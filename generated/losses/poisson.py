@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 21790512133b40f1, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature f6791ede227f87b0, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "21790512133b40f1b06554105d73cd727674b04049bd9a85ecd1fc07b577686c"
+SIGNATURE = "f6791ede227f87b069f3037c2344c4b9287d99064029207ac087a754816a63a6"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature be754e9c5db7ee3b, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature d4295f541297ff06, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "be754e9c5db7ee3b8a09b4cbeb3c1f47ebff1ee8777200181c8a13b5be33c289"
+SIGNATURE = "d4295f541297ff066507e58476766a23428bc37ff076dcd701999fefa677022a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 1c56d4af73280112, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature d4c5f0fc5b924b16, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "1c56d4af7328011291e031fe71b1f3670fbfdf1b119c4cf2e09311cf7e3ab2f3"
+SIGNATURE = "d4c5f0fc5b924b16673024d8b448e2c49f3747e6e81adea591457b9e698bea24"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

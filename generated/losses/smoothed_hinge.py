@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e253e255d70caf23, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 8b18543aeb1e4daa, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e253e255d70caf23bf93e1653bbc113b39996b8b4cd4596928d3495733e84daa"
+SIGNATURE = "8b18543aeb1e4daaa6989942bae1d199de9f7dfe5649a4bfcae9bd6ea3b50412"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

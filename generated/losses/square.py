@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8935d137da76af38, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 620c24b8db697fea, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "8935d137da76af38343e36a00adee06ab83588d0fc21eb76e06cac4da206d774"
+SIGNATURE = "620c24b8db697feaacad5ba27558022b306cd03919be273c463b974c52bd9853"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

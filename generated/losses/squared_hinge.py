@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature f76c85a36e2438e6, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature a0e5f34d5ae933cd, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "f76c85a36e2438e66d07557efd5a8d729154939ddc24ada65350cf39ac00028e"
+SIGNATURE = "a0e5f34d5ae933cd1d7a9a4978d47e04370c8b188d4eac377409fc59c3462169"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

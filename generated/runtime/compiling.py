@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 029db2353317571f, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 8b72ae16033ff35d, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -313,4 +313,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "029db2353317571fbcfec9a829c9aa50e0f54160ee9dc918129cf1377e6cbf80"
+SIGNATURE = "8b72ae16033ff35dbf057fbabeedc9fa82f9e43dae7e4371e49aa8f3c8facff2"

@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 029db2353317571f, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 8b72ae16033ff35d, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -130,7 +130,8 @@ def _judge(room, numbers):
 
 @inner
 def _once_more(room, numbers):
-    """A further step by the same matrix, where the last one left little to go."""
+    """A further step by the same matrix, where the last one left little to go; first it learns what that one left."""
+    _learn(room, numbers)
     left, change = _solve(room, numbers, RESIDUAL, STEP)
     rate = change / numbers[RELATIVE] if numbers[RELATIVE] > 0.0 else 0.0
     if not (left < SOLVED and rate < numbers[AGAIN] and numbers[STEPS] < numbers[MOST]):
@@ -141,6 +142,23 @@ def _once_more(room, numbers):
         _take(room)
         return CONVERGED
     return EVALUATE
+
+
+@inner
+def _learn(room, numbers):
+    """The least change of the matrix, in units of the unknowns, by which the last step would have left what it did.
+
+    Source: Broyden (1965).
+    """
+    if numbers[DIRECTIONS] > 0.0:
+        return
+    square = _relative(room, STEP) ** 2
+    if not square > 0.0:
+        return
+    for j in range(room.shape[1]):
+        share = room[STEP, j] / (room[SIZE, j] * room[SIZE, j] * square)
+        for i in range(room.shape[1]):
+            room[JACOBIAN + i, j] -= room[RESIDUAL, i] * share
 
 
 @inner
@@ -221,4 +239,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "029db2353317571fbcfec9a829c9aa50e0f54160ee9dc918129cf1377e6cbf80"
+SIGNATURE = "8b72ae16033ff35dbf057fbabeedc9fa82f9e43dae7e4371e49aa8f3c8facff2"

@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 029db2353317571f, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 8b72ae16033ff35d, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -196,4 +196,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, (slope, envelope, loss), slopes, spread, sums)
 
-SIGNATURE = "029db2353317571fbcfec9a829c9aa50e0f54160ee9dc918129cf1377e6cbf80"
+SIGNATURE = "8b72ae16033ff35dbf057fbabeedc9fa82f9e43dae7e4371e49aa8f3c8facff2"

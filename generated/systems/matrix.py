@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature adb0287a79dc94b1.
+Generated; do not edit. Signature 8474ff4846ecfead.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "adb0287a79dc94b142c3ee09a3538d6581b722c558e253c8830f57dabe83632e"
+SIGNATURE = "8474ff4846ecfead82ecf5a780cff276cb10d54e70d55dbe7186e73ec9a984f8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

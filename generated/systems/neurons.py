@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 4732bcf7d26a3b84.
+Generated; do not edit. Signature 72d132db298cd7cb.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4732bcf7d26a3b84856401c44ee2ef701438a06478f6b6a7330cac5b3f488f9f"
+SIGNATURE = "72d132db298cd7cbaefa818d72c5803940739194de72e5fe125de7fb2fd08d63"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

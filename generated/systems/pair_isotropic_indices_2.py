@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 894b61dfd978e307, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature f7f60337abb6f310, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "894b61dfd978e3074586e311979b95707ae56df7b7cbf5c4364f4b83497a026e"
+SIGNATURE = "f7f60337abb6f31080fe4f8caf58965337e5cdca1cdc412121aaad1cbb669202"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0107d7856ca2c911, runtime 65bd3cc4718a4120.
+Generated; do not edit. Signature 95dc44c1fff44f9d, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "0107d7856ca2c91110e68c5bb0a621122ced96f6ba28ad3722e73b84c86d2fa6"
+SIGNATURE = "95dc44c1fff44f9da40c9294d87c9cfe86c93b6cac5a386e81abc9ad5baa654a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

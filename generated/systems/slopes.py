@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3b2958a0588af52d.
+Generated; do not edit. Signature 8decd1262e6affae.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3b2958a0588af52d95cbbf848896ef2d29feb531258ec428518362b21b8a726a"
+SIGNATURE = "8decd1262e6affae877252f6c1250f5dc401c3895aacfba468faeb1644589f9f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

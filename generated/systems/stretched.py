@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 115453cc250ff09e.
+Generated; do not edit. Signature 87abac74b8d58649.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "115453cc250ff09e43e6beadbe64776b5dcfbe7cbd42b455e78bec4a35e190cf"
+SIGNATURE = "87abac74b8d58649df97262bffd83b7be9c18eedd5bd608e7df1262a6b3f5bd4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

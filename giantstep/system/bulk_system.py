@@ -25,7 +25,6 @@ from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
-_NODES = 38  # of the law of a residual, at least: it costs more than equations on it, and the first pair asks for it
 _WAYS = 8  # directions that the tangents of all numbers follow at a time, at most
 _AT_A_TIME = 1 << 20  # numbers of the largest array and its tangents: rows that are given have a matrix of all neurons
 
@@ -75,11 +74,11 @@ class BulkSystem(CoupledSystem):
     """
 
     order: Any
-    again = 0.05  # a Jacobian costs as much as several residuals
+    again = 0.15  # a Jacobian costs as much as several residuals
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
-        self.equations, self.given = bulk_equations(problem), bulk_arrays(problem, max(level.output, _NODES))
+        self.equations, self.given = bulk_equations(problem), bulk_arrays(problem, level.samples)
         count, largest = len(self.first), max(values.size for values in self.given.values())
         most = max(1, min(_WAYS, _AT_A_TIME // largest))
         self.ways = math.ceil(count / math.ceil(count / most))

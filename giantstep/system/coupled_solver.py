@@ -29,7 +29,7 @@ from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 _BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of the label; factor of the next ones
-COARSE = Level(5, 24)
+COARSE = Level(5, 24, samples=FINE[0].samples)
 _EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
@@ -100,7 +100,7 @@ def coupled_solution(
                 found = *found[:3], min(error, found[3]), found[4]
             if found is not None and (failed > 1 or found[3] <= tolerance) or failed > 2:  # rounding stays
                 break
-            times = times.both
+            times = times.all
             continue
         x, observables = answer.x, finer.answer()
         told = told_by(coarser, estimate.x, (observables, finer.plain), tolerance), observables
@@ -113,7 +113,7 @@ def coupled_solution(
         held += number > 1 and change > 0.5 * previous
         if change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer):
             break
-        times = next_times(times, finer, x, told, tolerance)
+        times = next_times(times, finer, answer, told, tolerance)
     if found is None:
         raise NotConverged(_stalled(problem), last.hint() or _hint(problem))
     require_decided(*found[:2])

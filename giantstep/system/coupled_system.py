@@ -60,6 +60,7 @@ class CoupledSystem(LinearReadouts):
     """
 
     again = 0.0  # see ``newton``: a Jacobian costs little beside averages over the output
+    of_samples = False  # whether the bulk follows from the law of a sample of a step
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         model, self.problem, self.level = problem.model, problem, level

@@ -47,7 +47,8 @@ class Level:
     """A resolution: order of the panels in kappa and their halvings, points of the output rule, halvings in t.
 
     rough: the law of the label on fewer nodes than its halvings give, for an estimate of the error of those.
-    cuts: ends of panels in kappa beside those that the coefficients need (of one direction).
+    cuts: ends of panels in kappa beside those that the coefficients need (of one direction). samples: nodes of the law
+    of a sample of a step, where the bulk follows from it.
     """
 
     order: int
@@ -56,6 +57,7 @@ class Level:
     labels: int = 0
     rough: bool = False
     cuts: tuple[float, ...] = ()
+    samples: int = 44
 
     @property
     def fineness(self) -> float:
@@ -124,7 +126,7 @@ def resolved(problem: Problem | Features, level: Level) -> Resolved:
         loss.SYMMETRIC,
         loss.FORM,
         loss.NAME == "square",
-        level,
+        replace(level, samples=0),
     )
 
 

@@ -1,7 +1,8 @@
 """Which resolution a coupled system is solved at, and which of its axes is refined: the one whose error counts.
 
 Two resolutions are compared by all errors that are reported: by symmetry, a test error may be that of a coin on any
-nodes. There are two axes: kappa, with the rule over the output, and the nodes of the label where it has any.
+nodes. There are three axes: kappa, with the rule over the output, the nodes of the label where it has any, and those of
+the law of a sample of a step where the bulk follows from it.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import pairwise
 
 import numpy as np
 
@@ -20,12 +20,12 @@ from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import PANELS, Level
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles, system_at
-from giantstep.system.newton import newton
+from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import ROUNDING
 from giantstep.system.system_of_problem import coupled_at
 
-FINE = (Level(PANELS[0], 38, rough=True), Level(PANELS[1], 44))
+FINE = (Level(PANELS[0], 38, rough=True, samples=38), Level(PANELS[1], 44, samples=44))
 _FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two resolutions differ by
 # what training error and free energy may change by between two resolutions, in units of the tolerance, and what their
@@ -44,11 +44,12 @@ class Times:
 
     kappa: int = 0
     labels: int = 0
+    samples: int = 0
 
     @property
-    def both(self) -> Times:
-        """Both once more."""
-        return Times(self.kappa + 1, self.labels + 1)
+    def all(self) -> Times:
+        """Each once more."""
+        return Times(self.kappa + 1, self.labels + 1, self.samples + 1)
 
 
 def leading(problem: Problem, level: Level) -> Level:
@@ -60,8 +61,9 @@ def leading(problem: Problem, level: Level) -> Level:
 
 def refined(level: Level, times: int) -> Level:
     """The level with everything resolved better."""
-    output, labels = round(level.output * 1.6**times), level.labels + times // 2
-    return replace(level, output=output, halvings=level.halvings + times, labels=labels)
+    output, samples = (round(count * 1.6**times) for count in (level.output, level.samples))
+    halvings, labels = level.halvings + times, level.labels + times // 2
+    return replace(level, output=output, halvings=halvings, labels=labels, samples=samples)
 
 
 def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
@@ -70,11 +72,11 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
     if settles(problem):
         # labels at fixed nodes serve most losses; those that they do not, show it
         make = partial(system_at, x=x) if times.kappa else coupled_at
-        chosen = _levels(problem.rank == 1, max(times.kappa - 1, 0))
+        chosen = _levels(problem.rank == 1, max(times.kappa - 1, 0), times.samples)
         coarser, finer = (make(problem, replace(level, cuts=cuts)) for level in chosen)
         return coarser, finer
     kappa = times.kappa - bool(cuts)  # cuts come first
-    levels = _levels(problem.rank == 1, kappa)
+    levels = _levels(problem.rank == 1, kappa, times.samples)
     if times.labels or cuts or kappa:
         levels = tuple(replace(level, labels=times.labels, cuts=cuts) for level in levels)
     coarser, finer = (coupled_at(problem, level) for level in levels)
@@ -82,9 +84,10 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
 
 
 @lru_cache(maxsize=16)
-def _levels(single: bool, times: int) -> tuple[Level, ...]:
+def _levels(single: bool, times: int, samples: int) -> tuple[Level, ...]:
     """Those of a pair; where kappa is not single, nodes of its directions are what is likely to be missing."""
-    levels = tuple(refined(level, times) for level in FINE)
+    counts = [refined(level, samples).samples for level in FINE]
+    levels = tuple(replace(refined(level, times), samples=count) for level, count in zip(FINE, counts, strict=True))
     if single:
         return levels
     outputs = (refined(level, times // 3).output for level in FINE)
@@ -93,27 +96,45 @@ def _levels(single: bool, times: int) -> tuple[Level, ...]:
     )
 
 
-def next_times(times: Times, finer: CoupledSystem, x: Array, told: tuple[Array, Array], tolerance: float) -> Times:
-    """What to refine where a pair tells of other errors than the tolerance allows; x: the unknowns of the finer.
+def next_times(
+    times: Times, finer: CoupledSystem, answer: Outcome, told: tuple[Array, Array], tolerance: float
+) -> Times:
+    """What to refine where a pair tells of other errors than the tolerance allows; answer: of the finer.
 
-    A step of Newton's method on its nodes of kappa, with the nodes of the label of the coarser, tells the axes apart.
+    A step of Newton's method on its nodes of kappa, with the nodes of the label of the coarser, or with those of the
+    law of a sample, tells the axes apart.
     """
-    if settles(finer.problem) or isinstance(finer.labels, Intervals):
-        return times.both
     coarse, fine = told
     alone = apart(coarse[0], fine[0], tolerance) > tolerance  # the others follow from it
-    mixed = coupled_at(finer.problem, replace(finer.level, rough=True))
-    mixed.takes(finer)
-    outcome = newton(mixed, x, most=12, settled=_CLOSE if alone else _NEAR, blind=True)
-    if not outcome.converged:
-        return times.both
-    between = fine.copy() if alone else told_by(mixed, outcome.x, (fine, finer.plain), tolerance)
-    between[0] = mixed.test_error(outcome.x)
-    changes = coarse, between, fine
     if alone:
         coarse[1:] = fine[1:]
-    of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in pairwise(changes))
-    return Times(times.kappa + (not of_kappa <= 0.5), times.labels + (not of_labels <= 0.5))
+
+    def between(level: Level) -> Array | None:
+        mixed = coupled_at(finer.problem, level)
+        mixed.takes(finer)
+        outcome = newton(mixed, answer.x, most=12, settled=_CLOSE if alone else _NEAR, blind=True, near=answer)
+        if not outcome.converged:
+            return None
+        found = fine.copy() if alone else told_by(mixed, outcome.x, (fine, finer.plain), tolerance)
+        found[0] = mixed.test_error(outcome.x)
+        return found
+
+    if finer.of_samples:
+        fewer = between(replace(finer.level, samples=refined(FINE[0], times.samples).samples))
+        if fewer is None:
+            return times.all
+        by_others, by_samples = (changed(*pair, finer, tolerance) for pair in ((coarse, fewer), (fewer, fine)))
+        if not by_samples <= 0.5:
+            times = replace(times, samples=times.samples + 1)
+        if by_others <= 0.5:
+            return times
+    both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
+    if settles(finer.problem) or isinstance(finer.labels, Intervals):
+        return both
+    if (rough := between(replace(finer.level, rough=True))) is None:
+        return both
+    of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in ((coarse, rough), (rough, fine)))
+    return replace(times, kappa=times.kappa + (not of_kappa <= 0.5), labels=times.labels + (not of_labels <= 0.5))
 
 
 def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, bool], tolerance: float) -> Array:

@@ -24,6 +24,8 @@ _KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
 class StretchedSystem(BulkSystem):
     """X, what the samples add, and its adjoint follow from the unknowns."""
 
+    of_samples = True
+
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
         self.numbers["X"] = self.given["base"]  # that without samples at first

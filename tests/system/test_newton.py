@@ -139,6 +139,23 @@ def test_a_jacobian_serves_again(again: float) -> None:
     assert blind.calls < few.calls
 
 
+def test_steps_teach_the_matrix() -> None:
+    """From afar the first Jacobian alone leads to the root, where what it leaves shrinks faster at every step; in one
+    dimension that is the secant method.
+    """
+    system = circle()
+    system.again = 0.5
+    outcome = newton(system, np.array([0.9, 2.4]))
+    assert outcome.converged and system.derivatives == 1
+    assert outcome.x == pytest.approx((1.0, 2.0), rel=1e-14)
+    line = System(lambda x: x**2 - 2.0, lambda x: 2.0 * x, again=0.5)
+    places = [np.array([1.3])]
+    line.function = lambda x: places.append(x) or x**2 - 2.0  # type: ignore[func-returns-value]
+    assert newton(line, places.pop()).converged and line.derivatives == 1
+    _, one, two, three = (float(x[0]) for x in places[:4])
+    assert three == pytest.approx(two - (two**2 - 2.0) * (two - one) / (two**2 - one**2), rel=1e-14)
+
+
 def test_the_jacobian_of_a_system_beside() -> None:
     """It leads to the root of this system, not of its own; where it is no good, it is evaluated anew."""
     beside = circle()

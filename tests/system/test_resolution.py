@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from loss_cases import model
 
+import giantstep as gs
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import Array, CoupledSystem
-from giantstep.system.newton import newton
+from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import Times, next_times, pair
 from giantstep.system.solve import solve
@@ -22,28 +23,53 @@ SMOOTH = model("huber", target__link="z1**2 - z2**2", target__noise=0.3, spike__
 
 
 @lru_cache(maxsize=4)
-def solved(times: Times) -> tuple[CoupledSystem, Array, Array, Array]:
-    """The finer system of a pair, its unknowns, and test error, training error and free energy of both."""
+def solved(times: Times) -> tuple[CoupledSystem, Outcome, Array, Array]:
+    """The finer system of a pair, its answer, and test error, training error and free energy of both."""
     problem = problem_of(SMOOTH)
     result = solve(SMOOTH, tolerance=1e-3)
     coarser, finer = pair(problem, times, np.empty(0))  # which asks for unknowns where kappa is refined
     estimate = newton(coarser, coarser.unknowns(order_of(problem, result)), most=12)
     answer = newton(finer, estimate.x, most=12)
-    return finer, answer.x, coarser.observables(), finer.observables()
+    return finer, answer, coarser.observables(), finer.observables()
 
 
 def test_nodes_of_the_label_are_refined_where_they_count() -> None:
-    finer, x, coarse, fine = solved(Times())
+    finer, answer, coarse, fine = solved(Times())
     assert abs(coarse[0] / fine[0] - 1.0) > TOLERANCE
-    assert next_times(Times(), finer, x, (coarse.copy(), fine), TOLERANCE) == Times(kappa=0, labels=1)
+    assert next_times(Times(), finer, answer, (coarse.copy(), fine), TOLERANCE) == Times(kappa=0, labels=1)
 
 
 def test_nodes_of_kappa_are_refined_where_they_count() -> None:
     """The test error of a pair whose coarser system is off for another reason than the label."""
     times = Times(labels=1)
-    finer, x, coarse, fine = solved(times)
+    finer, answer, coarse, fine = solved(times)
     assert abs(coarse[0] / fine[0] - 1.0) < TOLERANCE
-    assert next_times(times, finer, x, (1.001 * fine, fine), TOLERANCE) == Times(kappa=1, labels=1)
+    assert next_times(times, finer, answer, (1.001 * fine, fine), TOLERANCE) == Times(kappa=1, labels=1)
+
+
+def test_nodes_of_samples_are_refined_where_they_count() -> None:
+    """Rows after two steps on labels that vary smoothly, given kappa within little: a pair that differs by their law
+    alone.
+    """
+    given = gs.Model.from_dict(
+        {
+            "network": {"activation": "relu", "width": 1.0},
+            "target": {"link": "tanh"},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+            "step": [{"samples": 2.0, "learning_rate": 1.0, "bulk": "trained"}] * 2,
+        }
+    )
+    problem = problem_of(given)
+    order, found = order_of(problem, gs.solve(given)), []
+    for times in (Times(), Times(samples=1)):
+        coarser, finer = pair(problem, times, np.empty(0))
+        estimate = newton(coarser, coarser.unknowns(order), most=12)
+        answer = newton(finer, estimate.x, most=12)
+        told = coarser.observables(), finer.observables()
+        found.append(abs(told[0][0] / told[1][0] - 1.0))
+        if not times.samples:
+            assert next_times(times, finer, answer, told, 1e-10) == Times(samples=1)
+    assert found[0] > 1e-10 > 10.0 * found[1]
 
 
 BY_SYMMETRY = {  # test errors of a half, of one, and of a coin on one side: what learns lies where features saturate

@@ -147,8 +147,8 @@ def _levels(problem: Problem) -> tuple[Level, ...]:
         return (*FINE, refined(fine, 1), refined(fine, 2))
     return (
         fine,
-        replace(fine, order=fine.order + 1, output=60, labels=2),
-        replace(fine, order=fine.order + 1, output=90, labels=4, halvings=1),
+        replace(fine, order=fine.order + 1, output=60, labels=2, samples=60),
+        replace(fine, order=fine.order + 1, output=90, labels=4, halvings=1, samples=90),
     )
 
 

@@ -89,7 +89,7 @@ class Sensitivity:
             found["d_mu_c"] = direction.norm_change(system.problem, system.points())
         if (moving := direction.spectrum) is None:
             return found
-        return {**found, **{f"d_{name}": rate for name, rate in moving.arrays(system.level.output).items()}}
+        return {**found, **{f"d_{name}": rate for name, rate in moving.arrays(system.level.samples).items()}}
 
     def _moved(self, given: Mapping[str, Any], rates: Array) -> tuple[Array, Mapping[str, Array]]:
         """(tangents of the residuals, all tangents by name) where the unknowns move at given rates."""
