@@ -59,7 +59,7 @@ def stretched_potential(trace: Recorder, law: SpectralLaw) -> Spectral:
     stationarity = _stationary(trace, calculus, "T", T[B], held)
     mean = _stationary(trace, calculus, "Res", family("X")[Q, P], held, solved=_s[P, Q])
     of_step = _added_by_step(trace, calculus, held, present)
-    added = _added(trace, calculus, held, of_step)
+    added = _added(trace, calculus, (*held, present), of_step)
     response = trace.derive(
         "M",
         family("M")[B, C],

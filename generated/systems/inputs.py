@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 62b50e7fe590b13f.
+Generated; do not edit. Signature 214f9fa73c6bc817.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "62b50e7fe590b13f4fc118332e12484de30d33e8b2e3d50a7a4a19eed1d5f818"
+SIGNATURE = "214f9fa73c6bc817fde085dfdc055e51685510ada0b35a90c74de59f01dfa01c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ae9aa806e08e82ee.
+in X). Generated; do not edit. Signature bf0edbbbb38a6ed7.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ae9aa806e08e82eeb5a957dfc198ef9b3fa8445bd6f4ada09d6cc4a71e4bba58"
+SIGNATURE = "bf0edbbbb38a6ed75521bc83714dbc2b03db76738eb3aeb9bd4a012fa8616819"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

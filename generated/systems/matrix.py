@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 8474ff4846ecfead.
+Generated; do not edit. Signature 589dffbdc298a16e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8474ff4846ecfead82ecf5a780cff276cb10d54e70d55dbe7186e73ec9a984f8"
+SIGNATURE = "589dffbdc298a16e934e4ea770023b7e602c13f4aa9551de67eaa3cfb2db320f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

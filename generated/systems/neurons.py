@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 72d132db298cd7cb.
+Generated; do not edit. Signature 65127e586685c707.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "72d132db298cd7cbaefa818d72c5803940739194de72e5fe125de7fb2fd08d63"
+SIGNATURE = "65127e586685c7074d84e50c65222c1e672787b27e378df358d944c890eee235"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 8decd1262e6affae.
+Generated; do not edit. Signature ae24dc6c9c66048c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "8decd1262e6affae877252f6c1250f5dc401c3895aacfba468faeb1644589f9f"
+SIGNATURE = "ae24dc6c9c66048cdf15db4ebe18d3f5530da3eda3a96a17e93ab9cf64d34151"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1ec651f53227809e.
+in X). Generated; do not edit. Signature 0e16bde4992e67ac.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1ec651f53227809ef4208f32f9129975d59005ade0f1c93ba80f0da6fb4f9d8c"
+SIGNATURE = "0e16bde4992e67ac3ca8b5445f2ad3c638d85345ebeccb496c0291d6c432c69f"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

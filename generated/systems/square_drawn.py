@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3f416a3f91a87e06.
+in X). Generated; do not edit. Signature 993a1df61cf2c1b9.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "3f416a3f91a87e06ff3fd84f322e6da418ae18ce299e27a6bf07ba93d3ad64e7"
+SIGNATURE = "993a1df61cf2c1b943296e3ed250be04d3b878ceacb36c32d3941db5fdb13dbe"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 87abac74b8d58649.
+Generated; do not edit. Signature a608ff506580694a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "87abac74b8d58649df97262bffd83b7be9c18eedd5bd608e7df1262a6b3f5bd4"
+SIGNATURE = "a608ff506580694a0bd83a643fde5c58679526231c921bdad11880bbfd29abc9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

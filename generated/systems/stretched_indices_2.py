@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 9e332b6aa19c4ad8.
+Generated; do not edit. Signature f946e9caf7755b15.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9e332b6aa19c4ad862be23dc0d965e17227be2a0597948755e141c47fad1912e"
+SIGNATURE = "f946e9caf7755b15702849c16c6d528b426e2bcb4f4a7133b702dfa382f6d67e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -216,7 +216,7 @@ def _given_values(system: SaddleSystem, name: str, draw: Callable[..., Array]) -
     if name.startswith(UNIT):
         return np.array(np.eye(_BLOCKS, dtype=int) * mpmath.mpf(1), dtype=object)
     rank = _given(system)[name]
-    over = name.startswith("law_") or name in ("Sigma", "spectrum", "sample", "along", "earlier")
+    over = name.startswith("law_") or name in ("Sigma", "spectrum", "sample", "along", "earlier", "of_step")
     over &= system.law.rows != "neurons"  # whose points are pairs of rows
     return _with_symmetry(name, draw(*(_BLOCKS,) * (rank - over), *(_SPECTRUM,) * over))
 
