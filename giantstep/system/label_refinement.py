@@ -29,17 +29,20 @@ from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 Index = NDArray[np.intp]
+Distance = Callable[[Array, Index], Array]  # at t [I, n] of nodes of kappa [I]
 Kink = tuple[int, int]  # its number, and 0 or 1 for the piece before or after it
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 _NOWHERE = 1e300
 _PANELS = 4  # between two breakpoints, at first
 _ORDER, _ROUGH = 12, 11  # nodes of a panel; of the estimate of their error
 _TOLERANCE = 1e-12  # of an average of a panel, relative to that over all t
-_HALVINGS = 36
+_HALVINGS, _ROUNDED = 36, 1e-15
 _MOST = 1 << 20  # nodes
 _WIDE = 0.5  # of panels whose weights are made to sum to their probability; those of others do to rounding
 _GRID, _BISECTIONS, _NEAR = 241, 48, 1e-6  # where a crossing is looked for, and the steps of its slope
 _AROUND = (-40.0, -4.0, 0.0, 4.0, 40.0)  # edges of panels about a crossing, in spreads
+_FAR = 40.0  # spreads from a kink at which an average does not feel it
+_NARROW = 0.1  # of t, what panels may miss
 
 
 @dataclass(frozen=True)
@@ -109,10 +112,13 @@ def _spread(system: CoupledSystem) -> Array:
 
 
 def _settled(system: CoupledSystem, tolerance: float) -> _Panels:
-    """Panels whose averages, those of the residuals, are those of their halves."""
+    """Panels whose averages, those of the residuals, are those of their halves, but for rounding of the places of
+    output and label beside the spread on which an average turns.
+    """
     active, done = _first(system), None
     rows = _residual_rows(system)
     weight = system.table[:, 1][None]
+    rounding = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal())) / _spread(system)
     scale: Array | None = None
     for _ in range(_HALVINGS):
         whole = _averages(system, active)[rows]
@@ -121,7 +127,8 @@ def _settled(system: CoupledSystem, tolerance: float) -> _Panels:
             local = np.stack([np.bincount(active.owner, np.abs(row), len(system.kappa)) for row in whole])
             total = (weight * local).sum(axis=1, keepdims=True)
             scale = np.maximum(local, total / np.maximum(weight * len(system.kappa), 1e-290))
-        good = np.all(np.abs(whole - sum(parts)) <= tolerance * scale[:, active.owner], axis=0)
+        known = rounding[active.owner] * (np.abs(whole) + sum(np.abs(part) for part in parts))
+        good = np.all(np.abs(whole - sum(parts)) <= tolerance * scale[:, active.owner] + known, axis=0)
         finished = active.chosen(good)
         done = finished if done is None else done.joined(finished)
         if good.all():
@@ -142,7 +149,7 @@ def _first(system: CoupledSystem) -> _Panels:
     ends = np.full((len(kappa), 1), _REACH)
     edges = np.concatenate([-ends, inner, ends], axis=1)
     cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(_PANELS + 1) / _PANELS)
-    edges = np.concatenate([cuts.reshape(len(kappa), -1), crossings(system)], axis=1)
+    edges = np.concatenate([cuts.reshape(len(kappa), -1), crossings(system), _beside(system, inner)], axis=1)
     edges = np.sort(np.clip(edges, -_REACH, _REACH), axis=1)
     owner, place = np.nonzero(np.diff(edges, axis=1) > 0.0)
     return _Panels(owner, edges[owner, place], edges[owner, place + 1])
@@ -154,12 +161,11 @@ def crossings(system: CoupledSystem) -> Array:
     Where the centre of the output passes the image of a kink, and some spreads of the output to either side; for a
     smooth loss, where it passes zero. Rows are filled up with repeated places.
     """
-    spread = _spread(system)
-    width = np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread
+    width = _width(system)
     grid = np.linspace(-_REACH, _REACH, _GRID)
-    found = [np.zeros((len(spread), 1))]
+    found = [np.zeros((len(width), 1))]
     for distance in _distances(system):
-        values = distance(np.broadcast_to(grid, (len(spread), _GRID)), np.arange(len(spread)))
+        values = distance(np.broadcast_to(grid, (len(width), _GRID)), np.arange(len(width)))
         owner, place = np.nonzero((values[:, 1:] > 0.0) != (values[:, :-1] > 0.0))
         low, high, rising = grid[place], grid[place + 1], values[owner, place + 1] > 0.0
         for _ in range(_BISECTIONS):
@@ -170,20 +176,41 @@ def crossings(system: CoupledSystem) -> Array:
         with np.errstate(divide="ignore"):
             reach = np.minimum(2.0 * _NEAR * width[owner] / np.abs(np.subtract(*ends)), _REACH)
         rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
-        places = np.zeros((len(spread), int(rank.max(initial=-1)) + 1, len(_AROUND)))
+        places = np.zeros((len(width), int(rank.max(initial=-1)) + 1, len(_AROUND)))
         places[owner, rank] = low[:, None] + reach[:, None] * np.array(_AROUND)
-        found.append(places.reshape(len(spread), -1))
+        found.append(places.reshape(len(width), -1))
     return np.concatenate(found, axis=1)
 
 
-def _distances(system: CoupledSystem) -> list[Callable[[Array, Index], Array]]:
+def _width(system: CoupledSystem) -> Array:
+    """On which distance from a kink an average over the output turns, at every node of kappa."""
+    spread = _spread(system)
+    return np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread
+
+
+def _beside(system: CoupledSystem, breaks: Array) -> Array:
+    """Edges at both sides of breakpoints [N, B] of the link, where the output is centred close to a kink there and
+    leaves it within a part of t that panels may miss.
+    """
+    owner, width, found = np.arange(len(breaks)), _width(system)[:, None], [breaks[:, :0]]
+    for distance in _distances(system):
+        for side in (-1.0, 1.0):
+            near, further = (distance(breaks + side * steps * _NEAR, owner) for steps in (1.0, 2.0))
+            with np.errstate(divide="ignore"):
+                reach = width * _NEAR / np.abs(further - near)
+            felt = (np.abs(near) <= _FAR * width) & (reach < _NARROW)
+            found += [np.where(felt, breaks + side * away * np.minimum(reach, 1.0), breaks) for away in _AROUND[3:]]
+    return np.concatenate(found, axis=1)
+
+
+def _distances(system: CoupledSystem) -> list[Distance]:
     """Functions of t [I, n] and nodes of kappa [I]: how far u of the output's centre is from the image of a kink."""
     channel = _channel(system.problem)
     target, response = system.problem.model.target, system.view("V")
     values = link_values(target.mean_link)
     mean, slope = system.view("mean"), channel.carry * system.slopes[0]
 
-    def at(kink: Kink | None, label: float | None) -> Callable[[Array, Index], Array]:
+    def at(kink: Kink | None, label: float | None) -> Distance:
         def distance(t: Array, owner: Index) -> Array:
             z = channel.gamma * system.kappa[owner][:, None] + channel.width * t
             y = values(z[None]) if label is None else np.full_like(z, label)
