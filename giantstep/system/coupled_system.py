@@ -274,7 +274,8 @@ class CoupledSystem(LinearReadouts):
         nodes.
         """
         if self.loss.FORM == "margin":
-            return float(self.table[:, 1] @ wrong_sign(self.output())) if plain else self._wrong()
+            parts = [self] if plain else self.where_signs_turn()
+            return float(sum(part.table[:, 1] @ wrong_sign(part.output()) for part in parts))
         if self.predicts is None:
             return float(squared)
         weight = self.table[:, 1]
@@ -288,10 +289,6 @@ class CoupledSystem(LinearReadouts):
         problem, level = self.problem, self.level
         clean = problem.model.target.clean(signs=False)
         return nodes_of_link(clean, problem.overlaps, self.points(), level.labels, level.rough)
-
-    def _wrong(self) -> float:
-        """The probability of a wrong sign at the last x."""
-        return float(sum(part.table[:, 1] @ wrong_sign(part.output()) for part in self.where_signs_turn()))
 
     def output(self) -> Output:
         """The law of the output and of the clean label given kappa, at the nodes and the last x; remembered."""

@@ -32,6 +32,12 @@ def model(activation: str, values: tuple[float, ...], fractions: tuple[float, ..
     return gs.Model.from_dict(data).replace({key.replace("__", "."): value for key, value in changes.items()})
 
 
+def readout(values: list[float] | tuple[float, ...], **changes: object) -> gs.Model:
+    """erf, whose features have a closed form, with readout values of equal fractions."""
+    fractions = [1.0 / len(values)] * len(values)
+    return model("erf", (1.0,), **{"network__readout": {"values": list(values), "fractions": fractions}, **changes})
+
+
 def gaussian_values(count: int) -> gs.Model:
     """Readout values of a Gaussian density, as the nodes of its quadrature  [THEORY section 13]."""
     values, weights = hermegauss(count)
