@@ -10,6 +10,7 @@ from codegen.print.printer import Function, texts
 from codegen.text import closing
 from derive.blocks import BlockSum, family
 from derive.network_step import A
+from derive.steps_on_inputs import step_on_inputs
 from derive.structured_inputs import LENGTH, SIGMA, structured_inputs
 
 PATH = "structured_inputs.py"
@@ -19,7 +20,7 @@ _SPIKE = "eigenvalue, law_tr, law_theta, s_1, alpha_0, e_2"
 
 def emit_inputs() -> str:
     """Text of ``generated/structured_inputs.py``."""
-    law = structured_inputs()
+    law, further = structured_inputs(), step_on_inputs()
     functions = (
         Function(
             "rows_after_step",
@@ -69,6 +70,18 @@ def emit_inputs() -> str:
             "law_tr, law_theta, along, random, other_along, other_random",
             (("law", law.product),),
         ),
+        Function(
+            "rows_after_gradient",
+            "Covariances [K, J] that a further step leaves of those before it, not yet over their means; the means.",
+            "eigenvalue, law_tr, Sigma, delta, varsigma",
+            (("moved", further.moved), ("c", further.bulk_variance)),
+        ),
+        Function(
+            "means_after_gradient",
+            "Parts of the means of the blocks after it, [K, m, J], [K, q, J], and along its own noise [K, K, J].",
+            "eigenvalue, L, P, across, noise, along, random, rest_along, rest_random",
+            tuple(zip(("mean_along", "mean_random", "fresh"), (*further.known, further.fresh), strict=True)),
+        ),
     )
     canonical = [sp.srepr(expr) for function in functions for _, expr in function.results]
     signed = signature([*canonical, str(LENGTH), *sources_of(__name__)])
@@ -92,6 +105,7 @@ eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr [J]: weight
 products of the target's directions there; u [K]: readout values at initialisation. Directions are linear combinations
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
+A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
 {closing}
 """

@@ -235,7 +235,7 @@ def _record_parts(trace: Recorder) -> Parts:
             "divide", "the direction over its length", "direction of the spike", by=lambda v: v / LENGTH, test=COMPOSED
         ),
     )
-    return _part(spike, THETA, INDEX), _part(spike, RANDOM, SPIKES)
+    return part(spike, THETA, INDEX), part(spike, RANDOM, SPIKES)
 
 
 # --- directions -----------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def _direction(
     return BlockSum(along(which, NEXT) * THETA[NEXT], NEXT) + BlockSum(random(which, PART) * RANDOM[PART], PART)
 
 
-def _named(prefix: str, which: sp.Symbol) -> sp.Expr:
+def named(prefix: str, which: sp.Symbol) -> sp.Expr:
     """A direction whose parts are families over the spectrum."""
     along, random = family(f"{prefix}along"), family(f"{prefix}random")
     return _direction(lambda e, j: along[e, j, X], lambda e, f: random[e, f, X], which)
@@ -258,7 +258,7 @@ def _named(prefix: str, which: sp.Symbol) -> sp.Expr:
 
 def _record_rest(trace: Recorder) -> Parts:
     """The parts of what the spike leaves of the target."""
-    trace.define("spike by its parts", SPIKE[SPIKES, X], _named("", SPIKES), "in an eigenspace")
+    trace.define("spike by its parts", SPIKE[SPIKES, X], named("", SPIKES), "in an eigenspace")
     trace.define(
         "rest of the target",
         family("theta_perp")[INDEX, X],
@@ -276,21 +276,21 @@ def _record_rest(trace: Recorder) -> Parts:
             "rest of the target",
             "spike by its parts",
             by=lambda rest, v: canonical(_with_spike(rest, v)),
-            test=equal(lambda rest, v: rest, Definition("v", (SPIKES, X), _named("", SPIKES))),
+            test=equal(lambda rest, v: rest, Definition("v", (SPIKES, X), named("", SPIKES))),
         ),
         _SOURCE,
     )
-    return _part(whole, THETA, NEXT), _part(whole, RANDOM, PART)
+    return part(whole, THETA, NEXT), part(whole, RANDOM, PART)
 
 
 def _with_spike(expr: sp.Expr, v: sp.Expr) -> sp.Expr:
-    return expr.xreplace({e: rename(v, {SPIKES: e.indices[0]}) for e in _members(expr, SPIKE)})
+    return expr.xreplace({e: rename(v, {SPIKES: e.indices[0]}) for e in members(expr, SPIKE)})
 
 
 def _record_product(trace: Recorder) -> sp.Expr:
     """The product of two directions: of spikes, of rests of the target, of one with the other."""
     for prefix, which, words in (("", SPIKES, "one"), ("other_", OTHER, "the other")):
-        trace.define(f"{words} direction", sp.Symbol(f"{prefix}direction"), _named(prefix, which), "in an eigenspace")
+        trace.define(f"{words} direction", sp.Symbol(f"{prefix}direction"), named(prefix, which), "in an eigenspace")
     return trace.derive(
         "product of directions",
         family("law")[SPIKES, OTHER, X],
@@ -307,20 +307,30 @@ def _record_product(trace: Recorder) -> sp.Expr:
     )
 
 
-def _members(expr: sp.Expr, unit: sp.IndexedBase) -> list[sp.Indexed]:
+def members(expr: sp.Expr, unit: sp.IndexedBase) -> list[sp.Indexed]:
     return [e for e in expr.atoms(sp.Indexed) if e.base == unit]
 
 
-def _put(expr: sp.Expr, unit: sp.IndexedBase, value: Callable[[sp.Expr], sp.Expr]) -> sp.Expr:
-    """An expression linear in theta and epsilon with values for the members of one, and without the other."""
-    places = {e: sp.S.Zero for base in (THETA, RANDOM) for e in _members(expr, base)}
-    return expr.xreplace(places | {e: value(e.indices[0]) for e in _members(expr, unit)})
+def _put(
+    expr: sp.Expr,
+    unit: sp.IndexedBase,
+    value: Callable[[sp.Expr], sp.Expr],
+    units: tuple[sp.IndexedBase, ...] = (THETA, RANDOM),
+) -> sp.Expr:
+    """An expression linear in the members of units, with values for those of one of them, and without the others."""
+    places = {e: sp.S.Zero for base in units for e in members(expr, base)}
+    return expr.xreplace(places | {e: value(e.indices[0]) for e in members(expr, unit)})
 
 
-def _part(direction: sp.Expr, unit: sp.IndexedBase, which: sp.Symbol) -> sp.Expr:
+def part(
+    direction: sp.Expr,
+    unit: sp.IndexedBase,
+    which: sp.Symbol,
+    units: tuple[sp.IndexedBase, ...] = (THETA, RANDOM),
+) -> sp.Expr:
     """The coefficient of a member."""
     free = index("p")
-    found = canonical(contract(_put(direction, unit, lambda i: sp.KroneckerDelta(i, free))))
+    found = canonical(contract(_put(direction, unit, lambda i: sp.KroneckerDelta(i, free), units)))
     return rename(found, {free: which})
 
 

@@ -38,6 +38,7 @@ from derive.replica.two_kinds import two_kinds_derivation
 from derive.row_norms import row_norms
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, saddle_system
 from derive.scalar import scalar_function
+from derive.steps_on_inputs import step_on_inputs
 from derive.structured_inputs import structured_inputs
 from derive.to_sympy import to_sympy
 from derive.trace import Derivation, DerivationStep
@@ -199,6 +200,8 @@ def _parts(model: Model) -> Iterator[Derivation]:
         yield row_norms().derivation
     if model.bulk == "inputs":
         yield structured_inputs().derivation
+        if by_blocks(model):
+            yield step_on_inputs().derivation
     title, spikes = f"Features of {activation.name} given $\\kappa$", rank_of(model)
     yield features_given_kappa(of_activation, title, _origin(model), spikes)
     yield target_given_kappa(link, of_link, spikes)

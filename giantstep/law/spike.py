@@ -16,6 +16,7 @@ from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import arguments_of, variance_after_step
 from giantstep.law.intermediate_steps import is_intermediate, refused
 from giantstep.law.layer_state import LayerState
+from giantstep.law.steps_on_inputs import rows_after_steps
 from giantstep.law.structured_inputs import spike_of_step
 from giantstep.spec.errors import BadInput
 from giantstep.spec.matrix import Rows
@@ -83,7 +84,7 @@ def spike_of(model: Model) -> SpikeParameters:
     Raises BadInput for a step with an activation that jumps.
     """
     values = model.network.readout.values or (1.0,)
-    if model.inputs is not None and model.step is not None:
+    if model.inputs is not None and model.step is not None and not by_blocks(model):
         found = spike_of_step(model)
         return _checked(SpikeParameters(found.strength, found.alignments, found.bulk_variance))
     if model.spike is not None:
@@ -103,14 +104,17 @@ def spike_of(model: Model) -> SpikeParameters:
 
 
 def states_after_steps(model: Model) -> tuple[LayerState, ...]:
-    """The first layer after every step of a model, around isotropic rows in isotropic inputs; none for other models."""
-    if model.inputs is not None or model.bulk == "matrix" or is_intermediate(model):
+    """The first layer after every step of a model, in whitened inputs; none for a given bulk and small steps."""
+    if model.bulk == "matrix" or is_intermediate(model):
         return ()
     if any(step.batch == "same" for step in model.steps):
         raise BadInput(
             'step.batch = "same": what a network learns from samples that it has seen is not known',
             'simulate it (giantstep simulate --what network, gs.simulate), or take batch = "fresh"',
         )
+    if model.inputs is not None:
+        taken = (model.steps[:number] for number in range(1, len(model.steps) + 1))
+        return tuple(rows_after_steps(model.inputs, model.network, steps, model.target).state for steps in taken)
     found: list[LayerState] = []
     for number, step in enumerate(model.steps):
         if number or model.network.readout.biases is not None:

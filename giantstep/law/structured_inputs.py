@@ -52,10 +52,8 @@ class SpikeOfStep:
     law: InputLaw
 
 
-def input_law(model: Model) -> InputLaw:
-    """The law of a model with [inputs]. Raises BadInput where its step is not defined."""
-    if model.step is not None:
-        return spike_of_step(model).law
+def law_of_spike(model: Model) -> InputLaw:
+    """The law of a model with [inputs] whose spike is given, or that has none."""
     assert model.inputs is not None
     x, trace, theta = model.inputs.spectrum(model.target.indices)
     gamma = _overlaps(model.spike, model.target.indices)
@@ -64,7 +62,7 @@ def input_law(model: Model) -> InputLaw:
     rest[: len(sizes)] = np.sqrt(np.maximum((1.0 - sizes) * (1.0 + sizes), 0.0))
     root = (basis * rest) @ basis.T
     parts = tuple(np.repeat(part[:, :, None], len(x), axis=2) for part in (gamma, root))
-    weights = _weights(trace, theta, (parts[0], parts[1]), gamma)
+    weights = weights_of(trace, theta, (parts[0], parts[1]), gamma)
     rows = np.tile(x, (len(model.network.readout.values), 1))
     return InputLaw(rows, derived.norms(rows, trace, model.network.radial), weights, parts[0], parts[1], gamma)
 
@@ -72,11 +70,12 @@ def input_law(model: Model) -> InputLaw:
 def spike_of_step(model: Model) -> SpikeOfStep:
     """What the step of a model with [inputs] leaves. Raises BadInput where it is not defined."""
     assert model.inputs is not None and model.step is not None
-    return _after_step(model.inputs, model.network, model.step, model.target)
+    return after_step(model.inputs, model.network, model.step, model.target)
 
 
 @lru_cache(maxsize=64)
-def _after_step(inputs: Inputs, network: Network, step: Step, target: Target) -> SpikeOfStep:
+def after_step(inputs: Inputs, network: Network, step: Step, target: Target) -> SpikeOfStep:
+    """What the first step leaves on rows of one bias."""
     of, (x, trace, theta) = arguments_of(network, step, target), inputs.spectrum(target.indices)
     s1 = np.array(of.overlaps)
     length, strength, gamma = derived.spike_after_step(x, trace, theta, s1, of.samples, of.e2, of.rate, of.mu1)
@@ -86,7 +85,7 @@ def _after_step(inputs: Inputs, network: Network, step: Step, target: Target) ->
     sign = -1.0 if strength < 0.0 else 1.0  # v absorbs it
     along, random = derived.direction_after_step(x, s1, of.samples, of.e2, length)
     along, random, overlaps = sign * along[None], sign * random[None, None], sign * gamma[None]
-    weights = _weights(trace, theta, (along, random), overlaps)
+    weights = weights_of(trace, theta, (along, random), overlaps)
     rows = rows / variances[:, None]
     law = InputLaw(rows, derived.norms(rows, trace, network.radial), weights, along, random, overlaps)
     return SpikeOfStep(float(sign * strength), tuple(overlaps[0].tolist()), tuple(variances.tolist()), law)
@@ -106,13 +105,22 @@ def _overlaps(spike: Spike | None, indices: int) -> Array:
     return np.array(directions_of_spike(spike).reduced()[1])
 
 
-def _weights(trace: Array, theta: Array, spike: tuple[Array, Array], gamma: Array) -> Mapping[str, Array]:
-    """The weights by name; zero for a direction of which the spike leaves nothing, as no label depends on it."""
-    lower, (spikes, indices) = mixing(gamma), gamma.shape
+def rest_of_target(spike: tuple[Array, Array], gamma: Array) -> tuple[Array, Array]:
+    """What the spike leaves of the target, by its parts along [m, m, J] and random [m, q, J]; zero where it leaves
+    nothing.
+    """
+    lower = mixing(gamma)
     left = lower.diagonal() > _NOTHING
     across = np.zeros_like(lower)
     across[np.ix_(left, left)] = np.linalg.inv(lower[np.ix_(left, left)])
-    rest = derived.rest_of_target(*spike, gamma, across)
+    along, random = derived.rest_of_target(*spike, gamma, across)
+    return along, random
+
+
+def weights_of(trace: Array, theta: Array, spike: tuple[Array, Array], gamma: Array) -> Mapping[str, Array]:
+    """The weights by name; zero for a direction of which the spike leaves nothing, as no label depends on it."""
+    spikes, indices = gamma.shape
+    rest = rest_of_target(spike, gamma)
     along, random = (np.concatenate(both) for both in zip(spike, rest, strict=True))
     products = derived.products(trace, theta, along, random, along, random)
     count = spikes + indices

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from giantstep.law.given_bulk import with_law
+from giantstep.law.input_law import input_law
 from giantstep.law.kind import norms_vary
-from giantstep.law.structured_inputs import input_law
 from giantstep.spec.model import Model
 
 _ROUNDING = 1e-10  # of squared norms

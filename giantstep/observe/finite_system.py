@@ -13,10 +13,10 @@ from derive.language.grammar import ExpressionError, Node, parse
 from giantstep.law.channel import drawn_label
 from giantstep.law.directions import Directions, rows_of
 from giantstep.law.given_bulk import given_rows
+from giantstep.law.input_law import input_law
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
 from giantstep.law.kind import norms_vary
 from giantstep.law.spike import spike_of, variance_by_value
-from giantstep.law.structured_inputs import input_law
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.surroundings import GivenRows, InputSpectrum
@@ -159,9 +159,10 @@ def _inputs(model: Model) -> InputSpectrum | None:
     if model.inputs is None:
         return None
     law, (x, shares) = input_law(model), model.inputs.eigenvalues_and_weights()
-    spike = None if model.step is None else (rows_of(law.along[0]), tuple(law.random[0, 0].tolist()))
+    along, random = (tuple(map(rows_of, parts)) for parts in (law.along, law.random))
     target = rows_of(model.inputs.coefficients())
-    return InputSpectrum(tuple(shares.tolist()), tuple(x.tolist()), target, rows_of(law.covariance), spike)
+    spike = (None, ()) if model.step is None else (along, random)
+    return InputSpectrum(tuple(shares.tolist()), tuple(x.tolist()), target, rows_of(law.covariance), *spike)
 
 
 def _link(target: Target) -> Link:

@@ -112,10 +112,10 @@ def steps(
     checked_count("most", most, 1)
     checked_seeds(seeds, 0)
     last = model.step
-    if last is None or last.exponent < 0.5 or model.inputs is not None or last.bulk == "matrix":
+    if last is None or last.exponent < 0.5 or last.bulk == "matrix":
         raise BadInput(
             "the model has no giant step that could be taken several times",
-            "give [step] with samples and learning_rate, without exponent and matrix, in isotropic inputs",
+            "give [step] with samples and learning_rate, without exponent and matrix",
         )
     if most > MOST_STEPS:
         raise BadInput(f"most = {most} steps are too many", f"give at most {MOST_STEPS}")

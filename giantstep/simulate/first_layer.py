@@ -9,6 +9,7 @@ import numpy as np
 from giantstep.simulate.errors import Array
 from giantstep.simulate.gradient_steps import layer_after_steps
 from giantstep.simulate.layer import FirstLayer, Streams, neuron_values
+from giantstep.simulate.surroundings import InputSpectrum
 from giantstep.simulate.system import FiniteSizes, FiniteSystem, SystemKind
 
 
@@ -56,13 +57,16 @@ def _spike_direction(
     """v as given, along the modes of the inputs, or anywhere at its alignment."""
     if system.given is not None and system.given.spike is not None:
         return system.given.spike.copy()
-    drawn = _unit(generator.standard_normal(sizes.dimension))
-    if system.inputs is not None and system.inputs.spike is not None:
-        along, random = system.inputs.spike
-        drawn *= system.inputs.at(random, sizes.dimension)
-        for part, direction in zip(along, theta, strict=True):
-            drawn += system.inputs.at(part, sizes.dimension) * direction
+    if system.inputs is not None and system.inputs.along is not None:
+        (drawn,) = _along_modes(system.inputs, theta, generator)
+    else:
+        drawn = generator.standard_normal(sizes.dimension)
     return _direction_at(theta, alignment, drawn)
+
+
+def _along_modes(inputs: InputSpectrum, theta: Array, generator: np.random.Generator) -> Array:
+    """Directions of the spike [q, d] as the inputs have them."""
+    return inputs.spikes(theta, generator.standard_normal((len(inputs.random[0]), theta.shape[1])))
 
 
 def _around_spike(system: FiniteSystem, sizes: FiniteSizes, rows: Array) -> Array:
@@ -81,7 +85,10 @@ def _of_several(
     """Rows sum_j L_bj v_j + sqrt(c_b) w of a spike of rank q, in place."""
     assert system.loadings is not None and system.overlaps is not None and system.spike is not None
     loadings, alignment = np.array(system.loadings), np.array(system.overlaps)
-    spike = _directions_at(theta, alignment, streams.direction)
+    near = None
+    if system.inputs is not None and system.inputs.along is not None:
+        near = _along_modes(system.inputs, theta, streams.direction)
+    spike = _directions_at(theta, alignment, near, streams.direction)
     if what != "srf":
         blocks = len(loadings)
         return FirstLayer(rows, theta, spike, 0.0, alignment, np.ones(blocks), np.zeros(loadings.shape))
@@ -121,16 +128,23 @@ def _direction_at(theta: Array, alignment: Array, other: Array) -> Array:
     return inside + rest * _beside(theta, other) if rest > 0.0 else _unit(inside)
 
 
-def _directions_at(theta: Array, alignment: Array, generator: np.random.Generator) -> Array:
-    """Orthonormal v[q, d] with v_j.theta_i = alignment[j, i], otherwise uniform."""
+def _directions_at(theta: Array, alignment: Array, near: Array | None, generator: np.random.Generator) -> Array:
+    """Orthonormal v[q, d] with v_j.theta_i = alignment[j, i], otherwise nearest to ``near`` [q, d], or uniform."""
+    if near is not None:
+        left, _, right = np.linalg.svd(_root_of_rest(alignment) @ (near - near @ theta.T @ theta), full_matrices=False)
+        return np.asarray(alignment @ theta + _root_of_rest(alignment) @ left @ right)
     beside: list[Array] = []
     for _ in range(len(alignment)):
         known = np.concatenate([theta, np.array(beside, dtype=np.float64).reshape(-1, theta.shape[1])])
         beside.append(_beside(known, generator.standard_normal(theta.shape[1:])))
-    sizes, basis = np.linalg.eigh(np.eye(len(alignment)) - alignment @ alignment.T)
-    root = (basis * np.sqrt(np.maximum(sizes, 0.0))) @ basis.T
-    spike: Array = alignment @ theta + root @ np.array(beside)
+    spike: Array = alignment @ theta + _root_of_rest(alignment) @ np.array(beside)
     return spike
+
+
+def _root_of_rest(alignment: Array) -> Array:
+    """The root of 1 - alignment alignment^T, [q, q]."""
+    sizes, basis = np.linalg.eigh(np.eye(len(alignment)) - alignment @ alignment.T)
+    return np.asarray((basis * np.sqrt(np.maximum(sizes, 0.0))) @ basis.T)
 
 
 def _beside(rows: Array, vector: Array) -> Array:

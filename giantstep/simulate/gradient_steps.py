@@ -56,6 +56,7 @@ def layer_after_steps(
         if scales is not None:
             sums.update[:] *= scales
             sums.residual[:] *= scales
+            sums.pulls[:] *= scales
         scale = system.steps[number][1] / (sizes.beta * sizes.step_samples[number])
         pulls = sums.pulls if number else np.outer(np.ones(len(means)), sums.slope * sums.residual)
         sums.update[:] *= scale * values[:, None]

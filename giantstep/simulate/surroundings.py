@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from giantstep.simulate.errors import Array
 
+Rows: TypeAlias = tuple[tuple[float, ...], ...]
 _SIGNS = np.kron([[1, 1], [1, -1]], [[1, 1], [1, -1]])  # of up to four directions that are spread alike, orthogonal
 
 
@@ -31,15 +33,16 @@ class InputSpectrum:
     Everything is in whitened inputs g. eigenvalues: of Sigma_in, mean one; target [indices][modes]: coefficients of
     every theta_i along one direction of each mode, orthonormal rows; one row for all of them where they are spread
     alike, orthogonal within the modes. covariances [K][modes]: of the rows of each block around the spike, mean one;
-    spike: (along [indices][modes], random [modes]), the spike being ``sum_i along_i theta_i + random eps`` mode by
-    mode, eps a unit vector without direction; None: any at its alignments.
+    along [q][indices][modes], random [q][R][modes]: of each direction of the spike, which is ``sum_i along_i theta_i +
+    sum_k random_k eps_k`` mode by mode, eps_k unit vectors without direction; None: any at its alignments.
     """
 
     weights: tuple[float, ...]
     eigenvalues: tuple[float, ...]
     target: tuple[tuple[float, ...], ...]
-    covariances: tuple[tuple[float, ...], ...]
-    spike: tuple[tuple[tuple[float, ...], ...], tuple[float, ...]] | None = None
+    covariances: Rows
+    along: tuple[Rows, ...] | None = None
+    random: tuple[Rows, ...] = ()
 
     def at(self, values: tuple[float, ...], dimension: int) -> Array:
         """A number of each mode -> one for each of d dimensions: its mean over an equal share of the modes."""
@@ -59,6 +62,17 @@ class InputSpectrum:
             theta = theta * _SIGNS[:indices, np.arange(dimension) % 4]
         left, _, right = np.linalg.svd(theta, full_matrices=False)
         return np.asarray(left @ right)  # the nearest orthonormal ones
+
+    def spikes(self, theta: Array, drawn: Array) -> Array:
+        """Directions of the spike [q, d], of target directions theta [m, d] and normal vectors drawn [R, d]; about
+        orthonormal.
+        """
+        assert self.along is not None
+        units, found = drawn / np.linalg.norm(drawn, axis=1)[:, None], []
+        for along, random in zip(self.along, self.random, strict=True):
+            parts = np.array([self.at(part, theta.shape[1]) for part in (*along, *random)])
+            found.append(np.einsum("id,id->d", parts, np.concatenate([theta, units])))
+        return np.array(found)
 
     def _lengths(self, row: tuple[float, ...], dimension: int) -> Array:
         """The root of the part of |theta|^2 in each dimension, with the sign of the coefficients there."""

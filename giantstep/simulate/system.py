@@ -145,7 +145,6 @@ class FiniteSystem:
             len(self.same_batch) in (0, len(self.steps)) and self.same_batch[:1] in ((), fresh[:1]),
             f"same_batch needs one entry for each step, the first one False, got {self.same_batch!r}",
         )
-        _require(len(self.steps) < 2 or self.inputs is None, "of inputs with a covariance one step is simulated")
         _require(
             self.biases is None or len(self.biases) == len(self.values) and not self.trained_bias,
             "biases are one for each block, and none is trained beside them",

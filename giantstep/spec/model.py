@@ -134,7 +134,7 @@ class Model(Table):
         """Raises BadInput for fields that do not go together."""
         if self.earlier_steps and self.step is None:
             raise BadInput("the model has earlier steps and no last one", "give the last one as step")
-        check_several(self.steps, structured=self.inputs is not None)
+        check_several(self.steps)
         if self.step is not None and self.spike is not None:
             raise BadInput("the model has both [step] and [spike]", "keep one of them, or neither")
         if self.network.readout.biases is not None:
@@ -157,14 +157,12 @@ class Model(Table):
 
     def _check_biases(self) -> None:
         """Raises BadInput where blocks with biases of their own have no law."""
-        structured = self.inputs is not None and self.step is not None
         reasons = {
             "network.bias is trained, which is one bias for all neurons": self.network.trains_bias,
             "step.exponent is below 1/2, where the features are those of untrained neurons of one bias": any(
                 step.exponent < 0.5 for step in self.steps
             ),
             f"step.bulk = {self.bulk!r} is known for neurons of one bias": self.bulk in ("trained", "matrix"),
-            "a step on inputs with a covariance is known for neurons of one bias": structured,
         }
         biases = list(self.network.readout.biases or ())
         hint = 'give step.bulk = "isotropic", or leave network.readout.biases out'

@@ -58,11 +58,8 @@ class Step(Table):
             )
 
 
-def check_several(steps: tuple[Step, ...], *, structured: bool) -> None:
-    """What several steps have no law for. Raises BadInput.
-
-    structured: whether the inputs have a covariance of their own.
-    """
+def check_several(steps: tuple[Step, ...]) -> None:
+    """What several steps have no law for. Raises BadInput."""
     if len(steps) > MOST_STEPS:
         raise BadInput(f"the model has {len(steps)} steps", f"give at most {MOST_STEPS}")
     if steps and steps[0].batch == "same":
@@ -90,19 +87,15 @@ def check_several(steps: tuple[Step, ...], *, structured: bool) -> None:
                 + ("a bulk is given after one step only" if step.bulk == "matrix" else "it is that of the last step"),
                 'give the last step bulk = "trained", or leave it out for rows without direction ("isotropic")',
             )
-    if structured:
-        raise BadInput(
-            "the model has [inputs] and several steps: of inputs with a covariance one step is known",
-            "give one [step], or leave the table [inputs] out",
-        )
 
 
 def check_with_inputs(step: Step | None) -> None:
     """What no spectral law of structured inputs is known for. Raises BadInput."""
     if step is not None and step.bulk == "trained":
         raise BadInput(
-            'step.bulk = "trained" has no law for structured inputs: what the samples of the step add to the rows has '
-            "the covariance of the inputs on both sides of theirs, and shares no eigenvectors with it",
+            'step.bulk = "trained" has not been derived for structured inputs: what the samples of the step add to '
+            "the rows has the covariance of the inputs on both sides, so that the resolvent of the rows is another one "
+            "at every eigenvalue",
             'use step.bulk = "isotropic", rows whose covariance at an eigenvalue is the mean of that, or leave the '
             "table [inputs] out",
         )

@@ -14,10 +14,11 @@ import numpy as np
 from generated.runtime.evaluation import Numbers, Stage
 from generated.runtime.unknowns import RESIDUAL
 from giantstep.law.given_bulk import given_law
+from giantstep.law.input_law import input_law
 from giantstep.law.kind import bulk_kind
 from giantstep.law.rows_of_blocks import RowsOfBlocks
 from giantstep.law.spike import states_after_steps
-from giantstep.law.structured_inputs import input_law, norms_of_isotropic_rows
+from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.exchange import Room, exchange_of

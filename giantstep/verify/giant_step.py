@@ -101,6 +101,20 @@ def first_step_moments(network: Network, target: Target) -> StepMoments:
 
 
 @dataclass(frozen=True)
+class Gained:
+    """What the rows of each block gain along the v_j [K, q], along what these leave of the theta_i [K, m] and along the
+    noise of the batch [K, r]; their bulk along itself [K], and squared across it [K]. lower [m, m]: theta_i in these.
+    """
+
+    along: Array
+    across: Array
+    common: Array
+    drift: Array
+    spread: Array
+    lower: Array
+
+
+@dataclass(frozen=True)
 class _Label:
     """Moments of the noisy label given kappa, over its nodes: E y, E y^2 [N], E y t_i [m, N]."""
 
@@ -177,7 +191,8 @@ class _Read:
         return found
 
 
-def _after_one(network: Network, rows: Rows, step: Step, target: Target) -> Rows:
+def gained(network: Network, rows: Rows, step: Step, target: Target) -> Gained:
+    """What a step adds to rows, in whitened inputs."""
     read, rate, values = _Read.of(network, rows, target), step.learning_rate / network.width, network.readout.values
     nodes = _nodes_of(read)
     found = nodes.values @ nodes.weight
@@ -188,10 +203,15 @@ def _after_one(network: Network, rows: Rows, step: Step, target: Target) -> Rows
     first = (q + m + 2) * blocks
     noise = np.sqrt(nodes.weight / step.samples) * nodes.values[first : first + blocks]  # not squared, for its digits
     common = np.asarray(np.linalg.qr(noise.T, mode="r")).T
-    means = np.concatenate([rows.loadings + by[:, None] * along, by[:, None] * across, by[:, None] * common], axis=1)
-    overlaps = np.concatenate([rows.overlaps, read.law.lower.T, np.zeros((common.shape[1], m))])
-    variances = rows.variances * (1.0 + by * bend) ** 2 + by**2 * spread / step.samples
-    return along_the_target(means, overlaps, variances)
+    means = by[:, None] * along, by[:, None] * across, by[:, None] * common
+    return Gained(*means, by * bend, by**2 * spread / step.samples, read.law.lower)
+
+
+def _after_one(network: Network, rows: Rows, step: Step, target: Target) -> Rows:
+    gain = gained(network, rows, step, target)
+    means = np.concatenate([rows.loadings + gain.along, gain.across, gain.common], axis=1)
+    overlaps = np.concatenate([rows.overlaps, gain.lower.T, np.zeros((gain.common.shape[1], target.indices))])
+    return along_the_target(means, overlaps, rows.variances * (1.0 + gain.drift) ** 2 + gain.spread)
 
 
 def _nodes_of(read: _Read) -> Nodes:

@@ -13,7 +13,7 @@ import numpy as np
 from derive.directions import weight_name
 from giantstep.spec.model import Model
 from giantstep.verify.conditional_law import rest_of_target
-from giantstep.verify.giant_step import Rows, along_the_target, first_step_moments, given_spike
+from giantstep.verify.giant_step import Rows, along_the_target, first_step_moments, gained, given_spike
 
 Array = np.ndarray
 _NOTHING = 1e-7  # of a unit vector: what is left of it beside others is rounding
@@ -28,12 +28,14 @@ class InputSpectrum:
 
 
 def input_spectrum(model: Model) -> InputSpectrum:
-    """Of a model with [inputs], in which a step is the first. Raises NotEvaluable."""
+    """Of a model with [inputs]. Raises NotEvaluable."""
     assert model.inputs is not None
     x, trace, products = model.inputs.spectrum(model.target.indices)
     sizes, basis = np.linalg.eigh(np.moveaxis(products, -1, 0))
     theta = np.moveaxis(basis * np.sqrt(np.maximum(sizes, 0.0))[:, None], 0, -1)  # [m, m, J]
-    if model.step is not None:
+    if model.earlier_steps or model.step is not None and model.network.readout.biases is not None:
+        loadings, v, covariance = _after_steps(model, x, trace, theta)
+    elif model.step is not None:
         loadings, v, covariance = _after_step(model, x, trace, theta)
     else:
         loadings, v, covariance = _given(model, x, trace, theta)
@@ -66,6 +68,31 @@ def _after_step(model: Model, x: Array, trace: Array, theta: Array) -> tuple[Arr
     if strength == 0.0:
         return np.zeros((len(values), 1)), _without_direction(1, theta, trace), rows
     return values[:, None] * sign * strength, sign * (push / length)[None], rows
+
+
+def _after_steps(model: Model, x: Array, trace: Array, theta: Array) -> tuple[Array, Array, Array]:
+    """Loadings [K, q], the spike [q, m + r, J] and covariances [K, J] of rows after several steps.
+
+    Rows before them have no mean; every batch adds directions of its own.
+    """
+    blocks, m = len(model.network.readout.values), len(theta)
+    loadings, v, covariance = np.zeros((blocks, 0)), np.zeros((0, m, len(x))), np.tile(x, (blocks, 1))
+    for step in model.steps:
+        overlaps, target = np.einsum("qaj,maj->qm", v, theta), model.target
+        gain = gained(model.network, Rows(loadings, overlaps, covariance @ trace), step, target)
+        along = np.einsum("bq,qaj->baj", gain.along, v)
+        along += np.einsum("bi,iaj->baj", gain.across, _beside(theta, v, overlaps))
+        noise = gain.common[:, :, None] * np.sqrt(trace)
+        means = np.concatenate([np.einsum("bq,qaj->baj", loadings, v) + x * along, x * noise], axis=1)
+        covariance = covariance * (1.0 + gain.drift[:, None] * x) ** 2 + gain.spread[:, None] * x**2
+        theta = np.concatenate([theta, np.zeros((m, *noise.shape[1:]))], axis=1)
+        basis, coordinates = np.linalg.qr(means.reshape(blocks, -1).T)
+        turned = along_the_target(coordinates.T, basis.T @ theta.reshape(m, -1).T, covariance @ trace)
+        loadings = turned.loadings
+        v = (np.linalg.pinv(loadings) @ means.reshape(blocks, -1)).reshape(-1, *means.shape[1:])
+    if not len(v):
+        return np.zeros((blocks, 1)), _without_direction(1, theta[:, :m], trace), covariance
+    return loadings, v, covariance
 
 
 def _given(model: Model, x: Array, trace: Array, theta: Array) -> tuple[Array, Array, Array]:

@@ -83,14 +83,14 @@ def exact_checks(model: Model) -> Iterator[Check]:
     yield from function_checks(scalar_function(model.network.activation), problem.blocks, "the activation")
     if problem.link is not None:
         yield from function_checks(scalar_function(model.target.mean_link), (problem.link,), "the link")
-    if model.step is not None and model.bulk not in ("matrix", "inputs"):  # they have variances of their own
+    if model.bulk == "inputs":
+        yield from input_checks(model)
+    elif model.step is not None and model.bulk != "matrix":  # rows that are given have variances of their own
         giant = at_strength(model, 1)  # a step below the giant one is the same map at another rate
         first = replace(giant, step=giant.steps[0], earlier_steps=())
         if first.network.readout.biases is None:
             yield step_check(first, problem_of(first))
         yield from further_step_checks(giant)
-    if model.bulk == "inputs":
-        yield from input_checks(model)
     yield from solution_checks(model)
 
 

@@ -169,7 +169,6 @@ def test_checks_hold() -> None:
         ({"network.bias": "trained"}, "one bias for all neurons"),
         ({"step.bulk": "trained"}, "known for neurons of one bias"),
         ({"step.exponent": 0.3}, "below 1/2"),
-        ({"inputs": {"capacity": 0.4, "modes": 10, "source": 0.3}}, "inputs with a covariance"),
         ({"network.readout.biases": [0.1]}, "one bias for each block"),
     ],
 )

@@ -14,7 +14,8 @@ import pytest
 from scipy.optimize import brentq
 
 import giantstep as gs
-from giantstep.law.structured_inputs import input_law, norms_of_isotropic_rows
+from giantstep.law.input_law import input_law
+from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.spec.model import Model
 
 Array = np.ndarray

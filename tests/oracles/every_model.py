@@ -73,6 +73,7 @@ def every_model(matrix: str, of_two: str) -> dict[str, Model]:
         ),
         "structured inputs": _model("tanh", "tanh", target={"noise": 0.1}, inputs=lumps),
         "structured inputs, step": _model("relu", "relu", network={"readout": TWO}, step=STEP, inputs=lumps),
+        "structured inputs, two steps": _model("tanh", "tanh", target={"noise": 0.1}, step=[STEP, STEP], inputs=lumps),
         "structured inputs, two indices": _model("erf", "z1 + z1*z2", step=STEP, inputs=crossed),
         "structured inputs, rank 2": _model("erf", "tanh", network={"readout": ALIKE}, spike=RANK_2, inputs=lumps),
         "exponent": _model("tanh", SMOOTH, network={"readout": TWO}, step={**STEP, "exponent": 0.3}),

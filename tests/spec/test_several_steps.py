@@ -45,7 +45,6 @@ def test_keys_of_one_step_and_of_all() -> None:
         ({"step.2.samples": -1.0}, "step 2 of 2: step.samples = -1.0"),
         ({"step.1.bulk": "trained"}, "it is that of the last step"),
         ({"step.1.exponent": 0.3}, "each has to be a giant one"),
-        ({"inputs": {"eigenvalues": [2.0, 0.2]}}, "several steps"),
     ],
 )
 def test_what_is_refused(change: dict[str, object], words: str) -> None:
