@@ -4,15 +4,16 @@ eigenvalue [J]: of the covariance of the inputs, of mean one; law_tr [J]: weight
 products of the target's directions there; u [K]: readout values at initialisation. Directions are linear combinations
 of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without direction, by ``random`` [q, q, J];
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
+A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature ca4a11466c291b1d, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 28019bfdad36992f, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ca4a11466c291b1dbc3d8d50dc4e26c6ff779b59db67d4a6553fc6e6cff53c22"
+SIGNATURE = "28019bfdad36992fe22e64ff7e9487ba1ce01a5c74c44c232a21aa5ac5fc6148"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):
@@ -87,3 +88,27 @@ def products(law_tr, law_theta, along, random, other_along, other_random):
         np.einsum('abx,fbx->afx', law_theta, other_along), along)
     )
     return law
+
+
+def rows_after_gradient(eigenvalue, law_tr, Sigma, delta, varsigma):
+    """Covariances [K, J] that a further step leaves of those before it, not yet over their means; the means."""
+    moved = ((1.0 + np.einsum('b,x->bx', delta, eigenvalue))**2)*Sigma + np.einsum('x,b->bx', eigenvalue**2, varsigma)
+    c = (
+        np.einsum('bx,x->b', ((1.0 + np.einsum('b,x->bx', delta, eigenvalue))**2)*Sigma + np.einsum('x,b->bx',
+        eigenvalue**2, varsigma), law_tr)
+    )
+    return moved, c
+
+
+def means_after_gradient(eigenvalue, L, P, across, noise, along, random, rest_along, rest_random):
+    """Parts of the means of the blocks after it, [K, m, J], [K, q, J], and along its own noise [K, K, J]."""
+    mean_along = (
+        np.einsum('bjx,x->bjx', np.einsum('ba,ajx->bjx', P, along) + np.einsum('ba,ajx->bjx', across, rest_along),
+        eigenvalue) + np.einsum('ba,ajx->bjx', L, along)
+    )
+    mean_random = (
+        np.einsum('bkx,x->bkx', np.einsum('ba,akx->bkx', P, random) + np.einsum('ba,akx->bkx', across, rest_random),
+        eigenvalue) + np.einsum('ba,akx->bkx', L, random)
+    )
+    fresh = np.einsum('x,bn->bnx', eigenvalue, noise)
+    return mean_along, mean_random, fresh

@@ -9,11 +9,12 @@ from typing import Annotated, ClassVar
 import numpy as np
 
 from derive.language.links import MAX_INDICES
+from giantstep.spec.covariance_file import eigenvalues_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import is_linear
 from giantstep.spec.matrix import Matrix, NumbersOrMatrix, Rows
 from giantstep.spec.tables import Table, shown_plainly
-from giantstep.spec.validate import Count, Number, Numbers, Optional
+from giantstep.spec.validate import Count, FileName, Number, Numbers, Optional
 
 Array = np.ndarray
 MAX_MODES = 4000
@@ -30,8 +31,9 @@ class Inputs(Table):
     """Inputs x = Sigma^(1/2) g, g standard normal; the link sees z_i = theta_i.g of orthonormal theta_i.
 
     The spectrum of Sigma, divided by its mean: ``eigenvalues``, each held by a share ``weights`` of the input
-    dimensions (equal ones where left out); or a power law, j^-capacity for j = 1 ... modes. The target's direction has
-    the coefficients ``target`` along them, or j^-source; left out, it has no preferred place.
+    dimensions (equal ones where left out); or those of the ``file``, which has a list of them, or the covariance matrix
+    (the largest first); or a power law, j^-capacity for j = 1 ... modes. The target's direction has the coefficients
+    ``target`` along them, or j^-source; left out, it has no preferred place.
 
     Of several indices ``target`` is a list of one row for each, which are orthogonal to each other: coefficients along
     one eigenvector of each eigenvalue, which may be given several times. One list, or ``source``, is for all of them:
@@ -49,6 +51,7 @@ class Inputs(Table):
     capacity: Annotated[
         float | None, Optional(Number("the exponent of eigenvalues j^-capacity", low=0.0, high=20.0))
     ] = None
+    file: Annotated[str | None, FileName(".npy")] = None
     modes: Annotated[int, Count("the number of eigenvalues of the power law", 1, MAX_MODES)] = _MODES
     target: Annotated[tuple[float, ...] | Rows | None, Optional(_TARGET)] = None
     source: Annotated[float | None, Optional(Number("the exponent of coefficients j^-source", low=0.0, high=20.0))] = (
@@ -57,16 +60,28 @@ class Inputs(Table):
 
     def check(self) -> None:
         """Raises BadInput where the spectrum is given twice or not at all, and for lists of different lengths."""
-        if (self.eigenvalues is None) == (self.capacity is None):
-            given = "neither" if self.capacity is None else "both"
+        given = [name for name in ("eigenvalues", "capacity", "file") if getattr(self, name) is not None]
+        if len(given) != 1:
+            words = "both of eigenvalues and capacity" if given == ["eigenvalues", "capacity"] else " and ".join(given)
             raise BadInput(
-                f"[inputs] has {given} of eigenvalues and capacity",
-                "give eigenvalues = [2.0, 0.5], or capacity = 0.4 for the power law j^-0.4",
+                f"[inputs] has {words or 'neither of eigenvalues and capacity'}",
+                'give one of eigenvalues = [2.0, 0.5], file = "covariance.npy", and capacity = 0.4 for the power law '
+                "j^-0.4",
             )
         if self.target is not None and self.source is not None:
             raise BadInput("[inputs] has both target and source", "keep the list of coefficients or the power law")
         if self.weights is not None and self.eigenvalues is None:
             raise BadInput("inputs.weights are the shares of inputs.eigenvalues, which are missing", "give both")
+        if self.file is None:  # how many eigenvalues a file has is known when it is read
+            self._check_lengths()
+        for name, row in zip(self._names(), self.rows(), strict=True):
+            if not any(row):
+                raise BadInput(f"inputs.{name} is zero", "one coefficient must not be zero")
+        self._check_orthogonal()
+        if self.weights is not None and abs(math.fsum(self.weights) - 1.0) > 1e-9:
+            raise BadInput(f"inputs.weights sum to {math.fsum(self.weights):.12g}", "they must sum to 1")
+
+    def _check_lengths(self) -> None:
         rows = dict(zip(self._names(), self.rows(), strict=True))
         lists = rows if self.weights is None else {"weights": self.weights, **rows}
         for name, values in lists.items():
@@ -75,16 +90,12 @@ class Inputs(Table):
                     f"inputs.{name} has {len(values)} entries, and there are {self.count} eigenvalues",
                     "give one for each eigenvalue",
                 )
-        for name, row in rows.items():
-            if not any(row):
-                raise BadInput(f"inputs.{name} is zero", "one coefficient must not be zero")
-        self._check_orthogonal()
-        if self.weights is not None and abs(math.fsum(self.weights) - 1.0) > 1e-9:
-            raise BadInput(f"inputs.weights sum to {math.fsum(self.weights):.12g}", "they must sum to 1")
 
     @property
     def count(self) -> int:
         """The number of eigenvalues."""
+        if self.file is not None:
+            return len(eigenvalues_of(self.file, MAX_MODES))
         return self.modes if self.eigenvalues is None else len(self.eigenvalues)
 
     def rows(self) -> Rows:
@@ -130,10 +141,15 @@ class Inputs(Table):
 
     def eigenvalues_and_weights(self) -> tuple[Array, Array]:
         """(eigenvalues of mean one, weights of the trace), each [modes]."""
+        if self.file is not None:
+            self._check_lengths()
         order = np.arange(1.0, self.count + 1.0)
         weights = np.full(self.count, 1.0 / self.count) if self.weights is None else np.array(self.weights)
         weights = weights / weights.sum()
-        raw = order ** -float(self.capacity or 0.0) if self.eigenvalues is None else np.array(self.eigenvalues)
+        if self.file is not None:
+            raw = eigenvalues_of(self.file, MAX_MODES)
+        else:
+            raw = order ** -float(self.capacity or 0.0) if self.eigenvalues is None else np.array(self.eigenvalues)
         return raw / (weights @ raw), weights
 
     def spectrum(self, indices: int) -> tuple[Array, Array, Array]:

@@ -239,9 +239,12 @@ class Model(Table):
 
     def _beside(self, folder: str) -> Self:
         """With the files it names looked for in a folder."""
-        if self.step is None or self.step.matrix is None:
-            return self
-        return replace(self, step=replace(self.step, matrix=os.path.join(folder, self.step.matrix)))
+        step, inputs = self.step, self.inputs
+        if step is not None and step.matrix is not None:
+            step = replace(step, matrix=os.path.join(folder, step.matrix))
+        if inputs is not None and inputs.file is not None:
+            inputs = replace(inputs, file=os.path.join(folder, inputs.file))
+        return self if (step, inputs) == (self.step, self.inputs) else replace(self, step=step, inputs=inputs)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

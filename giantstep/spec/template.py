@@ -22,6 +22,7 @@ _EXAMPLES = {
     "inputs.eigenvalues": "[2.0, 0.5]",
     "inputs.weights": "[0.3, 0.7]",
     "inputs.capacity": "0.4",
+    "inputs.file": '"covariance.npy"',
     "inputs.target": "[1.0, 0.5]",
     "inputs.source": "0.3",
 }

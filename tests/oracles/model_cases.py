@@ -58,7 +58,7 @@ NUMBERS: dict[str, tuple[float, float]] = {
 }
 EXPRESSIONS = ("network.activation", "target.link")
 CHOICES = {"step.bulk": "isotropic", "step.batch": "fresh", "network.initialisation": "sphere"}
-FILES = ("step.matrix",)  # tests/law/test_given_bulk.py
+FILES = ("step.matrix", "inputs.file")  # tests/law/test_given_bulk.py, test_covariance_file.py
 LOSSES = ("fit.loss", "fit.loss.delta", "fit.loss.tau", "fit.loss.epsilon", "fit.loss.trials")
 LISTS = ("network.readout.values", "network.readout.fractions")
 MATRICES = ("spike.loadings",)  # tests/spec/test_rank.py

@@ -50,6 +50,7 @@ EXAMPLES: Mapping[str, str] = {
     "inputs.eigenvalues": "[2.0, 0.2]",
     "inputs.weights": "[0.3, 0.7]",
     "inputs.capacity": "0.4",
+    "inputs.file": '"covariance.npy"',
     "inputs.modes": "600",
     "inputs.target": "[[1.0, 0.5], [0.5, -1.0]]",
     "inputs.source": "0.3",
