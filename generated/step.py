@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature acd2fdf2d6a417a1, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature c95168cfb7225d8f, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "acd2fdf2d6a417a1e240b282281b9ec4c6a1cc24c03468f7e83ff38416cb5d84"
+SIGNATURE = "c95168cfb7225d8f4a9b084af64dfe8bd0d650beed037b66823d165c10cfce47"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 9af3edbd320b6c74, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 374bfeb31f8db1dd, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "9af3edbd320b6c742fffc47188aae44f5a01379867c2253f065d451066188ead"
+SIGNATURE = "374bfeb31f8db1dd6d2d57dc5141677bb042c352359185f45d7048b8e1649cec"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -98,7 +98,26 @@ def real_zeros(argument: Any, z: sympy.Symbol, reach: int = 0) -> list[Any]:
         for inner in _preimages(numerator, sympy.S.Zero, argument, reach):
             zeros |= set(real_zeros(numerator.args[0] - inner, z, reach))
         return _sorted(zeros)
+    if numerator.subs(z, 0) == 0 and _direction(numerator, z):
+        return [sympy.S.Zero]
     raise _unsplittable(argument)
+
+
+def _direction(expression: Any, z: sympy.Symbol) -> int:
+    """1 for a sum of terms that all rise with z, -1 where all fall; 0 where that is not seen."""
+    directions = {_of_term(term, z) for term in sympy.Add.make_args(sympy.expand(expression)) if term.has(z)}
+    return directions.pop() if len(directions) == 1 else 0
+
+
+def _of_term(term: Any, z: sympy.Symbol) -> int:
+    """The same of a number times an odd power of z, or times a rising function of what rises or falls."""
+    factor, rest = term.as_independent(z, as_Add=False)
+    sign = 0 if factor.is_real is not True else int(sympy.sign(factor))
+    power, exponent = rest.as_base_exp()
+    if power == z and exponent.is_Integer and exponent > 0:
+        return sign if exponent % 2 == 1 else 0
+    rises = isinstance(rest, (sympy.tanh, sympy.erf, NormalCdf, sympy.exp, sympy.sinh, sympy.atan))
+    return sign * _direction(rest.args[0], z) if rises else 0
 
 
 def _polynomial_zeros(numerator: Any, z: sympy.Symbol, argument: Any) -> list[Any]:

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c66df96007681e17, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 3dc936da4bb4822b, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c66df96007681e17b6b488a667e6c1da7ea4bbf2e990c6056a1e57ba059c20c8"
+SIGNATURE = "3dc936da4bb4822b6e6a68108cee08e2ff928c769de0315e311cbfc7cb4ae20b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

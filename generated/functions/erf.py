@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7c5aa3cc81ca0be1, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature ed6288f3c2a51946, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "7c5aa3cc81ca0be1461e4394a02bcfa26a091f451724b5fec32f5b748a6d326f"
+SIGNATURE = "ed6288f3c2a519460a7207bee1831d0daebff60eeb334198135b4dd7fc11f856"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c8c08d360e589f60, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature d854d7599ae3d75d, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "c8c08d360e589f601f10690112c6d4365780c86a945a8caf9302d88b3abc2910"
+SIGNATURE = "d854d7599ae3d75d7400d5f417773f28804e9f88ced968e8a28ab0ef9ec0cd1f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c37fe5e1f417133c, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature bf09b5b1968af44f, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "c37fe5e1f417133c0a6e30fa6737db2fd8837d86fee543287afa333315b772cc"
+SIGNATURE = "bf09b5b1968af44f2b8c016829e0f250730ee13bc55c4b9c1f2f03df3ab67dac"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

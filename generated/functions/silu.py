@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fe56b3c091e19bc7, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 4990b0cd12879f6c, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "fe56b3c091e19bc74a870db0243f67aede569790db7cd5baa2e981b0b2fa1476"
+SIGNATURE = "4990b0cd12879f6c9794d1a8d90a416e80307502705195be6dca848b25f8c0ba"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

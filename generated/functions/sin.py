@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d2dd38659058b676, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 74262477c639163b, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "d2dd38659058b6766d532c3674eef431d6c39313078e6d2dceb2baf8f70e32e7"
+SIGNATURE = "74262477c639163bbf8678f714ff24bf1661358d915ece0a057643c36ead80e7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c913131e05363a72, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 612e3256a851fa8c, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c913131e05363a72b16922e2b331a4b255bb4f3f84f5dee9ae2b5686503d2628"
+SIGNATURE = "612e3256a851fa8cb51d170cbd372a6e5b62353bfde3b56322c6bb44998ceefb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

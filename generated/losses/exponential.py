@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1ed5c2da9ee0af01, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature e5014e95a4cbde41, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "1ed5c2da9ee0af016d0f8eb2149fd2b1ccda5d6ba6be65e7dbd4bbb3f807bd1c"
+SIGNATURE = "e5014e95a4cbde416e116ea75b3730bc426366fca9dd6429f2be018c26c6e10f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature be990540db9051a1, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 9eec2e214fb93366, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "be990540db9051a1581104773a0312ea3a6880fabb205aa38275fc3bb6bcfa23"
+SIGNATURE = "9eec2e214fb93366b51641e868d655f9e62c99364c681027dedf2820a4240754"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature a85f73ee52b28245, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 02928a89cb23f2be, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "a85f73ee52b2824515fa547540bdd996c1f2272fb75e6a84fbf8c7462a5f6456"
+SIGNATURE = "02928a89cb23f2be27acdb4bc659efcf4c2ee5d194bf4c85adc17000a506655c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a01f9ab267177f2b, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature af2bf96b87a20f10, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "a01f9ab267177f2b7fc4779af36b9b78d5cd5baa4cbfec2166f5ee3b519558f9"
+SIGNATURE = "af2bf96b87a20f10e2649368f4d4ef242cfbaa76409b289b73bdf524dfc2300f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

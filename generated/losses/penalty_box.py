@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature ef7b95650b1231dc, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature dff992e70ebc881b, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "ef7b95650b1231dcbc20860ce6f8613697008111f42b03e5c0f299c224c7f78f"
+SIGNATURE = "dff992e70ebc881b63ba8cb69c497469e78bb8e379c6b4432f66e0426f262135"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature bcc925d9f13454f0, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 2b77b6c64d61cbbe, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "bcc925d9f13454f0dac94791198cf6ad6cd8fb672ee4d29bbbc9daa081d667bf"
+SIGNATURE = "2b77b6c64d61cbbe9629511688e7176ebc63c2b6c6b9ece92be3449c2cf04a70"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature f6791ede227f87b0, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature b893b3767c5b2be0, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "f6791ede227f87b069f3037c2344c4b9287d99064029207ac087a754816a63a6"
+SIGNATURE = "b893b3767c5b2be07c17ca6e2ab4cee5f192013964a1d7823ddc56757100c593"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 8b18543aeb1e4daa, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature be126c8c1e0e5371, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "8b18543aeb1e4daaa6989942bae1d199de9f7dfe5649a4bfcae9bd6ea3b50412"
+SIGNATURE = "be126c8c1e0e5371f8e29403e795d460460cb25e2c2a023a94eebfec83587c3b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature a0e5f34d5ae933cd, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 1201d418df682f16, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "a0e5f34d5ae933cd1d7a9a4978d47e04370c8b188d4eac377409fc59c3462169"
+SIGNATURE = "1201d418df682f16db6d0dbbce4e0feefb7a1f1c0bb42b8a73c74a4e6b8748c8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 589dffbdc298a16e.
+Generated; do not edit. Signature 81b5ba281094700d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "589dffbdc298a16e934e4ea770023b7e602c13f4aa9551de67eaa3cfb2db320f"
+SIGNATURE = "81b5ba281094700da1c6a1e71cc3b79d4ba7d3af2657d5e75aa62f869c3822cf"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 65127e586685c707.
+Generated; do not edit. Signature 8b953eff9753b73a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "65127e586685c7074d84e50c65222c1e672787b27e378df358d944c890eee235"
+SIGNATURE = "8b953eff9753b73a9acace526982ef76c3cd755f543e1f71a607984e473beb72"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

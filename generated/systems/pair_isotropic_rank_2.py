@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8975004f44481488, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 22f872a249b67437, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "8975004f44481488d4c4eb38c0fad28e24209636391f3dd10206439b17dc66e4"
+SIGNATURE = "22f872a249b67437eae6bb1a2032f4e48a7e48012a809ca42a614e753e57786a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

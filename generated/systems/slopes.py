@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ae24dc6c9c66048c.
+Generated; do not edit. Signature 68482f71ee8bafa2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ae24dc6c9c66048cdf15db4ebe18d3f5530da3eda3a96a17e93ab9cf64d34151"
+SIGNATURE = "68482f71ee8bafa22beeb25c9c360f5f1b845349032b2d1640d865d80d645ed3"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a608ff506580694a.
+Generated; do not edit. Signature fbbed976eb26a955.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a608ff506580694a0bd83a643fde5c58679526231c921bdad11880bbfd29abc9"
+SIGNATURE = "fbbed976eb26a9550caef24e221514afc499a17515b981d53f16360ddb7fe91d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

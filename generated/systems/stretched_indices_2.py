@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature f946e9caf7755b15.
+Generated; do not edit. Signature 358ff08273f715cc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f946e9caf7755b15702849c16c6d528b426e2bcb4f4a7133b702dfa382f6d67e"
+SIGNATURE = "358ff08273f715cc4475b56136057e4ac4904332bbfb6c8af66ff50cbf79f39d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import sympy
 
+from derive.gaussian.breakpoints import real_zeros
 from derive.gaussian.numeric import mpmath_function
 from derive.language.catalogue import REGISTERED
 from derive.language.grammar import ExpressionError
@@ -15,6 +16,7 @@ PARITY = {
     "even": {"abs", "cos", "quadratic"},
     "none": {"step", "relu", "leaky_relu", "gelu", "silu", "softplus"},
 }
+Z = sympy.Symbol("z", real=True)
 BREAKPOINTS = {
     "sign": (0,),
     "step": (0,),
@@ -133,3 +135,15 @@ def test_values_where_two_polynomials_cross_at_irrational_roots() -> None:
     np.testing.assert_allclose(found, [(root, root**3) for root in roots], rtol=1e-12)
     above = scalar_function("relu(z**3 - 3*z + 1)")
     assert max(abs(sympy.N(value, 30)) for value in above.at_breakpoints()) < 1e-28
+
+
+@pytest.mark.parametrize("rising", [2 * sympy.tanh(Z) + Z / 2, -sympy.sinh(Z) - Z**3, sympy.exp(Z) + Z - 1])
+def test_a_sum_of_what_rises_has_one_zero(rising: sympy.Expr) -> None:
+    assert real_zeros(rising, Z) == [0]
+
+
+@pytest.mark.parametrize("other", [2 * sympy.tanh(Z) - Z / 2, Z**2 + sympy.tanh(Z)])
+def test_zeros_beside_that_at_zero_are_not_forgotten(other: sympy.Expr) -> None:
+    """Both vanish at zero and once or twice more."""
+    with pytest.raises(ExpressionError, match="could not be found exactly"):
+        real_zeros(other, Z)
