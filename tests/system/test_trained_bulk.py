@@ -64,9 +64,11 @@ def solved(name: str) -> Result:
 
 @pytest.mark.parametrize("name", MODELS)
 def test_solutions_are_certified(name: str) -> None:
-    """The free energy is the training loss, which does not know how the order parameters were found."""
+    """The free energy is the training loss, which does not know how the order parameters were found. A Newton step that
+    is shorter than a tenth of the tolerance is not made: as much of the equations may remain.
+    """
     result = solved(name)
-    assert result.residual < 1e-12 and result.quadrature_error < 1e-10
+    assert result.residual < 1e-11 and result.quadrature_error < 1e-10
     assert result.free_energy == pytest.approx(result.training_loss, rel=1e-10)
     isotropic = solve(result.model.replace({"step.bulk": "isotropic"}))
     assert abs(result.test_error / isotropic.test_error - 1.0) > 0.005
