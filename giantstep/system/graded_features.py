@@ -210,7 +210,8 @@ def _more_terms(centre: Block, rho: float) -> int:
         return 0
     found = averages(centre, np.array([centre.term.offset]), _FIRST)[:, 0]
     scaled = np.abs(found) * math.sqrt(centre.variance) ** np.arange(_FIRST + 1) / root_factorials(_FIRST)
-    share = float((scaled * rho ** np.arange(_FIRST + 1)).max()) / (rho * _typical(centre))
+    typical = _typical(centre)  # zero of a relu whose bias is far below
+    share = float((scaled * rho ** np.arange(_FIRST + 1)).max()) / (rho * typical) if typical > 0.0 else 0.0
     return math.ceil(math.log(share) / math.log(1.3 * rho)) if 0.0 < share < _CANCELS else 0
 
 

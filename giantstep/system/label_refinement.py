@@ -42,7 +42,7 @@ _WIDE = 0.5  # of panels whose weights are made to sum to their probability; tho
 _GRID, _BISECTIONS, _NEAR = 241, 48, 1e-6  # where a crossing is looked for, and the steps of its slope
 _AROUND = (-40.0, -4.0, 0.0, 4.0, 40.0)  # edges of panels about a crossing, in spreads
 _FAR = 40.0  # spreads from a kink at which an average does not feel it
-_NARROW = 0.1  # of t, what panels may miss
+_NARROW, _THIRDS, _STEP = 0.1, 30, 1e-3  # of t: what panels may miss; of a search for the least distance; of its bend
 
 
 @dataclass(frozen=True)
@@ -158,14 +158,15 @@ def _first(system: CoupledSystem) -> _Panels:
 def crossings(system: CoupledSystem) -> Array:
     """Places t [N, C] around which an average over the output turns: what no rule finds that does not look there.
 
-    Where the centre of the output passes the image of a kink, and some spreads of the output to either side; for a
-    smooth loss, where it passes zero. Rows are filled up with repeated places.
+    Where the centre of the output passes the image of a kink, or comes close to it and turns back, and some spreads of
+    the output to either side; for a smooth loss, where it passes zero. Rows are filled up with repeated places.
     """
     width = _width(system)
     grid = np.linspace(-_REACH, _REACH, _GRID)
     found = [np.zeros((len(width), 1))]
     for distance in _distances(system):
         values = distance(np.broadcast_to(grid, (len(width), _GRID)), np.arange(len(width)))
+        found.append(_turning_back(distance, values, width))
         owner, place = np.nonzero((values[:, 1:] > 0.0) != (values[:, :-1] > 0.0))
         low, high, rising = grid[place], grid[place + 1], values[owner, place + 1] > 0.0
         for _ in range(_BISECTIONS):
@@ -175,10 +176,7 @@ def crossings(system: CoupledSystem) -> Array:
         ends = (distance(np.clip(x, -_REACH, _REACH)[:, None], owner)[:, 0] for x in (low - _NEAR, low + _NEAR))
         with np.errstate(divide="ignore"):
             reach = np.minimum(2.0 * _NEAR * width[owner] / np.abs(np.subtract(*ends)), _REACH)
-        rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
-        places = np.zeros((len(width), int(rank.max(initial=-1)) + 1, len(_AROUND)))
-        places[owner, rank] = low[:, None] + reach[:, None] * np.array(_AROUND)
-        found.append(places.reshape(len(width), -1))
+        found.append(_in_rows(owner, low, reach, len(width)))
     return np.concatenate(found, axis=1)
 
 
@@ -186,6 +184,39 @@ def _width(system: CoupledSystem) -> Array:
     """On which distance from a kink an average over the output turns, at every node of kappa."""
     spread = _spread(system)
     return np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread
+
+
+def _in_rows(owner: Index, place: Array, reach: Array, count: int) -> Array:
+    """Edges about places, a row for each of so many nodes of kappa."""
+    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    places = np.zeros((count, int(rank.max(initial=-1)) + 1, len(_AROUND)))
+    places[owner, rank] = place[:, None] + reach[:, None] * np.array(_AROUND)
+    return places.reshape(count, -1)
+
+
+def _turning_back(distance: Distance, values: Array, width: Array) -> Array:
+    """Edges about places where the distance, known on the grid, is the least without passing zero, and is felt on a
+    part of t that panels may miss.
+    """
+    grid, size = np.linspace(-_REACH, _REACH, _GRID), np.abs(values)
+    inner = size[:, 1:-1]
+    least = (inner <= size[:, :-2]) & (inner < size[:, 2:]) & (values[:, :-2] * values[:, 2:] > 0.0)
+    owner, place = np.nonzero(least)
+    low, high = grid[place], grid[place + 2]
+
+    def at(t: Array) -> Array:
+        return np.abs(distance(t[:, None], owner)[:, 0])
+
+    for _ in range(_THIRDS):
+        third = (high - low) / 3.0
+        left = at(low + third) <= at(high - third)
+        low, high = np.where(left, low, low + third), np.where(left, high - third, high)
+    middle = 0.5 * (low + high)
+    bend = (at(middle - _STEP) + at(middle + _STEP) - 2.0 * at(middle)) / _STEP**2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = np.sqrt(2.0 * width[owner] / np.maximum(bend, 0.0))
+    felt = (at(middle) <= _FAR * width[owner]) & (reach < _NARROW)
+    return _in_rows(owner[felt], middle[felt], reach[felt], len(width))
 
 
 def _beside(system: CoupledSystem, breaks: Array) -> Array:

@@ -76,3 +76,12 @@ def test_averages_of_rounding_are_refused() -> None:
     }
     with pytest.raises(NotConverged, match="cancel to rounding"):
         gs.solve(gs.Model.from_dict(found))
+
+
+def test_values_that_hardly_differ_far_below_a_kink() -> None:
+    """relu is zero a deviation above its bias here, which its averages were compared with."""
+    network = {"activation": "relu", "width": 0.1, "bias": -1.5}
+    network["readout"] = {"values": [0.87, 0.8702], "fractions": [0.65, 0.35]}
+    spike, fit = {"strength": 1e-3, "alignment": 0.5, "bulk_variance": 1.0}, {"samples": 3.7, "ridge": 0.1}
+    found = {"network": network, "spike": spike, "target": {"link": "quadratic"}, "fit": {**fit, "loss": "huber"}}
+    assert gs.solve(gs.Model.from_dict(found)).residual < 1e-10
