@@ -13,8 +13,13 @@ CLOSE = 81 * 8 * 2.0**-52
 
 
 def exact(low: float, high: float, power: int) -> float:
+    """The moment by integration by parts, with 40 digits."""
     with mpmath.workdps(40):
-        return float(mpmath.quad(lambda t: t**power * mpmath.npdf(t), np.linspace(low, high, 20).tolist()))
+        a, b = mpmath.mpf(low), mpmath.mpf(high)
+        moments = [mpmath.ncdf(b) - mpmath.ncdf(a), mpmath.npdf(a) - mpmath.npdf(b)]
+        for n in (1, 2):
+            moments.append(n * moments[n - 1] + a**n * mpmath.npdf(a) - b**n * mpmath.npdf(b))
+        return float(moments[power])
 
 
 @pytest.mark.parametrize("nodes", [1, 2])
