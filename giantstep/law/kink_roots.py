@@ -22,11 +22,7 @@ _GOLDEN, _SECTIONS = 0.381966, 72  # steps that close in on the least gap betwee
 _STILL, _PROBES = 1e-13, 24  # relative changes that are rounding; places at which kinks are looked at
 _LARGEST = 8  # degree of a polynomial that is looked at
 _TOUCH = 1e-5  # two roots of one kink that come closer meet
-_OUTWARDS = (
-    1.0,
-    3.0,
-    REACH,
-)  # sizes of a root that panels end at: an integral turns fast where it runs off to infinity
+_OUTWARDS = (1.0, 3.0, REACH)  # sizes of a root that panels end at: integrals turn fast where it goes to infinity
 
 
 @dataclass(frozen=True)
@@ -212,10 +208,8 @@ class _Sheets:
             return np.empty((0, self.before.shape[1] if self.before.ndim == 2 else 0), dtype=bool)
         roots = np.concatenate(self.roots)
         pairs = [roots[a] > roots[b] for a in range(len(roots)) for b in range(a)]
-        bent = np.concatenate(
-            [roots[:0], *(each for each, curved in zip(self.roots, self.curved, strict=True) if curved)]
-        )
-        outwards = [row for size in _OUTWARDS for row in np.abs(bent) > size]
+        bent = [row for rows, curved in zip(self.roots, self.curved, strict=True) if curved for row in rows]
+        outwards = [np.abs(row) > size for size in _OUTWARDS for row in bent]
         return np.array([*np.isfinite(roots), *pairs, *self.before, *outwards])
 
     @property

@@ -27,12 +27,8 @@ ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that 
 LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
 _PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
-_REFINED, _AT_ONCE, _ROUNDED, _HELD = (
-    8,
-    3,
-    1e-9,
-    0.7,
-)  # how often at most, and an axis at once; of an error, what refining leaves where rounding holds it up
+_REFINED, _AT_ONCE, _ROUNDED = 8, 3, 1e-9  # how often at most, and an axis at once; of a whole number, rounding
+_HELD = 0.7  # of an error, what refining leaves where rounding holds it up
 _MEMORY = 1 << 27  # bytes of tables that are remembered
 _MOST = 4000  # nodes that are gone over without a compiler
 _DIGITS = 0.01  # of the rounding of double precision, what another kind of number has to have to be worth it
@@ -104,6 +100,8 @@ def refinements(error: float, wanted: float) -> int:
     """How often to refine an axis whose error falls exponentially with its nodes, to an error below the one wanted."""
     if error < wanted:
         return 0
+    if not 0.0 < wanted < error:  # errors that tell nothing
+        return 1
     longer = math.log(wanted) / math.log(error) if error < 1.0 else math.inf
     return max(1, math.floor(math.log(min(longer, FINER**_AT_ONCE)) / math.log(FINER) + _ROUNDED))
 

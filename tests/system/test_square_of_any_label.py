@@ -123,3 +123,8 @@ def test_an_axis_is_refined_as_often_as_its_error_asks() -> None:
     assert [refinements(error, 1e-10) for error in (1e-11, 0.9e-10, 1.1e-10, 1e-7, 1e-5, 0.5, 2.0)] == [
         0, 0, 1, 1, 2, 3, 3,
     ]  # fmt: skip
+
+
+def test_errors_that_tell_nothing_refine_once() -> None:
+    """All that axes change is zero, or no number: the error is of all of them together."""
+    assert refinements(0.0, 0.0) == refinements(math.nan, 1e-10) == refinements(1e-7, math.nan) == 1
