@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import Executor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,6 +38,7 @@ SIMULATED_POINTS = 12
 _CHUNK = 64
 _FITTED = ("fit.samples", "fit.ridge")  # one simulation covers all their values
 _ERRORS = ("test_error", "train_error")
+_Row = TypeVar("_Row")
 
 
 @takes_model
@@ -128,13 +129,19 @@ class _Plan:
 
     def points(self, dimension: int | None) -> Iterator[tuple[int, Changes, Path]]:
         """The rows in this order, each with the points that lead to it: none where all are solved at once."""
-        rows = ((row, self.grid.changes(row)) for row in self.in_order())
-        if goes_together(self.base, dimension):
-            return ((row, changes, Path()) for row, changes in rows)
-        return with_paths(rows)
+        return _led(self.base, dimension, ((row, self.grid.changes(row)) for row in self.in_order()))
 
     def _shared(self, row: int) -> Changes:
         return not_parameters(self.base, self.grid.changes(row))
+
+
+def _led(
+    base: Model, dimension: int | None, rows: Iterable[tuple[_Row, Changes]]
+) -> Iterator[tuple[_Row, Changes, Path]]:
+    """Rows with the points that lead to them: none where all are solved at once."""
+    if goes_together(base, dimension):
+        return ((row, changes, Path()) for row, changes in rows)
+    return with_paths(rows)
 
 
 @dataclass(frozen=True)
@@ -233,7 +240,8 @@ def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
     if not has_spike(plan.base):
         return
     base = random_features(plan.base)
-    units = ((tuple(rows), SolveUnit(base, kept, None, plan.tolerance)) for kept, rows in shared.items())
+    points = _led(base, None, ((tuple(rows), kept) for kept, rows in shared.items()))
+    units = ((rows, SolveUnit(base, kept, None, plan.tolerance, path)) for rows, kept, path in points)
     for done, (rows, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):
         _record(plan, table, "random features", rows, outcome)
         work.tell("random features", done, len(shared))

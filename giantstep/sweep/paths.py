@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 
@@ -18,6 +19,7 @@ LENGTH = 25  # points of a path, of which the first ones lead to the others
 _FEWEST, _LEADING = 3, 6  # points before that lead to one; more of them bring rounding
 _TRUSTED = 0.03  # relative change by the first of these, beyond which they are too far apart
 _SMALL = 1e-9  # of the largest number: one that may be rounding
+_Row = TypeVar("_Row")
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Path:
         yield here, changes
 
 
-def with_paths(rows: Iterable[tuple[int, Changes]]) -> Iterator[tuple[int, Changes, Path]]:
+def with_paths(rows: Iterable[tuple[_Row, Changes]]) -> Iterator[tuple[_Row, Changes, Path]]:
     """Rows of a grid in the order in which they are solved, each with its path."""
     path = Path()
     last: Changes = ()

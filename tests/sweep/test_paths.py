@@ -11,8 +11,10 @@ import numpy as np
 import pytest
 
 import giantstep as gs
+from giantstep.observe.baselines import random_features
 from giantstep.spec.model import Model
 from giantstep.sweep import curve as module
+from giantstep.sweep import tasks
 from giantstep.sweep.paths import Leaders
 
 MODEL = Model.from_dict(
@@ -49,6 +51,21 @@ def test_points_are_those_of_solve() -> None:
     found = gs.curve(MODEL, SWEEP[0], baselines=False)
     for samples, error in zip(found["fit.samples"], found["test_error"], strict=True):
         alone = gs.solve(MODEL.replace({"fit.samples": float(samples)}))
+        assert error == pytest.approx(alone.test_error, rel=1e-13)
+
+
+def test_random_features_lead_to_each_other_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    led = []
+
+    def told(model: Model, **options: Any) -> gs.Result:
+        led.append(model.spike is None and options["start"] is not None)
+        return gs.solve(model, **options)
+
+    monkeypatch.setattr(tasks, "solve", told)
+    found = gs.curve(MODEL, SWEEP[0])
+    assert sum(led) >= 10  # of 20, but for the first ones and those that are far apart
+    for samples, error in zip(found["fit.samples"], found["random_features_test_error"], strict=True):
+        alone = gs.solve(random_features(MODEL.replace({"fit.samples": float(samples)})))
         assert error == pytest.approx(alone.test_error, rel=1e-13)
 
 
