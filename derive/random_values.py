@@ -172,7 +172,7 @@ class RandomValues:
             return self._member(expression, where)
         if isinstance(expression, sp.Symbol):
             return self._symbol(expression, where)
-        if not expression.args and expression.is_number:
+        if expression.is_number and (not expression.args or isinstance(expression, sp.CRootOf)):
             return _exact(expression)
         if isinstance(expression, _ARITHMETIC):
             return self._compound(expression, where)

@@ -41,13 +41,13 @@ class ScalarFunction:
         return self.expr.subs(self.z, argument)
 
     def at_breakpoints(self) -> list[Any]:
-        """The values at the breakpoints. SymPy cannot compare an algebraic number that is zero, as a polynomial at its
-        root in max(0, .), with zero: what is continuous there has the value of the piece before.
+        """The values at the breakpoints. SymPy cannot compare a number that is zero, as a polynomial at its root in
+        max(0, .), with zero: what is continuous there has the value of the piece before.
         """
         found = []
         for place, (_, _, before) in zip(self.breakpoints, self.pieces, strict=False):
             try:
-                found.append(self.at(place))
+                found.append(self.at(place).replace(_jumps_at_zero, lambda e: e.func(0, *e.args[1:])))
             except ValueError:
                 found.append(before.subs(self.z, place))
         return found
@@ -83,6 +83,12 @@ class ScalarFunction:
             if jump != 0:
                 found.append((here, jump))
         return tuple(found)
+
+
+def _jumps_at_zero(expression: Any) -> bool:
+    """Whether an expression is the jump of a number that is zero, but for what SymPy knows of it."""
+    jumps = isinstance(expression, sympy.sign | sympy.Heaviside) and expression.is_number
+    return jumps and bool(abs(expression.args[0].evalf(_DIGITS)) < 10.0 ** (-_DIGITS // 2))
 
 
 def scalar_function(text_or_entry: str | Entry) -> ScalarFunction:

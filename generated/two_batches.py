@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 374bfeb31f8db1dd, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 717f12550adcdf70, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "374bfeb31f8db1dd6d2d57dc5141677bb042c352359185f45d7048b8e1649cec"
+SIGNATURE = "717f12550adcdf70498988c678d44be9d5408f9912a2ab5841b373aca124a2ab"
 
 
 def directions(*, L_rest, gamma, **_):

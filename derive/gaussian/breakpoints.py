@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import mpmath
 import sympy
 
+from derive.gaussian.isolated_zeros import Unseparated, isolated_zeros
 from derive.gaussian.numeric import kinked_arguments
 from derive.gaussian.special import NormalCdf
 from derive.language.grammar import ExpressionError
@@ -66,9 +68,10 @@ def split(expression: Any, z: sympy.Symbol) -> Pieces:
 
 
 def real_zeros(argument: Any, z: sympy.Symbol, reach: int = 0) -> list[Any]:
-    """All real zeros of the argument, exactly: polynomials, and invertible functions of what can be solved.
+    """All real zeros of the argument, exactly: of polynomials, of invertible functions of what can be solved, and those
+    that are the only zero in an interval (``isolated_zeros``).
 
-    reach: those of sines and cosines, up to |z| of that; zero for none. Raises ExpressionError where there are
+    reach: of sines and cosines up to |z| of that, or none where it is zero. Raises ExpressionError where there are
     infinitely many zeros or no way to them.
     """
     numerator = sympy.fraction(sympy.together(argument))[0]
@@ -98,26 +101,12 @@ def real_zeros(argument: Any, z: sympy.Symbol, reach: int = 0) -> list[Any]:
         for inner in _preimages(numerator, sympy.S.Zero, argument, reach):
             zeros |= set(real_zeros(numerator.args[0] - inner, z, reach))
         return _sorted(zeros)
-    if numerator.subs(z, 0) == 0 and _direction(numerator, z):
-        return [sympy.S.Zero]
-    raise _unsplittable(argument)
-
-
-def _direction(expression: Any, z: sympy.Symbol) -> int:
-    """1 for a sum of terms that all rise with z, -1 where all fall; 0 where that is not seen."""
-    directions = {_of_term(term, z) for term in sympy.Add.make_args(sympy.expand(expression)) if term.has(z)}
-    return directions.pop() if len(directions) == 1 else 0
-
-
-def _of_term(term: Any, z: sympy.Symbol) -> int:
-    """The same of a number times an odd power of z, or times a rising function of what rises or falls."""
-    factor, rest = term.as_independent(z, as_Add=False)
-    sign = 0 if factor.is_real is not True else int(sympy.sign(factor))
-    power, exponent = rest.as_base_exp()
-    if power == z and exponent.is_Integer and exponent > 0:
-        return sign if exponent % 2 == 1 else 0
-    rises = isinstance(rest, (sympy.tanh, sympy.erf, NormalCdf, sympy.exp, sympy.sinh, sympy.atan))
-    return sign * _direction(rest.args[0], z) if rises else 0
+    with suppress(Unseparated):  # of fractions of exponentials bounds may be known, which those of the numerator hide
+        return isolated_zeros(argument, z, reach)
+    try:
+        return isolated_zeros(numerator, z, reach)
+    except Unseparated as why:
+        raise _unsplittable(argument, f": {why}") from None
 
 
 def _polynomial_zeros(numerator: Any, z: sympy.Symbol, argument: Any) -> list[Any]:
@@ -181,11 +170,12 @@ def _periodic(wave: Any, level: Any, argument: Any, farthest: int) -> list[Any]:
     return [x for x in found if abs(float(x) - middle) <= reach]
 
 
-def _unsplittable(argument: Any) -> ExpressionError:
+def _unsplittable(argument: Any, why: str = "") -> ExpressionError:
     return ExpressionError(
-        f"the zeros of {argument}, where the expression has a kink or jump, could not be found exactly",
-        "use a polynomial, or an invertible function (tanh, erf, exp, log, arctan, sinh, sqrt) of one, or a sine of a "
-        "linear one, as the argument of abs, sign, step, relu, max, min or clip",
+        f"the zeros of {argument}, where the expression has a kink or jump, could not be found exactly{why}",
+        "use a polynomial, or an invertible function (tanh, erf, exp, log, arctan, sinh, sqrt) of one, a sine of a "
+        "linear one, or a sum of such with well separated zeros, as the argument of abs, sign, step, relu, max, min or "
+        "clip",
     )
 
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8d722812c0af2dd5, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature f294f804470b6dea, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "8d722812c0af2dd5f85f1b0a8e83fac138f87e4a7cc2f26cc431b6c2bac47c64"
+SIGNATURE = "f294f804470b6dea905f1f824208eb42383435f62f0d76f35108f986eec5ef66"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

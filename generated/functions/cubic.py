@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3dc936da4bb4822b, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature d4679626983928aa, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "3dc936da4bb4822b6e6a68108cee08e2ff928c769de0315e311cbfc7cb4ae20b"
+SIGNATURE = "d4679626983928aae9f8c414b06c5506c13708c595fca32e2482904ae5856084"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

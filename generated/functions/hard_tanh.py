@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 278e4027db87473b, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature f9f7556ccb5da664, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "278e4027db87473b55d2e753a2e7041af5c2f5adb202455aeec1a9d459f8c191"
+SIGNATURE = "f9f7556ccb5da664c93f1ad1e77a3a40d71bb6e04b9ab35b790e6026ba8cb120"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

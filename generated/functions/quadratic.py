@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d854d7599ae3d75d, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature a1a276260316a75a, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "d854d7599ae3d75d7400d5f417773f28804e9f88ced968e8a28ab0ef9ec0cd1f"
+SIGNATURE = "a1a276260316a75a02ce77473e9b4dcf7c1d800be92ab4f86a6de3a19f652e88"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bf09b5b1968af44f, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature a012712cc7d30e0c, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "bf09b5b1968af44f2b8c016829e0f250730ee13bc55c4b9c1f2f03df3ab67dac"
+SIGNATURE = "a012712cc7d30e0c2482abb0b81c7b04f3ed12c7a464d80c75a16b896e45e7a8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e78120de4429733c, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature cd4ad5127686bb41, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e78120de4429733c18ecaef5e47844be0cce596cf5db75e426af39e806257101"
+SIGNATURE = "cd4ad5127686bb41b5d28738323819266768892beff42af850303360f4223917"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 612e3256a851fa8c, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 3124acfdc3142a7d, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "612e3256a851fa8cb51d170cbd372a6e5b62353bfde3b56322c6bb44998ceefb"
+SIGNATURE = "3124acfdc3142a7dbbb38cba86886dcf2fdf2af53da8f6ee2e4ccc6cabb27774"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature d56c74e5c33c1d45, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 6b2c30498e20ba07, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "d56c74e5c33c1d455be2eb5e8296ee6adb7da9cfb5ebcfb397c2657065243f42"
+SIGNATURE = "6b2c30498e20ba0780163bc65fdbcef9bc33c237d21df21e36d79c9cf4d8b2ae"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature f3f85e10dddc9f7d, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 989fddf36a6dafc1, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "f3f85e10dddc9f7dcdb8af3d24e39c85ebe052a81461c742609c9b5f6d3b22f9"
+SIGNATURE = "989fddf36a6dafc120d960d9955118e853479a74e661be1515de46dcd02eeab7"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 65c5f82215d4a4bf, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 6200d91dd3d08e4f, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "65c5f82215d4a4bf5bbb7d8b1f49ddc591a2b4155415c4c5dfe097f73f8c408a"
+SIGNATURE = "6200d91dd3d08e4f2de9de41398d57b56991e210e19670221aa97ccf81099215"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

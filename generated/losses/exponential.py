@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e5014e95a4cbde41, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature fc4262d7bec32a3c, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "e5014e95a4cbde416e116ea75b3730bc426366fca9dd6429f2be018c26c6e10f"
+SIGNATURE = "fc4262d7bec32a3c62826238f8b91430d1d57da85fe2674da4eb0c0c3ca40736"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

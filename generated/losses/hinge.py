@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 9eec2e214fb93366, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature e495ad63aaa8ae5f, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "9eec2e214fb93366b51641e868d655f9e62c99364c681027dedf2820a4240754"
+SIGNATURE = "e495ad63aaa8ae5f876be93cda822c7d5d90fd3fe050c356462e8a7379ebf340"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 02928a89cb23f2be, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 1383c195f7ae4620, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "02928a89cb23f2be27acdb4bc659efcf4c2ee5d194bf4c85adc17000a506655c"
+SIGNATURE = "1383c195f7ae4620d9d797462482500a59a130ef1ae74aea6b2e0693c35163cd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

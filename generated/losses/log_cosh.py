@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature af2bf96b87a20f10, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 1f48f43f396e027b, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "af2bf96b87a20f10e2649368f4d4ef242cfbaa76409b289b73bdf524dfc2300f"
+SIGNATURE = "1f48f43f396e027b7263b9cf2ad44d654e3fc5f3070c45d1bbf6fc2011babc13"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature de0259fdcb6283ef, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 309eb61ea0312f9e, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "de0259fdcb6283ef07a0b4f94e152392905b687967ce90895491cc8c95d42341"
+SIGNATURE = "309eb61ea0312f9e0dd7adbcea562c0cc1b451bd89f3bc2bf6245301b0ccb4e7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature dff992e70ebc881b, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature c6f15d6511c9aa1e, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "dff992e70ebc881b63ba8cb69c497469e78bb8e379c6b4432f66e0426f262135"
+SIGNATURE = "c6f15d6511c9aa1e0a2c0a5bcf65a2f068a20fe35a32476a77a0f096a7c8d0da"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e9f544fe8e71cfb0, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 848e29ac39b953df, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "e9f544fe8e71cfb0dc0477ee11f163f5902ab3a069c1537c20e0b89cbee1e289"
+SIGNATURE = "848e29ac39b953df6141dc7440b2f4807b41b0e3f8491ce66f7cffad5b3e9722"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

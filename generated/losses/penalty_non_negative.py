@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2b77b6c64d61cbbe, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 956fe5dd8787a822, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "2b77b6c64d61cbbe9629511688e7176ebc63c2b6c6b9ece92be3449c2cf04a70"
+SIGNATURE = "956fe5dd8787a8221541eb0190492e8c861d120bc75a28a0df0d6603d7f7e618"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

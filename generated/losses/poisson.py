@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature b893b3767c5b2be0, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature fe5438b398b126a2, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "b893b3767c5b2be07c17ca6e2ab4cee5f192013964a1d7823ddc56757100c593"
+SIGNATURE = "fe5438b398b126a282b3d65e9cddb1f5f6eb5b63e24492ce7d6fa970d72b31a2"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature be126c8c1e0e5371, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature ed94e6d89f9d2324, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "be126c8c1e0e5371f8e29403e795d460460cb25e2c2a023a94eebfec83587c3b"
+SIGNATURE = "ed94e6d89f9d2324186fe39d0646496de8a8594ff5c5aac3405afc7558eaebcb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

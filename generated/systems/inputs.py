@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 2ed50f561cdbe293.
+Generated; do not edit. Signature 941f2fa4f561332e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2ed50f561cdbe2930cf4c7867f094010de381434fd404e3ef47c8aeef2f41ef3"
+SIGNATURE = "941f2fa4f561332e6010c3d5a475471f65f7af9de3ce44baaa790795d72ec87e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e3c0ec5959da820b.
+in X). Generated; do not edit. Signature 2358ebe12b1b739c.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e3c0ec5959da820ba30c39c1cd392ad2ca74eec3129ef5e90e9073a727faf2ac"
+SIGNATURE = "2358ebe12b1b739ceca23e2dbc1b18639de4147e4f9a743b403a07330ce4f513"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 81b5ba281094700d.
+Generated; do not edit. Signature b45c530dede8ec39.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "81b5ba281094700da1c6a1e71cc3b79d4ba7d3af2657d5e75aa62f869c3822cf"
+SIGNATURE = "b45c530dede8ec390f5e69399a3d0b4e2b6a80043d1ddb21740623a6bd66c767"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e50bbb9164064339, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 68759b78aeb602f7, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e50bbb9164064339fac552bdc1fa6f0e2b59cf7370e2c18a3ab3af050b531370"
+SIGNATURE = "68759b78aeb602f749ac271b55f31564b86f5584f028665d33a68f7cbb865543"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

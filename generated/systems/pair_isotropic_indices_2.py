@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature dfd297e46c5de381, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature bc551e1f67332d4b, runtime dd8b03cd1d339403.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "dfd297e46c5de381dea7cf694c3685fc9b580649b2f27007147b511f9a945762"
+SIGNATURE = "bc551e1f67332d4b5b433e234c197659e1f9b68d875820d034a24d24dfc9daca"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

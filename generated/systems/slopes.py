@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 68482f71ee8bafa2.
+Generated; do not edit. Signature bc0c3c1914f1602f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "68482f71ee8bafa22beeb25c9c360f5f1b845349032b2d1640d865d80d645ed3"
+SIGNATURE = "bc0c3c1914f1602f06a44b85854c6ffad1da95b89019c659d6c08f49a2aea5dc"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

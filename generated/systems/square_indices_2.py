@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2f991a9647b9ccf8.
+in X). Generated; do not edit. Signature ada6ffad93c221dd.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "2f991a9647b9ccf87934edf4b74f42214e0f6e06be7b5d5d4e184a5488eac7a4"
+SIGNATURE = "ada6ffad93c221dddc723745a3acf4459761bdda6e3bc3e7a4198557ed0b94e5"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature fbbed976eb26a955.
+Generated; do not edit. Signature a19b0991357d5568.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fbbed976eb26a9550caef24e221514afc499a17515b981d53f16360ddb7fe91d"
+SIGNATURE = "a19b0991357d5568c340dff9dc79dc869e830173c47de10dbccdcb29e3938aad"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 358ff08273f715cc.
+Generated; do not edit. Signature 40e6135fb25d74c4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "358ff08273f715cc4475b56136057e4ac4904332bbfb6c8af66ff50cbf79f39d"
+SIGNATURE = "40e6135fb25d74c419cd1afac34b58496a2b5ea093f0bd4a5f7a7843620bc2d0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

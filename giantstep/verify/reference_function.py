@@ -18,11 +18,13 @@ from codegen.functions import hints_of
 from codegen.hints import Hints
 from codegen.print.mpmath_scalar import MpmathPrinter
 from codegen.stable import stabilised
+from derive.gaussian.isolated_zeros import Zero
 from derive.scalar import ScalarFunction
 
 _GUARD = 12  # digits beyond those asked for
 _MOST_WAVES = 40  # per unit of g
 _RATIO = 3  # of the distances of successive marks from a feature
+_DIGITS = 150
 
 
 @dataclass(frozen=True)
@@ -108,15 +110,21 @@ class ReferenceFunction:
 
 def reference_function(scalar: ScalarFunction) -> ReferenceFunction:
     """The reference of a scalar function. Raises Unprintable where it has no mpmath text."""
-    edges = [MpmathPrinter().expression(breakpoint) for breakpoint in scalar.breakpoints]
+    edges = [MpmathPrinter().expression(_with_digits(breakpoint)) for breakpoint in scalar.breakpoints]
+    values = scalar.at_breakpoints()
     lines = ["def breakpoints():", f"    return [{', '.join(edges)}]", "", "", "def f(z):"]
     for position, edge in enumerate(edges):
         lines += [f"    if z < {edge}:", *_returned(scalar.pieces[position][2])]
-        lines += [f"    if z == {edge}:", *_returned(scalar.at(scalar.breakpoints[position]))]
+        lines += [f"    if z == {edge}:", *_returned(values[position])]
     lines += [line[4:] for line in _returned(scalar.pieces[-1][2])]
     return ReferenceFunction(scalar.name, "\n".join(lines) + "\n", hints_of(scalar))
 
 
 def _returned(expression: Any) -> list[str]:
-    *shared, last = MpmathPrinter().assignments([("result", stabilised(sympy.sympify(expression)))])
+    *shared, last = MpmathPrinter().assignments([("result", stabilised(_with_digits(sympy.sympify(expression))))])
     return [f"        {line}" for line in [*shared, "return " + last.removeprefix("result = ")]]
+
+
+def _with_digits(expression: Any) -> Any:
+    """The expression with more digits of roots, which have no closed form, than are ever asked for."""
+    return expression.xreplace({root: sympy.N(root, _DIGITS) for root in expression.atoms(Zero, sympy.CRootOf)})
