@@ -33,7 +33,6 @@ Array = np.ndarray
 # where features are dependent 1e-16 to 1e-15 is left, by measurement.
 ROUNDING = 1e-13
 _EPS = 2.2e-16
-_WORST = 1e-7  # rounding of rates beside what counts of them: by measurement the derivative is 30 times as exact
 _SURELY, _FELT = 1e-8, 1e-2  # inverse dimension that rounding does not reach; share of it that shows
 _ROUNDED = 1e-12  # of the largest coordinate
 _INEXACT = (
@@ -89,25 +88,7 @@ class Span:
             return self.exact.at(kappa[:, 0])
         if self.spanning is not None:
             mu0 = self.spanning.at(kappa[:, 0])
-        return _sums(combined(mu0, kappa, self.clusters)[0], self.basis if self.within is None else self.within)
-
-    def rates(self, rates: Array, weight: Array, functions: Array, combined: Array | None = None) -> Array:
-        """Rates [N, K] of e_i beyond their span, which alone counts, from those of mu0_b.
-
-        weight [N], functions [N, K]: of the nodes, and e_i there; combined [N, K]: rates of the combinations that
-        clusters have, in which those of mu0_b cancel. Raises NotConverged where rounding hides them.
-        """
-        basis = self.basis
-        if combined is not None and self.within is not None:
-            rates, basis = rates.copy(), self.within
-            for cluster in self.clusters:
-                rates[:, list(cluster.columns)] = combined[:, list(cluster.columns)]
-        found = _sums(rates, basis)
-        found = found - _sums(functions, np.einsum("n,ni,nj->ij", weight, functions, found, optimize=False))
-        rounding = _EPS * np.sqrt(weight @ _sums(np.abs(rates), np.abs(basis)) ** 2).max()
-        if rounding > _WORST * np.sqrt(weight @ found**2).max() and rounding > ROUNDING:
-            raise hidden_rates()
-        return np.asarray(found)
+        return ordered_sums(combined(mu0, kappa, self.clusters)[0], self.basis if self.within is None else self.within)
 
     def through(self, clusters: tuple[Cluster, ...]) -> Span:
         """The span of features from that of their combinations in clusters."""
@@ -134,7 +115,9 @@ class Span:
 
     def spanned(self, c: Array) -> dict[str, Array]:
         """The function with coordinates c [K] as other nodes of a density read it; nothing of a vocabulary."""
-        return {} if self.spanning is None else {"spanned": self.spanning.written(_sums(c[None], self.basis.T)[0])}
+        return (
+            {} if self.spanning is None else {"spanned": self.spanning.written(ordered_sums(c[None], self.basis.T)[0])}
+        )
 
     def outward(self, c: Array, response: Array) -> Array:
         """m [K] of the coordinates c [K], of least ``sum_b m_b^2/T_b``; response: T_b [K] up to a factor.
@@ -229,7 +212,9 @@ def _continuous(features: Features, resolution: float) -> Span:
     kappa, weight, mu0, _ = _features(*terms)
     root, functions = np.sqrt(weight)[:, None], spanning.at(kappa[:, 0])
     found = orthonormal(root * functions, np.sqrt(weight @ functions**2))
-    products = np.einsum("nj,ni->ji", root * _sums(mu0, nodes.basis), root * _sums(functions, found.basis))
+    products = np.einsum(
+        "nj,ni->ji", root * ordered_sums(mu0, nodes.basis), root * ordered_sums(functions, found.basis)
+    )
     return replace(found, spanning=spanning, nodes=nodes, products=products)
 
 
@@ -380,7 +365,7 @@ def combined(columns: Array, kappa: Array, clusters: tuple[Cluster, ...]) -> tup
     return found, sizes
 
 
-def _sums(functions: Array, matrix: Array) -> Array:
+def ordered_sums(functions: Array, matrix: Array) -> Array:
     """The same sums on every machine: [N, K] times [K, K]."""
     return np.asarray(np.einsum("nb,bi->ni", functions, matrix, optimize=False))
 

@@ -60,5 +60,6 @@ def _absolute(interpreter: Interpreter, term: Any, axes: Axes) -> Any:
     if len(averages) != 1 or not term.is_Mul and not isinstance(term, Expectation):
         return np.abs(interpreter.value(term, axes))
     (average,) = averages
-    integrand = np.abs(interpreter.value(average.integrand, (*axes, NODES)))
+    terms = sp.Add.make_args(sp.expand_mul(average.integrand))  # a label that is the output leaves rounding of both
+    integrand = sum(np.abs(interpreter.value(each, (*axes, NODES))) for each in terms)
     return np.abs(interpreter.value(term / average, axes)) * (integrand @ interpreter.point.weight)

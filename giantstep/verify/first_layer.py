@@ -64,8 +64,9 @@ def first_layer(model: Model, bias: float, dimension: int | None) -> FirstLayer:
     if is_intermediate(model) and dimension is None:  # the polynomials are those of the theory
         blocks = problem_of(model, None, bias, intermediate=True).blocks
         polynomials = tuple(block.polynomial for block in blocks if block.polynomial is not None)
-        giant = rows_after(network, at_strength(model, 1).steps, model.target)
-        rows = Rows(np.zeros((len(blocks), 1)), giant.overlaps[:1], np.ones(len(blocks)))
+        giant = _with_a_direction(rows_after(network, at_strength(model, 1).steps, model.target))
+        side = np.sign(np.array(network.readout.values) @ giant.loadings[:, :1])  # -kappa has other odd polynomials
+        rows = Rows(np.zeros((len(blocks), 1)), side * giant.overlaps[:1], np.ones(len(blocks)))
         biases = (bias,) * len(blocks)
         return FirstLayer(
             network.activation, biases, rows, np.full(len(blocks), 1.0 / len(blocks)), polynomials or None

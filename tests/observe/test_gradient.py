@@ -110,6 +110,18 @@ MODELS = {
         target__probit=0.3,
         network__readout={"values": [1.0, -1.0], "fractions": [0.5, 0.5]},
     ),
+    "two blocks, many nodes where the sign turns": STEPPED.replace(
+        {
+            "network": {
+                "activation": "erf",
+                "width": 1.27,
+                "readout": {"values": [1.0, -0.79], "fractions": [0.5, 0.5]},
+            },
+            "step": {"samples": 7.6, "learning_rate": 1.5},
+            "target": {"link": "sign"},
+            "fit": {"samples": 1.32, "ridge": 0.85, "loss": "squared_hinge"},
+        }
+    ),
     "plain": STEPPED.replace({"step": None}),
     "loadings of one direction": loaded([[1.0], [-0.4]], [0.6]),
     "loadings of two directions": loaded([[1.0, 0.3], [-0.2, 0.8]], [0.6, 0.5]),

@@ -25,6 +25,7 @@ from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.lambdified import numpy_of
 from giantstep.verify.loss_curve import curve_of
 from giantstep.verify.reference import reference
+from giantstep.verify.solver_equations import solver_checks
 from giantstep.verify.stationarity import gradient_checks
 
 SPIKED = Model.from_dict(
@@ -122,6 +123,17 @@ def test_several_steps_hold(changes: dict[str, object], steps: int, values: list
     model = STEPPED.replace({"step": step, "target.flips": 0.0, "fit.loss": "square", "network.readout": readout})
     found = certificate(solve(model.replace(changes), dimension=dimension))
     assert found.holds and not found.unsettled, found
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+@pytest.mark.parametrize("link", ["z1 + z1*z2", "-z2 + z1*z2"])
+def test_polynomials_of_two_indices_hold(link: str, rate: float) -> None:
+    # the mean of the label is the output: what both leave of each other is rounding; kappa has the target's side
+    step = {"samples": 2.0, "learning_rate": rate, "exponent": 0.2}
+    model = STEPPED.replace({"step": step, "target": {"link": link}, "fit.loss": "square"})
+    found = certificate(result := solve(model))
+    assert found.holds and not found.unsettled, found
+    assert all(check.ok for check in solver_checks(model, result))
 
 
 def test_a_readout_of_zero_says_so() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.observe.gradient.function_rates import FunctionRates
 from giantstep.observe.gradient.linear import solved
 from giantstep.observe.gradient.parameter import Rates
 from giantstep.observe.gradient.parameter_directions import Direction
@@ -25,11 +26,12 @@ _APPEARS = 1e-9  # of the largest rate of a feature: what rounding leaves of a c
 class Sensitivity:
     """How the solution in the workspace of a system moves; ``worst``: relative residual of the linear equations.
 
-    of: the sensitivity of the same solution on other nodes, which knows what this one lacks.
+    of: the sensitivity of the same solution on the nodes it was found on, which knows what others lack, or a part of
+    them.
     """
 
     def __init__(self, system: CoupledSystem, of: Sensitivity | None = None) -> None:
-        self.system, self.worst = system, 0.0
+        self.system, self.worst, self.of = system, 0.0, of or self
         self.matrix: Array = system.jacobian().copy() if of is None else of.matrix
         self.known: dict[str, Any] = {**({} if of is None else of.known), **system.known()}
         self.tangents = system.tangents(self.known)
@@ -79,9 +81,8 @@ class Sensitivity:
                     "dimension jump and have no derivative",
                     "give a dimension, or move the parameter a little",
                 )
-            functions = system.table[:, -3 * len(span.basis) : -2 * len(span.basis)]
-            combined = direction.combined(system.problem, span.clusters, system.points()) if span.clusters else None
-            change[0] = span.rates(change[0].T, system.table[:, 1], functions, combined).T
+            along = FunctionRates(self.of.system, span, direction).along()
+            change[0] = FunctionRates(system, span, direction).beside(along).T
         names = ("d_alpha", "d_beta", "d_ridge", "d_mu0", "d_mu1", "d_mu2sq")
         found: dict[str, Any] = dict(zip(names, (*direction.rates, *change), strict=True))
         found["penalty"] = direction.penalty
