@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 2d2e7281594d57d8, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 2d697ffb46331090, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2d2e7281594d57d83b926cf11e786bc05cf198dca2987e3604516dacae6eb28f"
+SIGNATURE = "2d697ffb46331090f6154deb6bcbaac540677587a450d7b422c6b238805f4349"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature dbf33d0d7884293a, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 3052fc2608ece29e, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "dbf33d0d7884293a24cb481afa902b7bfe5076701fb0bb658248ae82517ae1f1"
+SIGNATURE = "3052fc2608ece29e5e625332b9a3a83cb073eabe9cf6e18ba0015040ac740928"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature c236fc498f900812, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 6e9bd57e57e20805, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c236fc498f900812b0c69f588638d2bb3140665d56a997ff53e3b67f7fa2be78"
+SIGNATURE = "6e9bd57e57e20805abeffd6424ca0c9cd24757d1380896699272934faf1d6683"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 717f12550adcdf70, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 665b067fc2affc93, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "717f12550adcdf70498988c678d44be9d5408f9912a2ab5841b373aca124a2ab"
+SIGNATURE = "665b067fc2affc935b939a762d8dac4442b362d336ae388701d753cd6415e828"
 
 
 def directions(*, L_rest, gamma, **_):

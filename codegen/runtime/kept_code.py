@@ -10,10 +10,9 @@ from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
-from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 
-from codegen.runtime.machine_code import Code
+from codegen.runtime.machine_code import Code, runtime_known
 
 _DIGEST = hashlib.sha256().digest_size
 # no link is followed, and nothing waited for: a pipe has no end, a device may have none
@@ -58,7 +57,7 @@ class _SealedCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """As numba's, but for what only compiling needs: that takes longer to import than all the rest of a program."""
-        rtsys.initialize(target_context)
+        runtime_known()
         return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:

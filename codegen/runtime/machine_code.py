@@ -4,13 +4,13 @@ numba itself never lets go of what it compiles or loads, which a process of ever
 """
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 from numba.core import config
 from numba.core.ccallback import CFunc
-from numba.core.registry import cpu_target
-from numba.core.runtime import rtsys
+from numba.core.runtime import _nrt_python
 from numba.core.sigutils import normalize_signature
 
 
@@ -28,11 +28,21 @@ def made(function: Callable[..., Any], signature: Any, options: Any) -> Code:
     return Code(found.native_name, found._library._get_compiled_object())
 
 
+@lru_cache(maxsize=1)
+def runtime_known() -> None:
+    """Tell LLVM where the functions of numba's runtime are that machine code calls.
+
+    numba also compiles some that it links into what it compiles; what is loaded holds them.
+    """
+    for name, address in _nrt_python.c_helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
 class Loaded:
     """Machine code in memory: ``address`` is where it begins, as long as this object lives."""
 
     def __init__(self, code: Code) -> None:
-        rtsys.initialize(cpu_target.target_context)  # makes known what the code calls
+        runtime_known()
         triple = llvm.get_process_triple()
         machine = llvm.Target.from_triple(triple).create_target_machine(codemodel="jitdefault", jit=True)
         room: Any = config.USE_LLVMLITE_MEMORY_MANAGER

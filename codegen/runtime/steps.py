@@ -36,9 +36,13 @@ def solve_step(jacobian, residual, size, room, step):
     return left / given, change
 
 
+NONE, PLAIN, RAISED = range(3)
+
+
 @entry
 def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
-    """Raise V and Delta to what rounding leaves of them; whether the law of the output is one.
+    """Raise V and Delta to what rounding leaves of them: ``NONE`` where the law of the output is none, ``RAISED`` where
+    some were.
 
     state: (vector, matrix, field), rows: of T and of the pairs (V1, V2, V) and (Q1, Q2, Delta) there. sizes
     [K^2 + K, N]: of what these are sums with; blur: added to both. told [N]: Delta before; terms [2, N]: sums of the
@@ -49,8 +53,8 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
     K, N = vector.shape[1], field.shape[1]
     for b in range(K):
         if not vector[rows[0], b] > 0.0:
-            return False
-    sound = True
+            return NONE
+    sound, raised = True, False
     for pair in range(2):
         inner, outer, row = rows[3 * pair + 1], rows[3 * pair + 2], rows[3 * pair + 3]
         for n in range(N):
@@ -73,5 +77,6 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
         for n in range(N):
             least = rounding * (terms[pair, n] + mean)
             sound = sound and field[row, n] > -least
+            raised = raised or field[row, n] < least
             field[row, n] = max(field[row, n], least)
-    return sound
+    return NONE if not sound else RAISED if raised else PLAIN

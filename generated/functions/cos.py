@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6676cb43ff5d8a50, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature cdc9808ba7b83c83, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "6676cb43ff5d8a508633337512f2cfdf662fc95c46c3bb440426ab43e27a2ff1"
+SIGNATURE = "cdc9808ba7b83c83097e6e31d42af858fa7fb030ce9e9fa7946d0ffa03815674"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d4679626983928aa, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature fe52cfe365780c54, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "d4679626983928aae9f8c414b06c5506c13708c595fca32e2482904ae5856084"
+SIGNATURE = "fe52cfe365780c54d09e7207e1d95fe6b65ff07a23e23393fb9a4db7fde64536"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

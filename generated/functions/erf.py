@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 35b8e9c613fbc62d, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature b671b646e4b58016, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "35b8e9c613fbc62dce8e7993baed0fbe1f35a2ae96611747078f6859f066c5fb"
+SIGNATURE = "b671b646e4b580168d823a3477713f3e45f300471c14c2456b9fe322d1ac513c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5e929209fb4766eb, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature da2168e207c72b86, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "5e929209fb4766eb253f296c6408ff76f3be1ff86330b2753759a0306d9bb5eb"
+SIGNATURE = "da2168e207c72b8646cc12d296fc80c4aceb67a9d56b8e4cf65a201f083d857a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f9f7556ccb5da664, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature c94068c78575adf8, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "f9f7556ccb5da664c93f1ad1e77a3a40d71bb6e04b9ab35b790e6026ba8cb120"
+SIGNATURE = "c94068c78575adf8068f06f0de32f7343b64bed89696d02138c08ec8f14da943"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1ee79e4d420d07c3, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 79d64b484ea59d76, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "1ee79e4d420d07c3c1851f2ad415f13cc10fa106c21881b3ad0c572ff7008034"
+SIGNATURE = "79d64b484ea59d76c49a45dcbd45e195c93b2a7de1b791ce961958f39a2726b5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

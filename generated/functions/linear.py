@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 937ff4e2e7459b32, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature f4bebfcecd9b4910, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "937ff4e2e7459b32fc709b721474694506191f56e1f526e6b2a88487b6d4475d"
+SIGNATURE = "f4bebfcecd9b49105569852d581d2bc95e882c3b44a6b29481127b006f773684"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

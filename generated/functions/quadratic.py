@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a1a276260316a75a, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature cc8e85c193aec56d, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "a1a276260316a75a02ce77473e9b4dcf7c1d800be92ab4f86a6de3a19f652e88"
+SIGNATURE = "cc8e85c193aec56d02fa4665dd5128206a58f947f91f0abc32711f9df898b9e6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

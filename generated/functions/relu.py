@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a012712cc7d30e0c, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 6c454d77b735a07a, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "a012712cc7d30e0c2482abb0b81c7b04f3ed12c7a464d80c75a16b896e45e7a8"
+SIGNATURE = "6c454d77b735a07aa3c56031e37447c110bb5071559edd669ee0cb02ccdfb847"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

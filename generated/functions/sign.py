@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 212a2f89d1248885, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 3b27d66619810800, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "212a2f89d1248885f0e8c941d48335ae5ee82c8be9986b67ccec2e70ed482672"
+SIGNATURE = "3b27d666198108001c5d59ddaed5d1ccf34c554dd02ea792b43d4348122bd933"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

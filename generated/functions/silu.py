@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ef06e1811a1f6385, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature a788026725d3bfe6, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "ef06e1811a1f6385a1c4870a5b182cd48b3d4095b36d90685dd6df74c190a609"
+SIGNATURE = "a788026725d3bfe6aceeec59cef6362249ee5f15596a163dfa43b3b416e309b7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cd4ad5127686bb41, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature bfcd0901086ef3dd, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "cd4ad5127686bb41b5d28738323819266768892beff42af850303360f4223917"
+SIGNATURE = "bfcd0901086ef3dd7fa2c0a9f4f462a75357cf371fb0fef80a00deeca66f1cd1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3124acfdc3142a7d, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 6a5d7cbec7b63637, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "3124acfdc3142a7dbbb38cba86886dcf2fdf2af53da8f6ee2e4ccc6cabb27774"
+SIGNATURE = "6a5d7cbec7b636377d79b6f64357f20952feecec2767a0a60786729444f93024"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 6b2c30498e20ba07, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature e0d516506639624b, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "6b2c30498e20ba0780163bc65fdbcef9bc33c237d21df21e36d79c9cf4d8b2ae"
+SIGNATURE = "e0d516506639624b6a74a3c1cbeb0198248211ebf27d9cd6fe11930510753f68"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

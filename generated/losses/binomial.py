@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 989fddf36a6dafc1, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature e7853710a830f14f, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "989fddf36a6dafc120d960d9955118e853479a74e661be1515de46dcd02eeab7"
+SIGNATURE = "e7853710a830f14fc143b74f1b250924a68f02eb703f6dc404f35cb0ee0aed6d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

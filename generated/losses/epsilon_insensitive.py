@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 6200d91dd3d08e4f, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 4a73fd5e68c311be, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "6200d91dd3d08e4f2de9de41398d57b56991e210e19670221aa97ccf81099215"
+SIGNATURE = "4a73fd5e68c311beb47565d9db8652fd4406753fc6799b297d8e0f01db1dd0d1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

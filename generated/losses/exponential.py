@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature fc4262d7bec32a3c, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 7dce15785ae58fe2, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "fc4262d7bec32a3c62826238f8b91430d1d57da85fe2674da4eb0c0c3ca40736"
+SIGNATURE = "7dce15785ae58fe2c5af0cd7e60db506267bf30dfa6a87109d39448322adc863"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

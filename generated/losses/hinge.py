@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature e495ad63aaa8ae5f, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 4dc0652c5bade178, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "e495ad63aaa8ae5f876be93cda822c7d5d90fd3fe050c356462e8a7379ebf340"
+SIGNATURE = "4dc0652c5bade1782c04ea369b9eab6f0fb897d003fe1a6f757be4657e1e83f6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1383c195f7ae4620, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 2207aa6be366861e, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1383c195f7ae4620d9d797462482500a59a130ef1ae74aea6b2e0693c35163cd"
+SIGNATURE = "2207aa6be366861edd3ee95198eb678081221ed176599ec34cb64fb6b10a9dbe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

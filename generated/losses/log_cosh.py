@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1f48f43f396e027b, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature c996f01fbac42d01, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "1f48f43f396e027b7263b9cf2ad44d654e3fc5f3070c45d1bbf6fc2011babc13"
+SIGNATURE = "c996f01fbac42d011f22fe298f2e207227a8396da673d21f9c62fbaed6d75940"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

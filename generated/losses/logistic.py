@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 309eb61ea0312f9e, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 240882e945e638bd, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "309eb61ea0312f9e0dd7adbcea562c0cc1b451bd89f3bc2bf6245301b0ccb4e7"
+SIGNATURE = "240882e945e638bdd1219448094c6e446b71d607c720e3fc06ccc3a019fd0a33"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

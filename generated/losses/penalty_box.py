@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature c6f15d6511c9aa1e, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature ca325045262f26ee, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "c6f15d6511c9aa1e0a2c0a5bcf65a2f068a20fe35a32476a77a0f096a7c8d0da"
+SIGNATURE = "ca325045262f26eecba74e797699166eeec1bd7b54b813808fa808f131f892b1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 848e29ac39b953df, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature d6bf6280b2bacd57, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "848e29ac39b953df6141dc7440b2f4807b41b0e3f8491ce66f7cffad5b3e9722"
+SIGNATURE = "d6bf6280b2bacd579df9eb7666d72ce5f924819740c7d87f0bdb9275883a514b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

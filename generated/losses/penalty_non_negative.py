@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 956fe5dd8787a822, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature bc612231739ad18a, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "956fe5dd8787a8221541eb0190492e8c861d120bc75a28a0df0d6603d7f7e618"
+SIGNATURE = "bc612231739ad18a7de3825d6c532e4e7d021999a9efb033f5d71fa2185ffe98"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

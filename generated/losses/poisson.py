@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature fe5438b398b126a2, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature af7e347979441969, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "fe5438b398b126a282b3d65e9cddb1f5f6eb5b63e24492ce7d6fa970d72b31a2"
+SIGNATURE = "af7e3479794419694e2daf162f01429f9d3bcf534db2080676fc479cd10be75d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

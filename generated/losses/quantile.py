@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature d5db95b7d13d8003, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 11e0d43ba4f32ef7, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "d5db95b7d13d8003ba2e1f3be78d37c83fc23449d2b76d7c8bfc83b0fc1b595e"
+SIGNATURE = "11e0d43ba4f32ef7ea30d659b51980584c496461c703d822a4d33298b69e7a41"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

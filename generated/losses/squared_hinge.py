@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature f3b4e16266280c23, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 96f26e9fb77bd7f6, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "f3b4e16266280c236f721e796a1f3876e9b35e9cbe96349f7d00153aa2012f01"
+SIGNATURE = "96f26e9fb77bd7f636ebcd048899b9d7bf650ce3fcd5fad368ba71bc517162c4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

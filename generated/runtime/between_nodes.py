@@ -3,17 +3,41 @@
 kappa grows; where all of it is positive, the table is one half of one whose mirror image is the other.
 
 Written by hand, in codegen/runtime/between_nodes.py.
-Generated; do not edit. Signature 8b72ae16033ff35d, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature ee8a1694a3eb54ee, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+
+import math
 
 from generated.runtime.compiling import entry
 
 STEP = 2.0  # lengths of a turn between two nodes: two orders that miss more than that may agree
 NOTHING = 46.0  # -2 log of a weight and of a probability that count no more: 1e-10, seen by a rule in part
 CROSSING = 4.0  # widths of a kink between two nodes that a rule follows
+
+
+FURTHEST = 9.0  # standard deviations of t, beyond which nothing counts
+
+
+@entry
+def fill_turns(kappa, fields, edges, channel, turns, away):
+    """Fill turns and away, [F, N] as ``is_sharp`` takes them: of the mean, and for each edge of t and the mean there.
+
+    fields [4, N]: mean, spread, slope in t and variance beside t of the output; edges [E]: ends of intervals of the
+    label, and their channel as of ``LabelIntervals``.
+    """
+    for n in range(kappa.shape[0]):
+        turns[0, n], away[0, n] = fields[0, n] / fields[1, n], 0.0
+    for e in range(edges.shape[0]):
+        of_edge, of_mean = 2 * e + 1, 2 * e + 2
+        for n in range(kappa.shape[0]):
+            t = (edges[e] - channel[0] * kappa[n]) / channel[1]
+            inside = min(max(t, -FURTHEST), FURTHEST)
+            turns[of_edge, n], away[of_edge, n] = t, 0.0
+            turns[of_mean, n] = (fields[0, n] + fields[2, n] * inside) / math.sqrt(fields[3, n])
+            away[of_mean, n] = t
 
 
 @entry
@@ -61,4 +85,4 @@ def crosses(kappa, values, width):
             return True
     return False
 
-SIGNATURE = "8b72ae16033ff35dbf057fbabeedc9fa82f9e43dae7e4371e49aa8f3c8facff2"
+SIGNATURE = "ee8a1694a3eb54ee48be0df437b532deb15d1bba439665995ef96a1cca659d04"

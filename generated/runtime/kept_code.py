@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 8b72ae16033ff35d, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature ee8a1694a3eb54ee, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -17,10 +17,9 @@ from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
-from numba.core.runtime import rtsys
 from numba.core.sigutils import normalize_signature
 
-from generated.runtime.machine_code import Code
+from generated.runtime.machine_code import Code, runtime_known
 
 _DIGEST = hashlib.sha256().digest_size
 # no link is followed, and nothing waited for: a pipe has no end, a device may have none
@@ -65,7 +64,7 @@ class _SealedCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """As numba's, but for what only compiling needs: that takes longer to import than all the rest of a program."""
-        rtsys.initialize(target_context)
+        runtime_known()
         return self._load_overload(sig, target_context)
 
     def save_overload(self, sig: Any, data: Any) -> None:
@@ -147,4 +146,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "8b72ae16033ff35dbf057fbabeedc9fa82f9e43dae7e4371e49aa8f3c8facff2"
+SIGNATURE = "ee8a1694a3eb54ee48be0df437b532deb15d1bba439665995ef96a1cca659d04"

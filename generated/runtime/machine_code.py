@@ -3,20 +3,20 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 8b72ae16033ff35d, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature ee8a1694a3eb54ee, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import llvmlite.binding as llvm
 from numba.core import config
 from numba.core.ccallback import CFunc
-from numba.core.registry import cpu_target
-from numba.core.runtime import rtsys
+from numba.core.runtime import _nrt_python
 from numba.core.sigutils import normalize_signature
 
 
@@ -34,11 +34,21 @@ def made(function: Callable[..., Any], signature: Any, options: Any) -> Code:
     return Code(found.native_name, found._library._get_compiled_object())
 
 
+@lru_cache(maxsize=1)
+def runtime_known() -> None:
+    """Tell LLVM where the functions of numba's runtime are that machine code calls.
+
+    numba also compiles some that it links into what it compiles; what is loaded holds them.
+    """
+    for name, address in _nrt_python.c_helpers.items():
+        llvm.add_symbol(name if name.startswith("_") else f"NRT_{name}", address)
+
+
 class Loaded:
     """Machine code in memory: ``address`` is where it begins, as long as this object lives."""
 
     def __init__(self, code: Code) -> None:
-        rtsys.initialize(cpu_target.target_context)  # makes known what the code calls
+        runtime_known()
         triple = llvm.get_process_triple()
         machine = llvm.Target.from_triple(triple).create_target_machine(codemodel="jitdefault", jit=True)
         room: Any = config.USE_LLVMLITE_MEMORY_MANAGER
@@ -47,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "8b72ae16033ff35dbf057fbabeedc9fa82f9e43dae7e4371e49aa8f3c8facff2"
+SIGNATURE = "ee8a1694a3eb54ee48be0df437b532deb15d1bba439665995ef96a1cca659d04"

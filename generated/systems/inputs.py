@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 941f2fa4f561332e.
+Generated; do not edit. Signature 7e17ace93b389a03.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "941f2fa4f561332e6010c3d5a475471f65f7af9de3ce44baaa790795d72ec87e"
+SIGNATURE = "7e17ace93b389a0365b5f89d670191c62c710e8c6a50bf5b680cf2ad489c1ea1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature b45c530dede8ec39.
+Generated; do not edit. Signature 2cf7303744c9a432.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b45c530dede8ec390f5e69399a3d0b4e2b6a80043d1ddb21740623a6bd66c767"
+SIGNATURE = "2cf7303744c9a432fe2c99fbbbfb41fb2ee0764cde8827cfb5ac4c85500ebac9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

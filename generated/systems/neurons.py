@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 4046cf2ab30bb581.
+Generated; do not edit. Signature 581a22b07eeef436.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4046cf2ab30bb5817703ac7e9eb074b10e0d20072c8cc6d1e0f2bbc218f29b80"
+SIGNATURE = "581a22b07eeef4365318961ef031f02cc61996b503b18b238f475193857f661d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

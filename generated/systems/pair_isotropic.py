@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 68759b78aeb602f7, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature aa77924b5a6145a6, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "68759b78aeb602f749ac271b55f31564b86f5584f028665d33a68f7cbb865543"
+SIGNATURE = "aa77924b5a6145a63a1c203e5f4a816264208fd92e38c5bcc478b4b998df0777"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0f41f03f3fba6272, runtime dd8b03cd1d339403.
+Generated; do not edit. Signature 7384af41ea2cc3c8, runtime c781de8fec2ee005.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "0f41f03f3fba6272f9ada3f722f64754c13deeaa09093383f39b0f46b4bfaa16"
+SIGNATURE = "7384af41ea2cc3c801c015331740fb6cb0f789fbbebdeeadea567cc85742d1d0"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

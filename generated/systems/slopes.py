@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature bc0c3c1914f1602f.
+Generated; do not edit. Signature 2653c40b66697e7d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "bc0c3c1914f1602f06a44b85854c6ffad1da95b89019c659d6c08f49a2aea5dc"
+SIGNATURE = "2653c40b66697e7d31ba727d614c88f4263442f37b7d5321aa5518f43ef7e148"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

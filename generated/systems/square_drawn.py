@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature dbfa2a95a4e2478b.
+in X). Generated; do not edit. Signature 00afc077716a04cc.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "dbfa2a95a4e2478b9b3bee1f107f4671515475adaf0b874c574285beafde70f2"
+SIGNATURE = "00afc077716a04cc7bb91bd1534a9dc3a6522789f170f7388bc7ae1627adbddb"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 40e6135fb25d74c4.
+Generated; do not edit. Signature 6688aeb63acd7173.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "40e6135fb25d74c419cd1afac34b58496a2b5ea093f0bd4a5f7a7843620bc2d0"
+SIGNATURE = "6688aeb63acd7173862e697d9209b63997b191525fa4d4b229a6fadefa189f6e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -56,6 +56,13 @@ class Intervals:
 
     directions = 1
 
+    @cached_property
+    def edges(self) -> Array:
+        """The finite ends of intervals, in order; none where the label follows from kappa."""
+        if self.channel[1] == 0.0:
+            return np.empty(0)
+        return np.array(sorted({end for end in self.low.tolist() if math.isfinite(end)}))
+
     @property
     def odd(self) -> bool:
         """Whether z' and the label may change their signs together."""

@@ -11,7 +11,6 @@ import stat
 import warnings
 from functools import lru_cache
 from importlib import resources
-from importlib.metadata import version
 from pathlib import Path
 
 from giantstep import __version__
@@ -148,6 +147,8 @@ def _warn(folder: Path) -> None:
 @lru_cache(maxsize=1)
 def _generator_version() -> str:
     """A digest of everything that generation reads: all files of its packages, and the version of SymPy."""
+    from importlib.metadata import version  # loads what reads mails; a registered function starts sooner without
+
     digest = hashlib.sha256(f"{__version__} {version('sympy')}".encode())
     for package in ("derive", "codegen"):
         root = Path(str(resources.files(package)))

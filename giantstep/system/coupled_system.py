@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime.newton import sizes
 from generated.runtime.nodes import Fields, Rule
-from generated.runtime.steps import raise_variances
+from generated.runtime.steps import NONE, RAISED, raise_variances
 from generated.runtime.unknowns import FAMILY, RESIDUAL, TURNED, UNKNOWN
 from giantstep.law.kind import kind_of_averages
 from giantstep.law.label_lines import LabelLaw, Lines
@@ -100,6 +100,7 @@ class CoupledSystem(LinearReadouts):
         # Delta as it is, and the terms that V and Delta are differences of, without their signs
         self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
         self.rows = variance_rows(self.kernel)
+        self.raised = False  # whether some V or Delta was, at the last x
         self.x = np.empty(0)  # the last unknowns
         self.certified: tuple[Array, float] | None = None  # the last unknowns that were, and their residual
         self.told: Output | None = None  # the law of the output at the last x, once asked for
@@ -144,7 +145,9 @@ class CoupledSystem(LinearReadouts):
         self.kernel.fields(*self._arguments())
         room = self.room.vector, self.room.matrix, self.room.field
         weight, blur, floor = self.node[1], self.problem.blur, self.problem.floor
-        return bool(raise_variances(room, self.rows, self.sizes, weight, blur, floor, self.variance, self.terms))
+        law = raise_variances(room, self.rows, self.sizes, weight, blur, floor, self.variance, self.terms)
+        self.raised = law == RAISED
+        return bool(law != NONE)
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""

@@ -223,9 +223,10 @@ def _of_solver(model: Model) -> list[Task]:
 def _of_coupled(model: Model) -> list[Task]:
     """The coupled system and the averages over the output."""
     # the square loss starts sooner without
-    from generated.runtime.between_nodes import crosses, is_sharp
+    from generated.runtime.between_nodes import crosses, fill_turns, is_sharp
     from generated.runtime.conjugate_residuals import descend
     from generated.runtime.newton import advance, sizes
+    from generated.runtime.rectangles import wrong_signs_between
     from generated.runtime.signs import wrong_signs
     from generated.runtime.steps import raise_variances
 
@@ -246,6 +247,8 @@ def _of_coupled(model: Model) -> list[Task]:
         (sizes, (line, line, places[0], line)),
         *([(crosses, (line, line, line))] if rank_of(model) == 1 else []),
         *([(is_sharp, (line, node, node))] if rank_of(model) == 1 and margin else []),
+        *([(fill_turns, (line, node, line, line, node, node))] if rank_of(model) == 1 and margin else []),
+        *([(wrong_signs_between, ((line,) * 4, line, node, node, node, line))] if margin and not several else []),
         *(
             [(wrong_signs, ((node, node, np.ones((1, 1, 1))), line, node, line, line, line))]
             if margin and several

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
 import numpy as np
 
+from generated.runtime.rectangles import ROWS, rectangles, wrong_signs_between
 from generated.runtime.signs import wrong_signs
 from giantstep.law.labels import Intervals
+from giantstep.quadrature.gauss import legendre
 from giantstep.spec.expressions import special
 from giantstep.system.sign_panels import Output
 
 Array = np.ndarray
+_RULE = np.array(legendre(16))  # for the integral of a function of Owen
 
 
 def wrong_sign(output: Output) -> Array:
@@ -20,9 +20,10 @@ def wrong_sign(output: Output) -> Array:
 
     Source: [CUI24] App. C; Owen (1956) for the bivariate normal integral.
     """
-    labels, mean = output.labels, np.ascontiguousarray(output.mean)
+    labels = output.labels
     if isinstance(labels, Intervals):
         return _of_intervals(labels, output)
+    mean = np.ascontiguousarray(output.mean)
     law, slope = (labels.weight, labels.label, labels.t), np.ascontiguousarray(output.slopes)
     room, found = np.empty(labels.weight.shape[1]), np.empty(len(mean))
     wrong_signs(law, mean, slope, np.sqrt(output.variance), room, found)
@@ -31,46 +32,20 @@ def wrong_sign(output: Output) -> Array:
 
 def _of_intervals(labels: Intervals, output: Output) -> Array:
     """P(y f < 0 | kappa): rectangles of the bivariate normal of t and the output, one for each end of an interval."""
-    (gamma, width, _), kappa, spread = labels.channel, output.kappa, output.spread
-    limit = -output.mean / spread  # f < 0 is (f - mean)/spread < limit
-    total = np.zeros(len(kappa))
-    if width == 0.0:
-        for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
-            total += ((low <= gamma * kappa) & (gamma * kappa < high)) * special.ndtr(y * limit)
-        return total
-    correlation, complement = output.slopes[0] / spread, np.sqrt(output.variance) / spread
-    negative = special.ndtr(limit)
-    # P(t < end) and P(t < end, f < 0)
-    ends: dict[float, tuple[Any, Any]] = {-math.inf: (0.0, 0.0), math.inf: (1.0, negative)}
-    for end, edge in output.ends.items():
-        below = special.ndtr(edge)
-        ends[end] = below, _below_both(edge, limit, (below, negative), (correlation, complement))
-    for low, high, y in zip(labels.low.tolist(), labels.high.tolist(), labels.label, strict=True):
-        inside, both = (upper - lower for upper, lower in zip(ends[high], ends[low], strict=True))
-        total += both if y > 0.0 else inside - both if y < 0.0 else 0.5 * inside
-    return total
+    nodes = len(output.kappa)
+    fields, found = np.empty((3, nodes)), np.empty(nodes)
+    fields[0], fields[1], fields[2] = output.mean, output.slopes[0], output.variance
+    law = labels.low, labels.high, labels.label, labels.channel
+    wrong_signs_between(law, output.kappa, fields, _RULE, np.empty((ROWS, nodes)), found)
+    return found
 
 
 def bivariate_normal(h: Array, k: Array, correlation: Array, complement: Array) -> Array:
     """P(X < h, Y < k) of standard normals; complement = sqrt(1 - correlation^2). Source: Owen (1956), eq. 2.1."""
-    return _below_both(h, k, (special.ndtr(h), special.ndtr(k)), (correlation, complement))
-
-
-def _below_both(h: Array, k: Array, below: tuple[Array, Array], law: tuple[Array, Array]) -> Array:
-    """The same from P(X < h) and P(Y < k), and correlation and complement."""
-    correlation, complement = law
-    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        first, second = (k - correlation * h) / (h * complement), (h - correlation * k) / (k * complement)
-        product = h * k
-        apart = product < 0.0
-        if not product.all():
-            first = np.where(h != 0.0, first, np.sign(k) * np.inf)
-            second = np.where(k != 0.0, second, np.sign(h) * np.inf)
-            both_zero, one_sided = (h == 0.0) & (k == 0.0), (1.0 - correlation) / complement
-            first, second = np.where(both_zero, one_sided, first), np.where(both_zero, one_sided, second)
-            apart |= (product == 0.0) & (h + k < 0.0)
-    result = 0.5 * (below[0] + below[1] - apart) - special.owens_t(h, first) - special.owens_t(k, second)
-    return np.asarray(np.minimum(np.maximum(result, 0.0), 1.0))
+    found = np.empty(len(h))
+    given = np.array([h, k]), np.array([correlation, complement])
+    rectangles(*given, _RULE, np.empty((ROWS, len(h))), found)
+    return found
 
 
 def wrong_sign_slopes(output: Output) -> tuple[Array, Array, Array]:

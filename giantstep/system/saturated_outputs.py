@@ -114,11 +114,11 @@ def _adds(system: CoupledSystem, x: Array) -> float:
     """What the floor adds to the loss of a sample at x, to first order: the envelope moves by -g^2/2 with V and by h/2
     with the variance.
     """
+    if not system.raised:
+        return 0.0
     weight, floor = system.table[:, 1], system.problem.floor
     terms = floor * (system.terms + (system.terms @ weight)[:, None])
     raised = [system.view(name) <= _A_LITTLE * least for name, least in zip(("V", "Delta"), terms, strict=True)]
-    if not np.any(raised):
-        return 0.0
     system.residual(x)
     felt = np.array([system.view("avg_gg"), np.abs(system.view("avg_h"))])
     return 0.5 * float((np.where(raised, terms * felt, 0.0) @ weight).sum())

@@ -8,7 +8,6 @@ sign of the output where the label changes.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,14 +16,14 @@ import numpy as np
 from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
-from generated.runtime.between_nodes import is_sharp
+from generated.runtime.between_nodes import fill_turns, is_sharp
 from giantstep.law.labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.mesh import nodes
 
 Array = np.ndarray
 Index = NDArray[np.intp]
-_FAR = 9.0  # standard deviations of t, beyond which nothing counts
+_NO_EDGES = np.empty(0)
 _FINER, _CLOSER = 33, 2  # places in a bracket, which shrinks by as much in each round
 _ROUNDS, _CENTRED = 40, 0.1  # of false position, and how close to a zero they come, in lengths of its turn
 _NEAR = 1e-8  # step of a slope in kappa
@@ -51,34 +50,15 @@ class Output:
         """Standard deviation of the output given kappa."""
         return np.asarray(np.sqrt((self.slopes**2).sum(axis=0) + self.variance))
 
-    @cached_property
-    def ends(self) -> dict[float, Array]:
-        """t [N] at the finite ends of intervals on which the label is constant; none where it has no t."""
-        law = self.labels
-        if not isinstance(law, Intervals) or law.channel[1] == 0.0:
-            return {}
-        gamma, width, _ = law.channel
-        centre = gamma * self.kappa
-        ends = sorted({end for end in law.low.tolist() if math.isfinite(end)})
-        return {end: (end - centre) / width for end in ends}
-
     def turns(self) -> Array:
-        """What turns a probability where it vanishes, in units of the length of the turn, [F, N]: the mean, and for
-        each end of an interval t there, and the mean given that.
+        """What turns a probability where it vanishes, in units of the length of the turn: the mean, and for each end of
+        an interval t there, and the mean given that; and how many standard deviations of t away it happens. [2, F, N]
         """
-        found = np.empty((1 + 2 * len(self.ends), len(self.kappa)))
-        found[0] = self.mean / self.spread
-        for number, t in enumerate(self.ends.values()):
-            inside = np.minimum(np.maximum(t, -_FAR), _FAR)
-            found[2 * number + 1] = t
-            found[2 * number + 2] = (self.mean + self.slopes[0] * inside) / np.sqrt(self.variance)
-        return found
-
-    def away(self) -> Array:
-        """How many standard deviations of t away each of them happens, [F, N]."""
-        found = np.zeros((1 + 2 * len(self.ends), len(self.kappa)))
-        for number, t in enumerate(self.ends.values()):
-            found[2 * number + 2] = t
+        law = self.labels
+        edges, channel = (law.edges, law.channel) if isinstance(law, Intervals) else (_NO_EDGES, _NO_EDGES)
+        fields, found = np.empty((4, len(self.kappa))), np.empty((2, 1 + 2 * len(edges), len(self.kappa)))
+        fields[0], fields[1], fields[2], fields[3] = self.mean, self.spread, self.slopes[0], self.variance
+        fill_turns(self.kappa, fields, edges, channel, found[0], found[1])
         return found
 
 
@@ -93,7 +73,7 @@ def panels(output: Output, ends: Callable[[], Array], given: Given, averaged: Av
     none; averaged: the functions [F, N] at kappa to resolve. The error is about the square of the tolerance on their
     last coefficients.
     """
-    if not is_sharp(output.kappa, output.turns(), output.away()):
+    if not is_sharp(output.kappa, *output.turns()):
         return None
     edges = ends()
     grid, _ = nodes(edges, _ORDER)
@@ -108,7 +88,7 @@ def panels(output: Output, ends: Callable[[], Array], given: Given, averaged: Av
 def _places(given: Given, grid: Array) -> tuple[Array, Array]:
     """Centres of the turns, and their widths: zeros, and where a turn comes near to zero and goes back."""
     found = _Turns(given)
-    values = given(grid).turns()
+    values, _ = given(grid).turns()
     size, positive = np.abs(values), values > 0.0
     same = positive[:, 1:] == positive[:, :-1]
     dips = (size[:, 1:-1] <= size[:, :-2]) & (size[:, 1:-1] < size[:, 2:]) & same[:, 1:] & same[:, :-1]
@@ -136,7 +116,8 @@ class _Turns:
         """Function which[I] at places [I] or [I, n]."""
         if not kappa.size:
             return kappa
-        values = self.given(kappa.ravel()).turns().reshape(-1, *kappa.shape)
+        turns, _ = self.given(kappa.ravel()).turns()
+        values = turns.reshape(-1, *kappa.shape)
         return np.asarray(values[which, np.arange(len(which))])
 
     def least(self, which: Index, low: Array, high: Array) -> tuple[Array, Array]:

@@ -23,6 +23,7 @@ from giantstep.system.resolution import FINE, refined
 Array = np.ndarray
 _ROUNDING = 1e-14
 _HOPELESS = 1e-15  # a share of labels whose effect is lost in rounding, but for that of a small ridge
+_OFTEN = 0.5  # a share of labels that moves the readout, however little
 _REFINED = 5
 _FURTHEST = 10.0  # standard deviations: how far out labels of such a share may be
 _STEEPEST = 1.0  # slope of a loss that is flat about zero, and room for how far a label may be beyond the flat part
@@ -41,6 +42,8 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     """
     model, ridge = problem.model, problem.parameters.ridge
     felt = probability_felt(model.fit.loss, model.target)
+    if felt >= _OFTEN:
+        return None
     moved = _moved(problem, felt)
     if felt > (_ROUNDING * min(1.0, ridge)) ** 2 / (1.0 + model.fit.samples) and moved > _BESIDE * tolerance:
         if felt >= _HOPELESS:

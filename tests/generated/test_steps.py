@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from generated.runtime.steps import raise_variances, solve_step
+from generated.runtime.steps import NONE, PLAIN, RAISED, raise_variances, solve_step
 
 Array = np.ndarray
 N, K = 4, 2
@@ -37,7 +37,7 @@ def test_equations_without_a_solution_are_told(row: tuple[float, float], told: f
     assert left == pytest.approx(told, nan_ok=True)
 
 
-def raised(V: Array, T: float, blur: tuple[float, float]) -> tuple[bool, Array, Array, Array]:
+def raised(V: Array, T: float, blur: tuple[float, float]) -> tuple[int, Array, Array, Array]:
     """What becomes of V and of Delta = 2 V, of one family and matrix each: [1 V1, V2 T], [Q1, Q2]."""
     vector = np.array([[T, 1.0], [0.5, -0.25], [0.1, 0.2]])
     matrix = np.array([[[1.0, -2.0], [-2.0, 3.0]], [[0.1, 0.2], [0.2, -0.3]]])
@@ -52,19 +52,19 @@ def raised(V: Array, T: float, blur: tuple[float, float]) -> tuple[bool, Array, 
 def test_variances_are_raised_to_their_rounding() -> None:
     V = np.array([1.0, -1e-14, 2.0, 3.0])
     sound, field, told, terms = raised(V, 1.0, (0.0, 0.0))
-    assert sound and terms == pytest.approx(1.0, rel=1e-15) and told.tolist() == (2.0 * V).tolist()
+    assert sound == RAISED and terms == pytest.approx(1.0, rel=1e-15) and told.tolist() == (2.0 * V).tolist()
     assert field[:, [0, 2, 3]].tolist() == [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]]
     assert (field[:, 1] > ROUNDING).all()
 
 
 def test_a_blur_is_added_and_not_told() -> None:
-    _, field, told, _ = raised(np.ones(N), 1.0, (0.5, 0.25))
-    assert field.tolist() == [[1.5] * N, [2.25] * N] and told.tolist() == [2.0] * N
+    sound, field, told, _ = raised(np.ones(N), 1.0, (0.5, 0.25))
+    assert sound == PLAIN and field.tolist() == [[1.5] * N, [2.25] * N] and told.tolist() == [2.0] * N
 
 
 @pytest.mark.parametrize(("V", "T"), [([1.0, -1.0, 9.0, 9.0], 1.0), ([1.0] * N, 0.0), ([1.0] * N, math.nan)])
 def test_what_is_no_variance_is_refused(V: list[float], T: float) -> None:
-    assert not raised(np.array(V), T, (0.0, 0.0))[0]
+    assert raised(np.array(V), T, (0.0, 0.0))[0] == NONE
 
 
 def test_a_variance_that_vanishes_is_refused() -> None:
