@@ -30,7 +30,7 @@ from giantstep.spec.model import Model
 from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.label_cost import require_affordable
-from giantstep.system.loss_at_zero import has_jumps, rare_hint, saturated_hint, vanishing_hint
+from giantstep.system.loss_at_zero import decided_by_few, has_jumps, rare_hint, saturated_hint, vanishing_hint
 from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
@@ -192,6 +192,8 @@ def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) ->
     """Why a solution is not reported, by the condition that fails."""
     if separable(problem):  # the cause, whichever condition shows it
         return separated(problem)
+    if (few := decided_by_few(problem, result.train_error)) is not None:
+        return NotConverged(*few)
     if name == "finite":
         hint = vanishing_hint(problem) or rounding_hint(problem)
         return NotConverged(f"the solution is not finite: test error {result.test_error}", hint)

@@ -21,7 +21,6 @@ from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, refined
 
 Array = np.ndarray
-_ROUNDING = 1e-14
 _HOPELESS = 1e-15  # a share of labels whose effect is lost in rounding, but for that of a small ridge
 _OFTEN = 0.5  # a share of labels that moves the readout, however little
 _REFINED = 5
@@ -45,7 +44,7 @@ def zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     if felt >= _OFTEN:
         return None
     moved = _moved(problem, felt)
-    if felt > (_ROUNDING * min(1.0, ridge)) ** 2 / (1.0 + model.fit.samples) and moved > _BESIDE * tolerance:
+    if moved > _BESIDE * tolerance:
         if felt >= _HOPELESS:
             return None
         if moved > _AT_MOST * tolerance:

@@ -119,6 +119,41 @@ def test_errors_say_why() -> None:
         solve(rare)
 
 
+def test_labels_rarer_than_all_numbers_decide_on_no_mean_feature() -> None:
+    """A share of 1e-180 is far below rounding, and no zero readout follows from it at infinite dimension."""
+    tiny = model({"name": "epsilon_insensitive", "epsilon": 8.7}, target__link="step", target__noise=0.075)
+    with pytest.raises(NotConverged, match="nothing but these decides on the mean features"):
+        solve(tiny)
+    assert solve(tiny, dimension=1000).test_error == pytest.approx(0.5, rel=1e-11)  # E step^2
+
+
+def test_a_best_output_that_no_label_feels() -> None:
+    """A constant is a feature here, and the best one leaves next to no label beyond the flat part."""
+    width = 5.57
+    found = model(
+        {"name": "epsilon_insensitive", "epsilon": width},
+        target__link="leaky_relu",
+        network__activation="sign",
+        network__bias=1.26,
+        spike__strength=0.0,
+    )
+
+    def mean_loss(output: float) -> float:
+        """Above output + width, and below output - width, where labels are 0.01 z."""
+        above, below = output + width, 100.0 * (width - output)
+        return sum(
+            slope * (math.exp(-x * x / 2) / math.sqrt(2 * math.pi) - x * math.erfc(x / math.sqrt(2)) / 2)
+            for slope, x in ((1.0, above), (0.01, below))
+        )
+
+    assert min(mean_loss(output) for output in np.linspace(0.0, width, 101)) < 1e-18
+    assert mean_loss(0.0) > 1e-10
+    with pytest.raises(NotConverged, match="at the best output") as caught:
+        solve(found)
+    assert "--dimension" in caught.value.hint
+    assert solve(found, dimension=1000).residual < 1e-10
+
+
 @pytest.mark.parametrize("loss", ["hinge", "absolute", "huber", "squared_hinge"])
 def test_losses_without_a_flat_part_around_zero(loss: str) -> None:
     found = model(loss)
