@@ -14,7 +14,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.kink_crossings import cuts_at, passes_unseen
+from giantstep.system.kink_crossings import cut_anew, cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.loss_at_zero import constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
@@ -91,6 +91,9 @@ def coupled_solution(
         answer = newton(finer, estimate.x, most=12, near=estimate, enough=close) if estimate.converged else estimate
         if answer.converged and finer.certificate(answer.x) > RESIDUAL:
             answer = newton(finer, answer.x, settled=TO_THE_LAST)  # outputs that vary within less than a step
+        if not answer.converged and finer.level.cuts:  # so far away that the output passes its kinks beside the cuts
+            finer = last = cut_anew(finer, answer.x)
+            answer = newton(finer, answer.x, most=12)
         evaluations += estimate.evaluations if not known else 0
         evaluations += answer.evaluations if answer is not estimate else 0
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual

@@ -8,6 +8,7 @@ smooths that, but where it is stationary: its least and largest values, beyond w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import lru_cache, partial
 
 import numpy as np
@@ -19,7 +20,7 @@ from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved, resolved, rows_between
-from giantstep.system.label_refinement import Kink, distance_to, kinks_of, settles
+from giantstep.system.label_refinement import Kink, distance_to, kinks_of, settles, system_at
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
 
@@ -61,6 +62,11 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
     if system.loss.SYMMETRIC:  # where kappa is folded, panels must be so
         found = {side * abs(place) for place in found for side in (-1.0, 1.0)}
     return tuple(sorted(found))
+
+
+def cut_anew(system: CoupledSystem, x: Array) -> CoupledSystem:
+    """The system with panels in kappa cut, and nodes of the label chosen, at other unknowns."""
+    return system_at(system.problem, replace(system.level, cuts=cuts_at(system.problem, x)), x)
 
 
 def passes_unseen(system: CoupledSystem) -> bool:

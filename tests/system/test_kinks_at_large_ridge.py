@@ -189,3 +189,43 @@ def test_labels_that_are_stationary_beside_a_large_ridge(
 
 def _place(m: float, output: float) -> float:
     return float(brentq(lambda kappa: m * _mean_feature(kappa) - output, -9.0, 9.0))
+
+
+def test_outputs_that_vary_by_a_ten_thousand_millionth() -> None:
+    """Two resolutions differ by more than that, so that panels of the finer are cut where its own output passes a kink.
+
+    At such a ridge the output is m mu0, whose hinge loss is the least. Against nested quadrature of its own.
+    """
+    gamma = 0.6
+    found = solve(
+        gs.Model.from_dict(
+            {
+                "network": {"activation": "tanh", "width": 1.0},
+                "spike": {"strength": 1.0, "alignment": gamma, "bulk_variance": 1.0},
+                "target": {"link": "2*z", "channel": "logit"},
+                "fit": {"samples": 2.0, "loss": "hinge", "ridge": 1e10},
+            }
+        )
+    )
+
+    def mu0(kappa: float) -> float:
+        return float(_WEIGHT @ np.tanh(kappa + _PLACES))
+
+    def positive(kappa: float) -> float:
+        """The probability of the label 1."""
+        return float(_WEIGHT @ expit(2.0 * (gamma * kappa + math.sqrt(1.0 - gamma**2) * _PLACES)))
+
+    def density(kappa: float) -> float:
+        return math.exp(-0.5 * kappa**2) / math.sqrt(2.0 * math.pi)
+
+    def pull(m: float) -> float:
+        """The slope of the mean loss: labels that the output is beyond are not felt."""
+        turn = brentq(lambda kappa: m * mu0(kappa) - 1.0, 0.0, 8.0, xtol=1e-15)
+        inside, _ = quad(lambda k: density(k) * mu0(k) * (2.0 * positive(k) - 1.0), 0.0, turn, epsabs=1e-14)
+        beyond, _ = quad(lambda k: density(k) * mu0(k) * (1.0 - positive(k)), turn, 9.0, epsabs=1e-14)
+        return inside - beyond
+
+    expected = brentq(pull, 1.2, 3.0, xtol=1e-14)
+    # the test error does not know m; what it does not see may be off by a hundred times the tolerance
+    assert found.order_parameters["m"][0] == pytest.approx(expected, rel=1e-8)
+    assert found.residual < 1e-10
