@@ -251,7 +251,7 @@ def variance_of(fields, node, moves):
 
 
 @inner
-def _first_beyond(scratch, count, omega):
+def first_beyond(scratch, count, omega):
     """The first node from omega on."""
     low, high = 0, count
     while low < high:
@@ -270,8 +270,8 @@ def sum_up(center, spread, count, room, sums):
     """
     scratch, density = room.scratch, room.density
     reach, inverse = REACH * spread, 1.0 / (spread * spread)
-    first = _first_beyond(scratch, count, center - reach)
-    last = whole(_first_beyond(scratch, count, center + reach))
+    first = first_beyond(scratch, count, center - reach)
+    last = whole(first_beyond(scratch, count, center + reach))
     first -= first % VECTOR
     scale, narrow = NORM / spread, 1.0 / spread
     for i in range(first, last):

@@ -1,8 +1,10 @@
-"""Labels of several indices that are linear in one of them, as ``z1*z2``, ``relu(z1)*z2`` and ``abs(z1) + z2`` are.
+"""Labels of several indices that are linear in one of them, as ``z1*z2``, ``relu(z1)*z2`` and ``abs(z1) + z2`` are,
+or between the kinks along a direction, as ``relu(z1)*relu(z2)`` and ``sign(z1*z2 - 1)`` are.
 
 Given kappa and the other indices, output and label are jointly Gaussian: a loss of the residual knows that index by the
 variance of the residual, and only the others need nodes. These are panels that grow away from kinks of the link, and
-from where the slope in that index vanishes: the spread of the residual turns there.
+from where the slope in that index vanishes: the spread of the residual turns there. Of a label that is linear between
+kinks, each piece is a line that ends.
 """
 
 from __future__ import annotations
@@ -12,16 +14,17 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 import numpy as np
+from numpy.typing import NDArray
 
 from derive.language.grammar import Node
 from derive.language.links import link_of
-from derive.language.substitution import number, substituted
+from derive.language.substitution import linear_form, number, substituted
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kink_roots import Kinks
 from giantstep.law.labels import Labels, Points, enough_memory, reach_of
-from giantstep.law.multi_index_labels import Rule, nodes_along
+from giantstep.law.multi_index_labels import Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
 from giantstep.quadrature.gauss import hermite, normal_between
-from giantstep.quadrature.kinks import degree, kinks
+from giantstep.quadrature.kinks import LINE, along_a_line, degree, kinks
 from giantstep.spec.expressions import jet
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
@@ -29,20 +32,26 @@ from giantstep.spec.model import Target
 Array = np.ndarray
 _BESIDE = 1.0  # end of the panels at both sides of a cut
 _ORDER, _ROUGH = 26, 24  # nodes of a panel; of the estimate of their error
+_FAR = 8.5  # of x at the end of a piece: what is beyond has a weight of 1e-17
 _PROBES = 64  # places at which slopes are compared
-_ON_A_LINE = 40  # nodes of a line for those who ask for labels one by one
+_ON_A_LINE, _ON_A_PIECE = 40, 64  # nodes of a line, and of one that ends, for those who ask for labels one by one
+_SMOOTHED = 0.2  # of the slope of a label in pieces: noise that nodes of it resolve
+_BESIDE_PIECES, _BESIDE_PIECES_ROUGH = 20, 18  # the same where lines are pieces, which take longer
 
 
 @dataclass(frozen=True)
 class Lines:
     """Labels ``label + slope x`` with t about ``t + axis x``, x standard normal, at nodes of every kappa.
 
-    weight, label and slope [N, J], t [N, J, D], axis [D]; rest [D, D]: the covariance of t beside x.
+    weight, label and slope [N, J], t [N, J, D], axis [D]; rest [D, D]: the covariance of t beside x. low and high
+    [N, J]: the labels are those of x between them, both infinite for all x; the weight is that of all x.
     """
 
     weight: Array
     label: Array
     slope: Array
+    low: Array
+    high: Array
     t: Array
     axis: Array
     rest: Array
@@ -55,20 +64,47 @@ class Lines:
     @cached_property
     def points(self) -> Points:
         """The same labels one by one."""
-        x, share = hermite(_ON_A_LINE)
+        x, share = self._nodes()
         n, d = len(self.weight), self.directions
-        enough_memory(n, self.weight.shape[1] * len(x), d)
+        enough_memory(n, self.weight.shape[1] * x.shape[-1], d)
         weight, label = self.weight[..., None] * share, self.label[..., None] + self.slope[..., None] * x
-        t = self.t[:, :, None] + x[:, None] * self.axis
+        t = self.t[:, :, None] + x[..., None] * self.axis
         return Points(weight.reshape(n, -1), label.reshape(n, -1), t.reshape(n, -1, d), self.rest)
+
+    def _nodes(self) -> tuple[Array, Array]:
+        """Nodes of x and their weights, [n] or [N, J, n]."""
+        if np.all(self.low == -np.inf) and np.all(self.high == np.inf):
+            return hermite(_ON_A_LINE)
+        return normal_between(np.maximum(self.low, -_FAR), np.minimum(self.high, _FAR), _ON_A_PIECE)
 
 
 LabelLaw = Labels | Lines
 
 
-def are_lines(target: Target, form: str) -> bool:
-    """Whether a loss of that form takes the label as lines: it is linear in an index, and nothing is drawn after it."""
-    return form == "residual" and target.channel is None and _linear_in(target.link) is not None
+def are_lines(target: Target, overlaps: Rows, form: str) -> bool:
+    """Whether a loss of that form takes the label as lines: it is linear in an index, or in pieces of a direction and
+    noise does not smooth its averages, and nothing is drawn after it; overlaps [q, m].
+    """
+    if form != "residual" or target.channel is not None or target.flips > 0.0 or target.indices == 1:
+        return False
+    if _linear_in(target.link) is not None:
+        return True
+    return math.sqrt(target.noise) < _SMOOTHED * _slope_of_pieces(target.link, overlaps, target.probit)
+
+
+@lru_cache(maxsize=256)
+def _slope_of_pieces(link: str, overlaps: Rows, probit: float) -> float:
+    """The mean slope of a link that is linear between its kinks along the last of the directions that panels follow;
+    zero for any other.
+    """
+    found = link_of(link)
+    axes = axes_of(found, noisy_indices(np.array(overlaps), probit).lower)
+    step = axes.lower[:, -1]
+    moved = [name for name, size in zip(axes.names, step.tolist(), strict=True) if size != 0.0]
+    if not has_kinks(link) or degree(along_a_line(found.node, moved), LINE, pieces=True) != 1:
+        return 0.0
+    places = np.random.default_rng(0).standard_normal((_PROBES, len(step)))
+    return float(np.mean(np.abs(_along(found.node, axes.names, places, step, np.zeros(_PROBES))[1])))
 
 
 @lru_cache(maxsize=256)
@@ -84,12 +120,14 @@ def _linear_in(link: str) -> str | None:
 
 
 def lines_given_kappa(target: Target, overlaps: Rows, kappa: Array, finer: int, rough: bool) -> Lines:
-    """The law of a label that is linear in an index, at kappa [N, q] for overlaps [q, m].
+    """The law of a label that is linear in an index or in pieces of a direction, at kappa [N, q] for overlaps [q, m].
 
-    Raises NotConverged where there are too many nodes.
+    finer: halvings; -1 for half of the nodes beside pieces, which lead to a solution. Raises NotConverged where there
+    are too many nodes.
     """
     found, gamma, last = link_of(target.link), np.array(overlaps), _linear_in(target.link)
-    assert last is not None
+    if last is None:
+        return _pieces(target, gamma, kappa, finer, rough)
     noisy = noisy_indices(gamma, target.probit)
     order = (*(name for name in found.variables if name != last), last)
     places = [found.variables.index(name) for name in order]
@@ -97,13 +135,56 @@ def lines_given_kappa(target: Target, overlaps: Rows, kappa: Array, finer: int, 
     lower = upper.T
     kinked = Kinks(order, (*dict.fromkeys(kinks(found.node)), _slope_in(found.node, last)), lower[:, :-1])
     reach = reach_of(target.link, overlaps, target.probit)
-    rule = _About(finer, _ROUGH if rough else _ORDER, False, reach=reach)
+    rule = _About(max(finer, 0), _ROUGH if rough else _ORDER, False, reach=reach)
     weight, t = nodes_along(target.link, kinked, gamma[:, places], kappa, rule)
     z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", noisy.lower @ turn[:, :-1], t)
     label, slope = jet(found.node, last, dict(zip(found.variables, z, strict=True)), 1)
     carried = noisy.carry @ turn
     mean = np.einsum("ij,nkj->nki", carried[:, :-1], t)
-    return Lines(weight, label, slope * lower[-1, -1], mean, np.ascontiguousarray(carried[:, -1]), noisy.rest)
+    axis, ends = np.ascontiguousarray(carried[:, -1]), np.full(weight.shape, np.inf)
+    return Lines(weight, label, slope * lower[-1, -1], -ends, ends, mean, axis, noisy.rest)
+
+
+def _pieces(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool) -> Lines:
+    """Lines between the kinks met along the last direction, at nodes along the others."""
+    found, noisy = link_of(target.link), noisy_indices(gamma, target.probit)
+    axes = axes_of(found, noisy.lower)
+    kinked, last = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower), len(noisy.lower) - 1
+    nodes = (_BESIDE_PIECES_ROUGH if rough else _BESIDE_PIECES) // (1 if finer >= 0 else 2)
+    reach = reach_of(target.link, tuple(map(tuple, gamma.tolist())), target.probit)
+    rule = _About(max(finer, 0), nodes, False, axes=last, outwards=True, reach=reach)
+    weight, t = nodes_along(target.link, kinked, gamma[:, axes.places], kappa, rule)
+    owner, node = np.nonzero(weight)
+    beside = t[owner, node]
+    fixed = (kappa @ gamma[:, axes.places])[owner] + beside @ axes.lower[:, :last].T
+    line, low, high = _between(kinked.roots(last, fixed))
+    inside = 0.5 * (np.maximum(low, np.minimum(high, 0.0) - 2.0) + np.minimum(high, np.maximum(low, 0.0) + 2.0))
+    label, slope = _along(found.node, axes.names, fixed[line], axes.lower[:, last], inside)
+    label = label - slope * inside
+    columns = np.column_stack([label, slope, low, high, beside[line]])
+    weight, columns = rows_of_nodes(owner[line], weight[owner, node][line], columns, len(kappa))
+    carried = noisy.carry if axes.back is None else noisy.carry @ axes.back.T
+    label, slope, low, high = (np.ascontiguousarray(columns[..., k]) for k in range(4))
+    t, axis = columns[..., 4:] @ carried[:, :last].T, np.ascontiguousarray(carried[:, last])
+    return Lines(weight, label, slope, low, high, t, axis, noisy.rest)
+
+
+def _between(cuts: Array) -> tuple[NDArray[np.intp], Array, Array]:
+    """Pieces (line, low, high) of lines that are cut at places [R, I], nan for none."""
+    ends = np.full((1, cuts.shape[1]), np.inf)
+    places = np.where(np.abs(cuts) < _FAR, cuts, np.inf)
+    edges = np.concatenate([-ends, np.sort(places, axis=0), ends])
+    number, line = np.nonzero(edges[1:] > edges[:-1])
+    by_line = np.argsort(line, kind="stable")
+    number, line = number[by_line], line[by_line]
+    return line, edges[number, line], edges[number + 1, line]
+
+
+def _along(node: Node, names: tuple[str, ...], fixed: Array, step: Array, x: Array) -> tuple[Array, Array]:
+    """Value and slope [I] of a tree at x [I] along lines ``fixed + step x``; fixed [I, m], step [m]."""
+    places = {name: linear_form([1.0, size], [name, LINE]) for name, size in zip(names, step.tolist(), strict=True)}
+    value, slope = jet(substituted(node, places), LINE, {**dict(zip(names, fixed.T, strict=True)), LINE: x}, 1)
+    return value, slope
 
 
 def _slope_in(node: Node, name: str) -> Node:
@@ -129,7 +210,10 @@ class _About(Rule):
         around = [cuts - _BESIDE, cuts, cuts + _BESIDE]
         edges = np.sort(np.clip(np.concatenate([-ends, *around, ends], axis=1), -self.reach, self.reach), axis=1)
         parts = 2**self.finer
-        cut = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(parts + 1) / parts)
+        share = np.linspace(-1.0, 1.0, parts + 1)
+        if self.graded:  # towards both ends
+            share = 0.5 * share * (3.0 - share**2)
+        cut = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (0.5 + 0.5 * share)
         t, weight = normal_between(cut[:, :, :-1], cut[:, :, 1:], self.order)
         shape = len(cuts), t.shape[1] * t.shape[2] * t.shape[3]
         return t.reshape(shape), weight.reshape(shape)

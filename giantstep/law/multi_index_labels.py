@@ -126,7 +126,7 @@ def nodes_given_kappa(
     still = all(jumps_only(found.node, name) for name in found.variables)
     fine, rougher, parts = (_STILL, _STILL_ROUGH, 1) if still else (_ORDER, _ROUGH, 2)
     nodes = rougher if rough else fine
-    axes = _axes(found, lower)
+    axes = axes_of(found, lower)
     last = [name for name, moved in zip(axes.names, axes.lower[:, -1], strict=True) if moved != 0.0]
     power = degree(along_a_line(found.node, last), LINE, pieces=True) if averaged == "moments" else None
     rule = Rule(
@@ -135,13 +135,14 @@ def nodes_given_kappa(
         averaged == "poles",
         parts=parts,
         innermost=power + 1 if power in (0, 1) else 0,
+        outwards=power in (0, 1),
     )
     kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower)
     weight, t = nodes_along(link, kinked, gamma[:, axes.places], kappa, rule)
     return weight, t if axes.back is None else t @ axes.back
 
 
-class _Axes(NamedTuple):
+class Axes(NamedTuple):
     """Directions of t, one after the other: indices in their order, at places among those of the link, L, and what
     turns t back, None for nothing.
     """
@@ -152,19 +153,19 @@ class _Axes(NamedTuple):
     back: Array | None
 
 
-def _axes(link: Link, lower: Array) -> _Axes:
+def axes_of(link: Link, lower: Array) -> Axes:
     """Directions along which kinks are met most easily."""
     every = list(range(len(lower)))
     _, sizes, turned = np.linalg.svd(lower)
     if sizes[-1] < _THIN * sizes[0]:  # along the direction that varies most, which comes last
         axes = turned[::-1].T
-        return _Axes(link.variables, every, lower @ axes, axes.T)
+        return Axes(link.variables, every, lower @ axes, axes.T)
     if np.all(np.diag(lower) > 0.0) and (order := nesting(link.node, link.variables)) != link.variables:
         # along the variable that they know as a polynomial
         places = [link.variables.index(name) for name in order]
         other = np.linalg.cholesky((lower @ lower.T)[np.ix_(places, places)])
-        return _Axes(tuple(order), places, other, np.linalg.solve(lower[places], other).T)
-    return _Axes(link.variables, every, lower, None)
+        return Axes(tuple(order), places, other, np.linalg.solve(lower[places], other).T)
+    return Axes(link.variables, every, lower, None)
 
 
 def turns_along(link: str, gamma: Array, probit: float) -> list[tuple[float, float]]:
@@ -211,7 +212,7 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
 
     Raises NotConverged where there are too many nodes.
     """
-    base, count, lower = kappa @ gamma, len(kappa), kinked.lower
+    base, count, lower = kappa @ gamma, len(kappa), kinked.lower[:, : rule.axes]
     far = np.exp(-0.5 * (kappa**2).sum(axis=1))
     owner, weight, t = np.arange(count), np.ones(count), np.zeros((count, lower.shape[1]))
     for axis in range(lower.shape[1]):
@@ -219,7 +220,7 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
             line, place, of_place = _same((np.array([-1.0, 1.0]), np.full(2, 0.5)), np.arange(len(owner)))
         else:
             fixed = base[owner] + t @ lower.T  # later directions and this one are zero in t yet
-            cuts, (ends, graded) = kinked.roots(axis, fixed), kinked.meetings(axis, fixed, rule.innermost > 0)
+            cuts, (ends, graded) = kinked.roots(axis, fixed), kinked.meetings(axis, fixed, rule.outwards)
             cuts = np.clip(np.nan_to_num(np.concatenate([cuts, ends]).T, nan=-REACH), -REACH, REACH)
             thin = float(np.linalg.norm(lower[:, axis])) < _THIN
             innermost = rule.innermost if axis == lower.shape[1] - 1 else 0
@@ -234,14 +235,15 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
                 f"averages over the label {link!r}, which jumps or has kinks, need more than {_MOST:.0e} nodes",
                 "use a link of fewer indices, noise inside it (target.probit), which smooths",
             )
-    return _rows(owner, weight, t, count)
+    return rows_of_nodes(owner, weight, t, count)
 
 
 @dataclass(frozen=True)
 class Rule:
     """``parts`` panels between cuts, halved ``finer`` times, of ``order`` nodes each; graded: by a map that makes roots
     of the distance to an end smooth; poles: see ``nodes_given_kappa``; innermost: along the last t as many Gauss nodes
-    between cuts in the place of panels, where the label is a polynomial of a lower degree; 0 for panels.
+    between cuts in the place of panels, where the label is a polynomial of a lower degree; 0 for panels. axes: along
+    which there are nodes, None for all; outwards: panels end where curved kinks are on their way to infinity.
     """
 
     finer: int
@@ -250,6 +252,8 @@ class Rule:
     graded: bool = False
     parts: int = 2
     innermost: int = 0
+    axes: int | None = None
+    outwards: bool = False
 
     @property
     def negligible(self) -> float:
@@ -301,7 +305,7 @@ def _same(nodes: tuple[Array, Array], lines: NDArray[np.intp]) -> tuple[NDArray[
     return np.repeat(lines, len(nodes[0])), place, weight
 
 
-def _rows(owner: Array, weight: Array, t: Array, count: int) -> tuple[Array, Array]:
+def rows_of_nodes(owner: Array, weight: Array, t: Array, count: int) -> tuple[Array, Array]:
     """Nodes by their kappa, rows filled up with nodes of no weight."""
     rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
     shape = (count, int(rank.max(initial=0)) + 1)

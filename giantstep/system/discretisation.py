@@ -193,7 +193,7 @@ def resolved_on(
         rows = _with_clean(rows, target, alignments, level.labels, level.rough, halved=halved)
     elif symmetric:
         rows = _half(rows, _rank(alignments)) if _law(rows, target, alignments, level).odd else rows
-    law: LabelLaw = (_lines if are_lines(target, form) else _law)(rows, target, alignments, level)
+    law: LabelLaw = (_lines if are_lines(target, _rows_of(alignments), form) else _law)(rows, target, alignments, level)
     if form != "residual" and target.noise > 0.0:
         assert not isinstance(law, Lines)  # which are of losses of the residual
         law = with_noise(law, target.noise, level.labels, level.rough)
@@ -271,6 +271,10 @@ def rows_that_count(rows: Array) -> Array:
     return np.asarray(rows[(squares > _NOTHING * squares.sum(axis=0)).any(axis=1)])
 
 
+def _rows_of(alignments: tuple[float, ...] | Rows) -> Rows:
+    return rows_of(np.atleast_2d(np.array(alignments)))
+
+
 def _rank(alignments: tuple[float, ...] | Rows) -> int:
     return len(np.atleast_2d(np.array(alignments)))
 
@@ -282,7 +286,7 @@ def _law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, leve
 
 def _lines(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Lines:
     kappa = coordinates(rows, target.indices, _rank(alignments)).reshape(len(rows), -1)
-    return lines_given_kappa(target, rows_of(np.atleast_2d(np.array(alignments))), kappa, level.labels, level.rough)
+    return lines_given_kappa(target, _rows_of(alignments), kappa, level.labels, level.rough)
 
 
 def _half(rows: Array, rank: int) -> Array:

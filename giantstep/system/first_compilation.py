@@ -129,9 +129,9 @@ def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
     noisy = model.fit.loss.form != "residual" and target.noise > 0.0
     if target.indices == 1 and is_constant(target.link) and not noisy:
         return intervals, LabelIntervals(*(np.ones(1),) * 6)
-    table = np.ones((1, 1))
-    if are_lines(target, model.fit.loss.form):
-        return lines, LabelLines(table, np.ones((1, 1, 1)), table, table, np.ones(1), table)
+    table, uncoupled = np.ones((1, 1)), ((0.0,) * target.indices,)
+    if are_lines(target, uncoupled, model.fit.loss.form):
+        return lines, LabelLines(table, np.ones((1, 1, 1)), *[table] * 4, np.ones(1), table)
     return points, LabelNodes(table, np.ones((1, 1, 1)), table, table)
 
 

@@ -26,7 +26,7 @@ def require_affordable(problem: Problem) -> None:
         return
     nodes = len(tensor_table(shape_of(problem), (1.0,) * problem.rank))
     sample = np.random.default_rng(0).standard_normal((_SAMPLE, problem.rank))
-    lines = are_lines(target, loss.form)
+    lines = are_lines(target, problem.overlaps, loss.form)
     law = (lines_given_kappa if lines else label_law)(target, problem.overlaps, sample, 0, False)
     assert not isinstance(law, Intervals)
     labels = int(np.count_nonzero(law.weight, axis=1).max())

@@ -25,5 +25,6 @@ def kernel_of(loss: ModuleType, law: LabelLaw, kappa: Array) -> tuple[Callable[.
     if isinstance(law, Intervals):
         return loss.intervals, LabelIntervals(np.array(kappa), law.low, law.high, law.weight, law.label, law.channel)
     if isinstance(law, Lines):
-        return loss.lines, LabelLines(law.weight, law.t, law.label, law.slope, law.axis, law.rest)
+        lines = LabelLines(law.weight, law.t, law.label, law.slope, law.low, law.high, law.axis, law.rest)
+        return loss.lines, lines
     return loss.points, LabelNodes(law.weight, law.t, law.label, law.rest)

@@ -13,7 +13,6 @@ from functools import lru_cache, partial
 
 import numpy as np
 
-from giantstep.law.label_lines import are_lines
 from giantstep.law.labels import Intervals
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
@@ -55,7 +54,7 @@ class Times:
 def leading(problem: Problem, level: Level) -> Level:
     """The level of systems that only lead to a solution: fewer nodes of several directions, and of kinked labels."""
     target = problem.model.target
-    labels = -1 if has_kinks(target.link) and not are_lines(target, problem.model.fit.loss.form) else level.labels
+    labels = -1 if has_kinks(target.link) else level.labels
     return replace(level, order=level.order if problem.rank == 1 else _FEW_OF_SEVERAL, labels=labels)
 
 

@@ -165,7 +165,8 @@ def _averages(
     else:
         weight, t, y, rest = np.ones((1, 1)), np.zeros((1, 1, many)), np.full((1, 1), label), np.zeros((many, many))
         if isinstance(system.labels, Lines):
-            lines = LabelLines(weight, t, y, np.zeros((1, 1)), np.zeros(many), rest)
+            ends = np.full((1, 1), np.inf)
+            lines = LabelLines(weight, t, y, np.zeros((1, 1)), -ends, ends, np.zeros(many), rest)
             system.loss.lines(rule, lines, fields, system.scratch, out)
         else:
             system.loss.points(rule, LabelNodes(weight, t, y, rest), fields, system.scratch, out)

@@ -45,9 +45,30 @@ def test_lines_are_the_sum_over_their_points(name: str, directions: int) -> None
     slope[0, :4] = AXIS[:directions] @ SLOPE[:directions]  # residuals that do not know x
     axis, rest = AXIS[:directions].copy(), REST[:directions, :directions].copy()
     weight[0, 7] = 0.0
-    lines = averages(name, LabelLines(weight, t, label, slope, axis, rest), directions)
+    ends = np.full((1, LINES), np.inf)
+    lines = averages(name, LabelLines(weight, t, label, slope, -ends, ends, axis, rest), directions)
     x, share = normal_nodes(np.linspace(-9.0, 9.0, 31), 16)
     places = np.ascontiguousarray(t[0, :, None] + x[:, None] * axis).reshape(1, -1, directions)
     spelled = LabelNodes(np.outer(weight, share).reshape(1, -1), places, (label.T + slope.T * x).reshape(1, -1), rest)
     points = averages(name, spelled, directions)
+    assert np.max(np.abs(lines - points)) <= CLOSE * np.max(np.abs(points)), (lines, points)
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("name", RESIDUAL)
+def test_lines_that_end_are_the_sum_over_their_points(name: str, directions: int) -> None:
+    draw = np.random.default_rng(4)
+    low = np.array([[-np.inf, -0.4, 0.9, -np.inf, 2.0, -1e-3]])
+    high = np.array([[-0.4, 0.9, np.inf, -2.5, 2.1, 1e-3]])
+    slope = np.array([[0.0, 1.5, -0.6, AXIS[:directions] @ SLOPE[:directions], 3.0, 0.2]])
+    weight, label, t = draw.random((1, 6)), draw.normal(size=(1, 6)), draw.normal(size=(1, 6, directions))
+    axis, rest = AXIS[:directions].copy(), REST[:directions, :directions].copy()
+    lines = averages(name, LabelLines(weight, t, label, slope, low, high, axis, rest), directions)
+    pieces = [
+        normal_nodes(np.linspace(max(a, -9.0), min(b, 9.0), 31), 16) for a, b in zip(low[0], high[0], strict=True)
+    ]
+    x, share = (np.array([piece[k] for piece in pieces]) for k in (0, 1))
+    places = np.ascontiguousarray(t[0, :, None] + x[..., None] * axis).reshape(1, -1, directions)
+    spelled = (weight.T * share).reshape(1, -1), places, (label.T + slope.T * x).reshape(1, -1), rest
+    points = averages(name, LabelNodes(*spelled), directions)
     assert np.max(np.abs(lines - points)) <= CLOSE * np.max(np.abs(points)), (lines, points)

@@ -26,6 +26,17 @@ LAWS = [
 ]
 
 
+#: Links that are linear between kinks along a direction, the last curved across it. Panels are halved once.
+PIECES = [
+    ("relu(z1)*relu(z2)", (0.7, 0.4), 0.0),
+    ("max(z1, z2)", (0.7, -0.4), 0.0),
+    ("relu(abs(z1) - abs(z2))", (0.5, 0.6), 0.0),
+    ("abs(z1)*abs(z2)", (0.5, -0.6), 0.3),
+    ("max(z1, max(z2, z3))", (0.5, 0.3, 0.2), 0.0),
+    ("abs(z1**2 - z2)", (0.3, 0.2), 0.0),
+]
+
+
 def lines(link: str, overlaps: tuple[float, ...], probit: float, rough: bool = False) -> Lines:
     return lines_given_kappa(Target(link, probit=probit), (overlaps,), KAPPA, 0, rough)
 
@@ -44,6 +55,20 @@ def test_moments_are_those_of_the_label(link: str, overlaps: tuple[float, ...], 
     assert covariance == pytest.approx(np.broadcast_to(np.eye(len(overlaps)), covariance.shape), abs=CLOSE)
 
 
+@pytest.mark.parametrize(("link", "overlaps", "probit"), PIECES)
+def test_moments_of_pieces_are_those_of_the_label(link: str, overlaps: tuple[float, ...], probit: float) -> None:
+    assert are_lines(Target(link, probit=probit), (overlaps,), "residual")
+    points = lines_given_kappa(Target(link, probit=probit), (overlaps,), KAPPA, 1, False).points
+    w, y, t = points.weight, points.label, points.t
+    exact = moments_given_kappa(link, np.array([overlaps]), KAPPA, probit, 0, False, adaptive=True)
+    assert w.sum(axis=1) == pytest.approx(1.0, abs=CLOSE)
+    assert (w * y).sum(axis=1) == pytest.approx(exact.mean, rel=CLOSE, abs=CLOSE)
+    assert (w * y**2).sum(axis=1) == pytest.approx(exact.square, rel=CLOSE, abs=CLOSE)
+    assert np.einsum("nj,njd->nd", w * y, t) == pytest.approx(exact.linear, rel=CLOSE, abs=CLOSE)
+    covariance = np.einsum("nj,njd,nje->nde", w, t, t) + points.rest
+    assert covariance == pytest.approx(np.broadcast_to(np.eye(len(overlaps)), covariance.shape), abs=CLOSE)
+
+
 @pytest.mark.parametrize(("link", "overlaps", "probit"), LAWS)
 def test_labels_one_by_one_have_the_same_moments(link: str, overlaps: tuple[float, ...], probit: float) -> None:
     found = lines(link, overlaps, probit)
@@ -57,16 +82,25 @@ def test_labels_one_by_one_have_the_same_moments(link: str, overlaps: tuple[floa
 
 
 def test_which_labels_are_lines() -> None:
-    assert are_lines(Target("relu(z1)*z2"), "residual")
-    assert not are_lines(Target("relu(z1)*z2"), "margin")
-    assert not are_lines(Target("relu(z1)*z2", channel="logit"), "residual")  # type: ignore[arg-type]
-    assert not are_lines(Target("max(z1, z2)"), "residual")
-    assert not are_lines(Target("z"), "residual")
+    beside = ((0.7, 0.4),)
+    assert are_lines(Target("relu(z1)*z2"), beside, "residual")
+    assert not are_lines(Target("relu(z1)*z2"), beside, "margin")
+    assert not are_lines(Target("relu(z1)*z2", channel="logit"), beside, "residual")  # type: ignore[arg-type]
+    assert are_lines(Target("max(z1, z2)"), beside, "residual")
+    assert not are_lines(Target("max(z1, z2)", noise=0.2), beside, "residual")
+    assert not are_lines(Target("sign(z1*z2 - 1)"), beside, "residual")
+    assert not are_lines(Target("abs(z1)*tanh(z2)"), beside, "residual")
+    assert not are_lines(Target("z"), ((0.7,),), "residual")
 
 
 @pytest.mark.parametrize(
     ("link", "loss", "noise"),
-    [("abs(z1) + z2", "log_cosh", 0.0), ("max(z1, 0)*z2", "huber", 0.2), ("z1*z2", "huber", 0.2)],
+    [
+        ("abs(z1) + z2", "log_cosh", 0.0),
+        ("relu(z1)*relu(z2)", "log_cosh", 0.0),
+        ("max(z1, 0)*z2", "huber", 0.2),
+        ("z1*z2", "huber", 0.2),
+    ],
 )
 def test_models_by_lines_and_by_points(link: str, loss: str, noise: float, monkeypatch: pytest.MonkeyPatch) -> None:
     model = Model.from_dict(
