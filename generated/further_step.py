@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 3052fc2608ece29e, runtime c781de8fec2ee005.
+Generated; do not edit. Signature d73c17306546f7e4, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3052fc2608ece29e5e625332b9a3a83cb073eabe9cf6e18ba0015040ac740928"
+SIGNATURE = "d73c17306546f7e41e7f34c6d2cfd0382e7f00454020c591a7383871c746f44f"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

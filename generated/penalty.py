@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 6e9bd57e57e20805, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 0d39b0b20b533031, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6e9bd57e57e20805abeffd6424ca0c9cd24757d1380896699272934faf1d6683"
+SIGNATURE = "0d39b0b20b5330314f1a230fa5938737dabd6e350f420c3c197e56255e4fabc2"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature b182bd5c456f8ec1.
+Generated; do not edit. Signature 7b3577280006d2c8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b182bd5c456f8ec18142441dd02595db21c964924edc3a071f4da454a6e42148"
+SIGNATURE = "7b3577280006d2c84bf208495f9221e21da02a3a0e6f56734bdde5b32d544425"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 665b067fc2affc93, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 3bbfa1c01a48116f, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "665b067fc2affc935b939a762d8dac4442b362d336ae388701d753cd6415e828"
+SIGNATURE = "3bbfa1c01a48116f0d128a9180aaace847affffe685fbf3728b70f1eb641ca52"
 
 
 def directions(*, L_rest, gamma, **_):

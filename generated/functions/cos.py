@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature cdc9808ba7b83c83, runtime c781de8fec2ee005.
+Generated; do not edit. Signature e4b659ec265dce2d, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "cdc9808ba7b83c83097e6e31d42af858fa7fb030ce9e9fa7946d0ffa03815674"
+SIGNATURE = "e4b659ec265dce2ddc7274a4a84ec8046d47704e2486f71992ecfe21139fe62c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fe52cfe365780c54, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 36de222637e5f244, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "fe52cfe365780c54d09e7207e1d95fe6b65ff07a23e23393fb9a4db7fde64536"
+SIGNATURE = "36de222637e5f244b8e04e0cbc558184642b8ba4126e9b4360704fb689b3ef66"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b671b646e4b58016, runtime c781de8fec2ee005.
+Generated; do not edit. Signature f894e7a9e5283ade, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "b671b646e4b580168d823a3477713f3e45f300471c14c2456b9fe322d1ac513c"
+SIGNATURE = "f894e7a9e5283ade3e02487e463962563ab8e1a2d0bbd75f93e88a2973ce7778"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

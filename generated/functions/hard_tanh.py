@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c94068c78575adf8, runtime c781de8fec2ee005.
+Generated; do not edit. Signature aaf68f953633cba7, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "c94068c78575adf8068f06f0de32f7343b64bed89696d02138c08ec8f14da943"
+SIGNATURE = "aaf68f953633cba77f47d4efc1c5a1c196e064d5f3c1f18efad69372b2b3e6a0"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 79d64b484ea59d76, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 094ee441e7de895b, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "79d64b484ea59d76c49a45dcbd45e195c93b2a7de1b791ce961958f39a2726b5"
+SIGNATURE = "094ee441e7de895b02c199cb415252155e9f1499d4599de8608f23c12d12d016"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

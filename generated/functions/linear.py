@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f4bebfcecd9b4910, runtime c781de8fec2ee005.
+Generated; do not edit. Signature d9bed26275e905dd, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "f4bebfcecd9b49105569852d581d2bc95e882c3b44a6b29481127b006f773684"
+SIGNATURE = "d9bed26275e905dd9f43cf60bc0cb248a42e98a9a7f12508ad3aaa0d0558d79b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

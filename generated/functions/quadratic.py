@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature cc8e85c193aec56d, runtime c781de8fec2ee005.
+Generated; do not edit. Signature c75b3bb0f77fba6c, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "cc8e85c193aec56d02fa4665dd5128206a58f947f91f0abc32711f9df898b9e6"
+SIGNATURE = "c75b3bb0f77fba6c6a406489fbc169713b72da5c3e457bda07661c74cd9f03ef"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6c454d77b735a07a, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 7fde73f1d82b66c7, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "6c454d77b735a07aa3c56031e37447c110bb5071559edd669ee0cb02ccdfb847"
+SIGNATURE = "7fde73f1d82b66c7cd1fee846e8207a5f2d5d572956a3e6b5456567529f28ecb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

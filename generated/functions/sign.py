@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3b27d66619810800, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 6ee24e47b474d9f8, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "3b27d666198108001c5d59ddaed5d1ccf34c554dd02ea792b43d4348122bd933"
+SIGNATURE = "6ee24e47b474d9f81df36e9f7243f33b4d14c08f6c597c5e2759249e267ff94c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

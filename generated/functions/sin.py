@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 52ce7bdeaa22d63c, runtime c781de8fec2ee005.
+Generated; do not edit. Signature d62f4fdca5fbcaeb, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "52ce7bdeaa22d63c75051ea2f45d63326e6d269c33ca96aa6a32d9d86baa522c"
+SIGNATURE = "d62f4fdca5fbcaeba47a8c162ef20791d721f94fba7eb77fbf14dab7ad5e9cf8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bfcd0901086ef3dd, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 99f12e47f74e8e0f, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "bfcd0901086ef3dd7fa2c0a9f4f462a75357cf371fb0fef80a00deeca66f1cd1"
+SIGNATURE = "99f12e47f74e8e0f0100d860bc9be3faa15e14025438f012ed051f99b71f8ad6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cbdf5e70c4ff18dd, runtime c781de8fec2ee005.
+Generated; do not edit. Signature cb3636d920338328, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "cbdf5e70c4ff18dd1a181169d7670e565af6c8f9f6d579e98b97d5d6083871e3"
+SIGNATURE = "cb3636d920338328d5d7ba99aaf9f974807398224dd5d1ef6991074f1005db67"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6a5d7cbec7b63637, runtime c781de8fec2ee005.
+Generated; do not edit. Signature dfa7ba1235e57c15, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "6a5d7cbec7b636377d79b6f64357f20952feecec2767a0a60786729444f93024"
+SIGNATURE = "dfa7ba1235e57c15631b6d08deb0711372faaba4c48c630debbfac479dd44042"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

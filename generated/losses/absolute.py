@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature e0d516506639624b, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 37152fb29790d6d4, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "e0d516506639624b6a74a3c1cbeb0198248211ebf27d9cd6fe11930510753f68"
+SIGNATURE = "37152fb29790d6d44fb16fcae561990c0f7e3fdb9d548badd88c8b77b9df67af"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

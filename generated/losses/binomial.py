@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature e7853710a830f14f, runtime c781de8fec2ee005.
+Generated; do not edit. Signature de44b5f8c61c1aa1, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "e7853710a830f14fc143b74f1b250924a68f02eb703f6dc404f35cb0ee0aed6d"
+SIGNATURE = "de44b5f8c61c1aa1f53941e172c3ec617c3f44c4792ad3bc9b367811f2bd2b69"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

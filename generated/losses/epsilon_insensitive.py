@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 4a73fd5e68c311be, runtime c781de8fec2ee005.
+Generated; do not edit. Signature dbdefda37732ef40, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "4a73fd5e68c311beb47565d9db8652fd4406753fc6799b297d8e0f01db1dd0d1"
+SIGNATURE = "dbdefda37732ef40e3c025ba12d02376593d6a318190bbabf275cd3257047d32"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7dce15785ae58fe2, runtime c781de8fec2ee005.
+Generated; do not edit. Signature e4bf73ad8c6d08f0, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "7dce15785ae58fe2c5af0cd7e60db506267bf30dfa6a87109d39448322adc863"
+SIGNATURE = "e4bf73ad8c6d08f057d22136ad3aea4642ec3e621def97546262ae4bf7e9b134"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

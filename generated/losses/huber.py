@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2207aa6be366861e, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 411a41ceeec1e471, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2207aa6be366861edd3ee95198eb678081221ed176599ec34cb64fb6b10a9dbe"
+SIGNATURE = "411a41ceeec1e4713c9034e1d6e48cedf13177d6f51925ab8202285fb0fa3bad"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

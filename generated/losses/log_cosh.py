@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c996f01fbac42d01, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 5213afdf36d64fcd, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "c996f01fbac42d011f22fe298f2e207227a8396da673d21f9c62fbaed6d75940"
+SIGNATURE = "5213afdf36d64fcd634ee3002d092c72230475b988e55ecffd5de097633a6cc3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 240882e945e638bd, runtime c781de8fec2ee005.
+Generated; do not edit. Signature a902b665a78787e0, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "240882e945e638bdd1219448094c6e446b71d607c720e3fc06ccc3a019fd0a33"
+SIGNATURE = "a902b665a78787e02f2fc53c0f003d479d81a7f28769295b37e7a0fd62d4d7f8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d6bf6280b2bacd57, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 5c0a6bebe9f558f3, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "d6bf6280b2bacd579df9eb7666d72ce5f924819740c7d87f0bdb9275883a514b"
+SIGNATURE = "5c0a6bebe9f558f3dce92f075a3bf4c3196c29f347e8a9404aca2852125cad3a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature af7e347979441969, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 18d4c84e85a5a7ff, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "af7e3479794419694e2daf162f01429f9d3bcf534db2080676fc479cd10be75d"
+SIGNATURE = "18d4c84e85a5a7ff7cbab1c01c7a7925f6ddedab86efe2dc9f2a73dd3af1a191"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 208eba777a1f639a, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 067fd2604d70eb9c, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "208eba777a1f639ab651d4da24c6bb758ddb965cb87b8e9b4762c0509b6c9f58"
+SIGNATURE = "067fd2604d70eb9c17caf6e074642d89daacfafefe7431a18afa6de566542646"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

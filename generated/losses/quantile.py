@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 11e0d43ba4f32ef7, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 5b5d6e190ab8a7ee, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "11e0d43ba4f32ef7ea30d659b51980584c496461c703d822a4d33298b69e7a41"
+SIGNATURE = "5b5d6e190ab8a7ee9fda78bf3ca09326cf19763c6f0442d3661239a38dd2066c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 369caf89cf0107e9, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 9462af2f70617baa, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "369caf89cf0107e9f92c77af2b4fb5660c671282e8e2e9b896d94a11f92aad79"
+SIGNATURE = "9462af2f70617baa18ff0eb48a0523be003a4920c34037e972be7171eb24896a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

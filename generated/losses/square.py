@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 528fd5eb95254b1e, runtime c781de8fec2ee005.
+Generated; do not edit. Signature a5ebadf2b20b029f, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "528fd5eb95254b1e97a6a04bf46744d7a06ddb4d5101ba9f879d8dd426defe28"
+SIGNATURE = "a5ebadf2b20b029ff548a55169a2c0e5c1f8c0723eda4b2ebd43bbaf03f8a681"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature ee8a1694a3eb54ee, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 7090400356e253c4, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ class LabelIntervals(NamedTuple):
     channel: Any  # (gamma, width, correlation of t and t')
 
 
-class _Given(NamedTuple):
+class Given(NamedTuple):
     """Moments of t and t' given omega, where t' has a correlation with t."""
 
     correlation: float
@@ -41,7 +41,7 @@ class _Given(NamedTuple):
     root: float  # deviation of t'
 
 
-class _Label(NamedTuple):
+class Label(NamedTuple):
     """A label that occurs on an interval [low, high] of t', infinite where it ends nowhere."""
 
     weight: float
@@ -51,13 +51,13 @@ class _Label(NamedTuple):
 
 
 @inner
-def _given(correlation, along, rest):
+def given_output(correlation, along, rest):
     """Moments for an output with the slope `along` in t and the variance `rest` beside."""
     total = rest + along * along
     variance = rest / total  # of t
     root = math.sqrt(1.0 - correlation * correlation * (1.0 - variance))
     carried = correlation * variance / root
-    return _Given(correlation, along / total, variance - carried * carried, carried, root)
+    return Given(correlation, along / total, variance - carried * carried, carried, root)
 
 
 @inner
@@ -72,7 +72,7 @@ def _edges(labels, node, j):
 
 
 @inner
-def _turns(edges, given, center, sign):
+def turns_of(edges, given, center, sign):
     """Where in omega the edges of an interval are felt, and how sharply."""
     turn = given.correlation * given.ratio
     if turn == 0.0:
@@ -88,10 +88,10 @@ def _below(x):
 
 
 @inner
-def _fill_beyond_one(edge, sign, given, count, law):
+def _fill_beyond_one(edge, sign, given, nodes, law):
     """The moments of t' up to an edge, or from one on with the sign -1; where omega is off its center by law[3]."""
     moved, inverse = given.correlation * given.ratio, 1.0 / given.root
-    for i in range(count):
+    for i in range(nodes[0], nodes[1]):
         x = sign * (edge - moved * law[3, i]) * inverse
         p0, pdf = _below(x)
         law[0, i] = p0
@@ -100,10 +100,10 @@ def _fill_beyond_one(edge, sign, given, count, law):
 
 
 @inner
-def _fill_between(low, high, given, count, law):
+def _fill_between(low, high, given, nodes, law):
     """The moments of t' between two edges."""
     moved, inverse = given.correlation * given.ratio, 1.0 / given.root
-    for i in range(count):
+    for i in range(nodes[0], nodes[1]):
         m = moved * law[3, i]
         first, last = (low - m) * inverse, (high - m) * inverse
         flip = first > 0.0  # differences of small numbers, not of numbers close to one
@@ -117,26 +117,27 @@ def _fill_between(low, high, given, count, law):
 
 
 @inner
-def _fill_law(label, given, output, variances, scratch, count, law):
+def fill_law(label, given, output, variances, scratch, nodes, law):
     """The law of a label at nodes of the output: the moments of t on the interval, times the density.
 
-    variances: of the output beside t, and its slope in t. Given omega, t and t' are Gaussian.
+    nodes: the first, and the first beyond the last. variances: of the output beside t, and its slope in t. Given omega,
+    t and t' are Gaussian.
     """
     (rest, along), center, spread, sign = variances, output.center, output.spread, label.sign
-    for i in range(count):
+    for i in range(nodes[0], nodes[1]):
         law[3, i] = sign * (scratch[OMEGA, i] - center)  # both beyond the start of the span
     if label.low == -math.inf and label.high == math.inf:
-        for i in range(count):
+        for i in range(nodes[0], nodes[1]):
             law[0, i], law[1, i], law[2, i] = 1.0, 0.0, 1.0
     elif label.low == -math.inf:
-        _fill_beyond_one(label.high, 1.0, given, count, law)
+        _fill_beyond_one(label.high, 1.0, given, nodes, law)
     elif label.high == math.inf:
-        _fill_beyond_one(label.low, -1.0, given, count, law)
+        _fill_beyond_one(label.low, -1.0, given, nodes, law)
     else:
-        _fill_between(label.low, label.high, given, count, law)
+        _fill_between(label.low, label.high, given, nodes, law)
     scale, ratio, carried, kept = label.weight * NORM / spread, given.ratio, given.carried, given.kept
     inverse, of_off, of_t = 1.0 / spread, sign / rest, sign * along / rest
-    for i in range(count):
+    for i in range(nodes[0], nodes[1]):
         off, p0, p1, p2 = law[3, i], law[0, i], law[1, i], law[2, i]
         z = off * inverse
         p = scale * scratch[WEIGHT, i] * exp(-0.5 * z * z)
@@ -166,7 +167,7 @@ def _fill_averages(law, rule, labels, fields, scratch, rows, out):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
         along, rest = fields.slope[0, node], fields.Delta[node] + rule.noise
-        given = _given(labels.channel[2], along, rest)
+        given = given_output(labels.channel[2], along, rest)
         spread = math.sqrt(rest + along * along)
         for j in range(labels.label.shape[0]):
             y = labels.label[j]
@@ -175,15 +176,17 @@ def _fill_averages(law, rule, labels, fields, scratch, rows, out):
             edges = _edges(labels, node, j)
             if edges[0] == math.inf:
                 continue
-            turns = _turns(edges, given, center, sign)
+            turns = turns_of(edges, given, center, sign)
             output = Output(center, spread, fields.V[node])
             span = span_of(output)
             count = fill_nodes(law, rule, y, span, turns, scratch)
             if count == 0:
                 for a in range(out.shape[0]):
                     out[a, node] = math.nan
-            label = _Label(labels.weight[j], sign, edges[0], edges[1])
-            _fill_law(label, given, Output(center - span.low, spread, output.V), (rest, along), scratch, count, rows)
+            label = Label(labels.weight[j], sign, edges[0], edges[1])
+            fill_law(
+                label, given, Output(center - span.low, spread, output.V), (rest, along), scratch, (0, count), rows
+            )
             add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "ee8a1694a3eb54ee48be0df437b532deb15d1bba439665995ef96a1cca659d04"
+SIGNATURE = "7090400356e253c4afd30f2b8e4e9d53cd52be889ee56efd549faca486b340a4"

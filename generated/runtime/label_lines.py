@@ -1,9 +1,10 @@
 """Averages over the output and a label that is linear in a normal variable beside its nodes: losses of the residual.
 
-Output and label are jointly Gaussian given a node: what is left of t there spreads their difference.
+Output and label are jointly Gaussian given a node: what is left of t there spreads their difference. Where the label is
+linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature ee8a1694a3eb54ee, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 7090400356e253c4, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -14,9 +15,26 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from generated.runtime.compiling import inner, making_entry
-from generated.runtime.label_points import Moves, Room, add, set_part, sum_up, variance_of
-from generated.runtime.nodes import REACH, Output, Rule, Span, fill_nodes
+from generated.runtime.compiling import inner, making_entry, sum_of_products
+from generated.runtime.label_intervals import Label, fill_law, given_output, turns_of
+from generated.runtime.label_points import Moves, Room, add, first_beyond, set_part, sum_up, variance_of
+from generated.runtime.nodes import (
+    ENVELOPE,
+    G_G,
+    G_G_H,
+    G_H,
+    LOSS,
+    REACH,
+    VECTOR,
+    G,
+    H,
+    Output,
+    Rule,
+    Span,
+    fill_nodes,
+    whole,
+)
+from generated.runtime.output_sums import LAW
 from generated.runtime.prox import Turns
 from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
 
@@ -24,15 +42,18 @@ _NOWHERE = Turns((math.inf, math.inf), math.inf)
 _ALIKE = 1.5  # ratio of the spreads that share their nodes
 _MORE = 1.25  # of the steps of a trapezoid: spreads may be wide, and poles of a loss are then all that counts
 _WIDE = 20.0  # of those nodes, in lengths of the first that they are for
+_SHARP = 0.5  # share of the spread beside x, below which a line with ends has nodes of its own about these
 
 
 class LabelLines(NamedTuple):
-    """Labels label + slope x with t about t + axis x, x standard normal, at nodes given kappa."""
+    """Labels label + slope x with t about t + axis x, x standard normal between two ends, at nodes given kappa."""
 
-    weight: Any  # [N, J]
+    weight: Any  # [N, J]: that of all x
     t: Any  # [N, J, D]
     label: Any  # [N, J]
     slope: Any  # [N, J]
+    low: Any  # [N, J], infinite where the label is the same line for all x
+    high: Any
     axis: Any  # [D]
     rest: Any  # [D, D]: the covariance of t beside x
 
@@ -45,9 +66,27 @@ class _Residuals(NamedTuple):
     tilt: Any
 
 
+class _Ended(NamedTuple):
+    """Room for lines with ends: the law of x at the nodes of the output, and weights of t and its products where these
+    have a factor x, and its square.
+    """
+
+    law: Any  # [LAW, n]
+    first: Any
+    second: Any
+
+
 @inner
-def _find_residuals(labels, fields, node, base, residuals):
-    """Fill the residuals at a node of kappa; base: the variance of the output beside x. Returns how many count."""
+def _has_ends(labels, node, j):
+    """Whether the label is a line on a part of x only."""
+    return labels.low[node, j] > -math.inf or labels.high[node, j] < math.inf
+
+
+@inner
+def _find_residuals(labels, fields, node, base, ended, residuals):
+    """Fill the residuals at a node of kappa; base: the variance of the output beside x. Returns how many count: those
+    of lines with ends or without, as `ended` says. The spreads of the others are infinite.
+    """
     along = 0.0
     for d in range(labels.axis.shape[0]):
         along += fields.slope[d, node] * labels.axis[d]
@@ -59,11 +98,74 @@ def _find_residuals(labels, fields, node, base, residuals):
         tilt = along - labels.slope[node, j]
         residuals.place[j], residuals.tilt[j] = center, tilt
         residuals.spread[j] = math.sqrt(base + tilt * tilt)
-        if labels.weight[node, j] == 0.0:
+        if labels.weight[node, j] == 0.0 or _has_ends(labels, node, j) != ended:
             residuals.spread[j] = math.inf
         else:
             count += 1
     return count
+
+
+@inner
+def _set_products(t, axis, ended):
+    """What x and its square have of t and its products at t + axis x."""
+    directions = t.shape[0]
+    pair = 1 + directions
+    ended.first[0] = ended.second[0] = 0.0
+    for d in range(directions):
+        ended.first[1 + d], ended.second[1 + d] = axis[d], 0.0
+        for e in range(d, directions):
+            ended.first[pair], ended.second[pair] = t[d] * axis[e] + t[e] * axis[d], axis[d] * axis[e]
+            pair += 1
+
+
+@inner
+def _add_sums(labels, ended, beside, j, part, room, nodes, node):
+    """Add the averages about one line with ends, from the law of x at nodes of the output."""
+    t, law, scratch, sums = labels.t[node, j], ended.law, room.scratch, room.sums
+    first, last = nodes
+    set_part(1.0, t, part)
+    _set_products(t, labels.axis, ended)
+    sums[0] = sum_of_products(law, 0, scratch, ENVELOPE, first, last)
+    sums[1] = sum_of_products(law, 0, scratch, G, first, last)
+    sums[2] = sum_of_products(law, 0, scratch, H, first, last)
+    sums[3] = sum_of_products(law, 0, scratch, G_G, first, last)
+    sums[4] = sum_of_products(law, 0, scratch, G_H, first, last)
+    sums[5] = sum_of_products(law, 3, scratch, H, first, last)
+    sums[6] = sum_of_products(law, 0, scratch, G_G_H, first, last)
+    sums[7] = sum_of_products(law, 3, scratch, G_H, first, last)
+    sums[8] = sum_of_products(law, 5, scratch, H, first, last)
+    sums[9] = sum_of_products(law, 0, scratch, LOSS, first, last)
+    add(sums, 1.0, part, beside, room.out, node)
+    sums[1] = sum_of_products(law, 1, scratch, G, first, last)
+    sums[2] = sum_of_products(law, 1, scratch, H, first, last)
+    sums[4] = sum_of_products(law, 1, scratch, G_H, first, last)
+    sums[5] = sum_of_products(law, 4, scratch, H, first, last)
+    add(sums, 1.0, ended.first, beside, room.out, node)
+    sums[2] = sum_of_products(law, 2, scratch, H, first, last)
+    add(sums, 1.0, ended.second, beside, room.out, node)
+
+
+@inner
+def _add_ended(labels, residuals, ended, beside, base, start, count, j, part, room, node):
+    """Add the averages about a line with ends, on those of the nodes beyond `start` that it reaches."""
+    low, high = labels.low[node, j], labels.high[node, j]
+    place, spread, tilt = residuals.place[j] - start, residuals.spread[j], residuals.tilt[j]
+    lowest, highest = _reached(place, tilt, (low, high), base, spread)
+    first = first_beyond(room.scratch, count, lowest)
+    nodes = first - first % VECTOR, whole(first_beyond(room.scratch, count, highest))
+    label = Label(labels.weight[node, j], 1.0, low, high)
+    given = given_output(1.0, tilt, base)
+    fill_law(label, given, Output(place, spread, 0.0), (base, tilt), room.scratch, nodes, ended.law)
+    _add_sums(labels, ended, beside, j, part, room, nodes, node)
+
+
+@inner
+def _reached(place, tilt, ends, base, spread):
+    """Where the residual may be on a line with ends."""
+    reach = REACH * math.sqrt(base)
+    a, b = tilt * max(ends[0], -REACH), tilt * min(ends[1], REACH)
+    low, high = place + min(a, b) - reach, place + max(a, b) + reach
+    return max(low, place - REACH * spread), min(high, place + REACH * spread)
 
 
 @inner
@@ -91,6 +193,50 @@ def _share(residuals, order, first, count):
     return last, low - reach, high + reach
 
 
+@inner
+def _alone(labels, residuals, base, node, j):
+    """The span of a line with ends that are felt sharply, and where."""
+    place, spread, tilt = residuals.place[j], residuals.spread[j], residuals.tilt[j]
+    ends = labels.low[node, j], labels.high[node, j]
+    low, high = _reached(place, tilt, ends, base, spread)
+    return low, high, turns_of(ends, given_output(1.0, tilt, base), place, 1.0)
+
+
+@inner
+def _add_lines(law, rule, labels, residuals, order, count, base, V, room_of, node):
+    """Add the averages about so many lines, of which those that are alike share nodes of the output."""
+    ends, ended, beside, moves, part, room = room_of
+    first = 0
+    while first < count:
+        last, low, high, turns, nodes = first + 1, 0.0, 0.0, _NOWHERE, np.intp(1)
+        spread = residuals.spread[order[first]]
+        if ends and base < _SHARP * _SHARP * spread * spread:
+            low, high, turns = _alone(labels, residuals, base, node, order[first])
+        elif ends or not law.quadratic:
+            last, low, high = _share(residuals, order, first, count)
+        if ends or not law.quadratic:
+            nodes = fill_nodes(law, rule, 1.0, Span(low, high, spread, V), turns, room.scratch)
+        for k in range(first, last):
+            j = order[k]
+            if ends:
+                _add_ended(labels, residuals, ended, beside, base, low, nodes, j, part, room, node)
+                continue
+            place, spread = residuals.place[j], residuals.spread[j]
+            if not law.quadratic:
+                sum_up(place - low, spread, nodes, room, room.sums)
+            elif law.smooth:
+                set_on_line(law, rule, 1.0, Output(place, spread, V), room.sums)
+            else:
+                for a in range(10):
+                    room.sums[a] = 0.0
+                add_quadratic(law, rule, 1.0, Output(place, spread, V), room.knots, room.sums)
+            _add_line(labels, residuals, moves, beside.carried, j, part, room, node)
+        if nodes == 0:
+            for a in range(room.out.shape[0]):
+                room.out[a, node] = math.nan
+        first = last
+
+
 @making_entry
 def lines(law, rule, labels, fields, scratch, out):
     """Averages where the label is linear in one normal variable beside its nodes, as `points` otherwise."""
@@ -104,37 +250,18 @@ def lines(law, rule, labels, fields, scratch, out):
     residuals = _Residuals(np.empty(number), np.empty(number), np.empty(number))
     denser = Rule(rule.gauss, int(_MORE * rule.fewest), rule.parameters, rule.noise)
     room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law))
+    ended = _Ended(np.empty((LAW, scratch.shape[1])), np.empty(len(part)), np.empty(len(part)))
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
         base, V = variance_of(fields, node, beside) + rule.noise, fields.V[node]
-        count = _find_residuals(labels, fields, node, base, residuals)
-        order = np.argsort(residuals.spread)
         if law.quadratic and not law.smooth:
             find_knots(law, rule, 1.0, V, room.knots)
-        first = 0
-        while first < count:
-            last, low, high = first + 1, 0.0, 0.0
-            nodes = 1
-            if not law.quadratic:
-                last, low, high = _share(residuals, order, first, count)
-                span = Span(low, high, residuals.spread[order[first]], V)
-                nodes = fill_nodes(law, denser, 1.0, span, _NOWHERE, scratch)
-            for k in range(first, last):
-                j = order[k]
-                place, spread = residuals.place[j], residuals.spread[j]
-                if not law.quadratic:
-                    sum_up(place - low, spread, nodes, room, room.sums)
-                elif law.smooth:
-                    set_on_line(law, rule, 1.0, Output(place, spread, V), room.sums)
-                else:
-                    for a in range(10):
-                        room.sums[a] = 0.0
-                    add_quadratic(law, rule, 1.0, Output(place, spread, V), room.knots, room.sums)
-                _add_line(labels, residuals, moves, beside.carried, j, part, room, node)
-            if nodes == 0:
-                for a in range(out.shape[0]):
-                    out[a, node] = math.nan
-            first = last
+        for ends in (False, True):
+            count = _find_residuals(labels, fields, node, base, ends, residuals)
+            if count > 0:
+                order = np.argsort(residuals.spread)
+                room_of = ends, ended, beside, moves, part, room
+                _add_lines(law, denser, labels, residuals, order, count, base, V, room_of, node)
 
-SIGNATURE = "ee8a1694a3eb54ee48be0df437b532deb15d1bba439665995ef96a1cca659d04"
+SIGNATURE = "7090400356e253c4afd30f2b8e4e9d53cd52be889ee56efd549faca486b340a4"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature ee8a1694a3eb54ee, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 7090400356e253c4, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -258,7 +258,7 @@ def variance_of(fields, node, moves):
 
 
 @inner
-def _first_beyond(scratch, count, omega):
+def first_beyond(scratch, count, omega):
     """The first node from omega on."""
     low, high = 0, count
     while low < high:
@@ -277,8 +277,8 @@ def sum_up(center, spread, count, room, sums):
     """
     scratch, density = room.scratch, room.density
     reach, inverse = REACH * spread, 1.0 / (spread * spread)
-    first = _first_beyond(scratch, count, center - reach)
-    last = whole(_first_beyond(scratch, count, center + reach))
+    first = first_beyond(scratch, count, center - reach)
+    last = whole(first_beyond(scratch, count, center + reach))
     first -= first % VECTOR
     scale, narrow = NORM / spread, 1.0 / spread
     for i in range(first, last):
@@ -395,4 +395,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "ee8a1694a3eb54ee48be0df437b532deb15d1bba439665995ef96a1cca659d04"
+SIGNATURE = "7090400356e253c4afd30f2b8e4e9d53cd52be889ee56efd549faca486b340a4"

@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature ee8a1694a3eb54ee, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 7090400356e253c4, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -321,4 +321,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "ee8a1694a3eb54ee48be0df437b532deb15d1bba439665995ef96a1cca659d04"
+SIGNATURE = "7090400356e253c4afd30f2b8e4e9d53cd52be889ee56efd549faca486b340a4"

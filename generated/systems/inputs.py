@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 7e17ace93b389a03.
+Generated; do not edit. Signature ba561b6abb6ff6e8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7e17ace93b389a0365b5f89d670191c62c710e8c6a50bf5b680cf2ad489c1ea1"
+SIGNATURE = "ba561b6abb6ff6e8a26dc407502bd0d8e26c58df08aa5938370520735c301952"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

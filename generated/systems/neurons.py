@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 581a22b07eeef436.
+Generated; do not edit. Signature d2ab0531b637654f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "581a22b07eeef4365318961ef031f02cc61996b503b18b238f475193857f661d"
+SIGNATURE = "d2ab0531b637654f5594eec09c155ccd2d53dfbed5b4751835b961545a683485"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

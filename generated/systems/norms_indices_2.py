@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a8a1f1102bd9e842.
+in X). Generated; do not edit. Signature 83927bad2bd93a92.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a8a1f1102bd9e84281fcb1684b49e46fead6183591e848417e65d78e3eb6562c"
+SIGNATURE = "83927bad2bd93a928e24d8228432e102e507320bce88db482c21b9edff532c7c"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 826ac0a3149ff17f, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 75478adfe0ee1263, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "826ac0a3149ff17ffb56c1d318452a2f4849a71575fe909a8085195ec2781663"
+SIGNATURE = "75478adfe0ee12634287502b501677b46eefbea94ee2538b8d3b251c9fa9b67f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

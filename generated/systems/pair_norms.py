@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 7384af41ea2cc3c8, runtime c781de8fec2ee005.
+Generated; do not edit. Signature 3d74a946b63c6523, runtime 87f7ad3f488f8e05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "7384af41ea2cc3c801c015331740fb6cb0f789fbbebdeeadea567cc85742d1d0"
+SIGNATURE = "3d74a946b63c65235fa2f2e6074f9cc4c380b9782c575c86acdecbba5a528a9b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2653c40b66697e7d.
+Generated; do not edit. Signature d05f516ffcc0b047.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2653c40b66697e7d31ba727d614c88f4263442f37b7d5321aa5518f43ef7e148"
+SIGNATURE = "d05f516ffcc0b047917cdc3ccad3d798ebd6014a1ae2cd6e58163861926c5e4b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 00afc077716a04cc.
+in X). Generated; do not edit. Signature 9bd916795ea2c0ad.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "00afc077716a04cc7bb91bd1534a9dc3a6522789f170f7388bc7ae1627adbddb"
+SIGNATURE = "9bd916795ea2c0adc9e1f69668e2380cd11d299ea0d06d98f2cc9ba14013dfef"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b9efd68468260ad0.
+Generated; do not edit. Signature 85d9834b00079119.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b9efd68468260ad033ad29e6771a12aa9b3b0dc3c698f902b5c58e6233eb0479"
+SIGNATURE = "85d9834b0007911926c16ac65df0b507965f16ddc24c00b51fb5dd5b1fb6d64c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6688aeb63acd7173.
+Generated; do not edit. Signature 5d42813a8e507fc4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6688aeb63acd7173862e697d9209b63997b191525fa4d4b229a6fadefa189f6e"
+SIGNATURE = "5d42813a8e507fc454ddeabc414f967752b535ff035fa5aeaf2ff192378f750c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

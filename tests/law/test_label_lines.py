@@ -32,7 +32,6 @@ PIECES = [
     ("max(z1, z2)", (0.7, -0.4), 0.0),
     ("relu(abs(z1) - abs(z2))", (0.5, 0.6), 0.0),
     ("abs(z1)*abs(z2)", (0.5, -0.6), 0.3),
-    ("max(z1, max(z2, z3))", (0.5, 0.3, 0.2), 0.0),
     ("abs(z1**2 - z2)", (0.3, 0.2), 0.0),
 ]
 
@@ -67,6 +66,13 @@ def test_moments_of_pieces_are_those_of_the_label(link: str, overlaps: tuple[flo
     assert np.einsum("nj,njd->nd", w * y, t) == pytest.approx(exact.linear, rel=CLOSE, abs=CLOSE)
     covariance = np.einsum("nj,njd,nje->nde", w, t, t) + points.rest
     assert covariance == pytest.approx(np.broadcast_to(np.eye(len(overlaps)), covariance.shape), abs=CLOSE)
+
+
+def test_pieces_of_three_indices_have_the_mean_of_their_parts() -> None:
+    points = lines("relu(z1)*relu(z2) + abs(z3)", (0.5, 0.3, 0.2), 0.0).points
+    product = moments_given_kappa("relu(z1)*relu(z2)", np.array([[0.5, 0.3]]), KAPPA, 0.0, 0, False, adaptive=True)
+    size = moments_given_kappa("abs(z1) + 0*z2", np.array([[0.2, 0.0]]), KAPPA, 0.0, 0, False, adaptive=True)
+    assert (points.weight * points.label).sum(axis=1) == pytest.approx(product.mean + size.mean, rel=1e-8)
 
 
 @pytest.mark.parametrize(("link", "overlaps", "probit"), LAWS)
