@@ -115,22 +115,28 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
     if model.inputs is not None:
         taken = (model.steps[:number] for number in range(1, len(model.steps) + 1))
         return tuple(rows_after_steps(model.inputs, model.network, steps, model.target).state for steps in taken)
+    return _states(model.network, model.steps, model.target)
+
+
+@lru_cache(maxsize=64)
+def _states(network: Network, steps: tuple[Step, ...], target: Target) -> tuple[LayerState, ...]:
+    """The same in isotropic inputs."""
     found: list[LayerState] = []
-    for number, step in enumerate(model.steps):
-        if number or model.network.readout.biases is not None:
+    for number, step in enumerate(steps):
+        if number or network.readout.biases is not None:
             from giantstep.law.further_steps import (  # networks are simulated without a compiler
                 before_steps,
                 state_after,
             )
 
-            before = found[-1] if number else before_steps(model.network, model.target)
-            found.append(state_after(model.network, before, step, model.target))
+            before = found[-1] if number else before_steps(network, target)
+            found.append(state_after(network, before, step, target))
             continue
-        first = _after_step(model.network, step, model.target)
-        of = arguments_of(model.network, step, model.target)
+        first = _after_step(network, step, target)
+        of = arguments_of(network, step, target)
         noise = generated_step.alignment(of.samples, math.sqrt(of.e2 / of.samples), of.length, of.e2)
         axes = ((*first.alignments, noise),)
-        values = model.network.readout.values
+        values = network.readout.values
         kept = tuple(generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, 0.0) for u in values)
         found.append(LayerState(*first.along_kappa(values), first.bulk_variance, axes, kept=kept))
     return tuple(found)
