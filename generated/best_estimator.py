@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 79ead33eda591fde, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 5fe294e70fbd8af4, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "79ead33eda591fdef6f5ee5966300f1126e83e419f91f8c6231da7cc81babbdd"
+SIGNATURE = "5fe294e70fbd8af4904dbcbc45a665961bc1265be93d390c904e62642afae0da"
 
 
 def overlap(lower, information, alpha):

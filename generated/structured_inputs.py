@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 0cbab9a5f10059d3, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 196d01cbacc25279, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0cbab9a5f10059d3c7f6ef49d9c037277a8802da430daed092a045e5c40e64c3"
+SIGNATURE = "196d01cbacc25279f9c5c9784ca57b6af09e1d840f4f6a32d7c6bbf418106d68"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 3bbfa1c01a48116f, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 4a7dcfb453558193, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3bbfa1c01a48116f0d128a9180aaace847affffe685fbf3728b70f1eb641ca52"
+SIGNATURE = "4a7dcfb45355819366b1f7bee5f3d46625b0ad2f86249b734916d2175d3e5a13"
 
 
 def directions(*, L_rest, gamma, **_):

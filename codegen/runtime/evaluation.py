@@ -6,59 +6,77 @@ left to linear algebra.
 
 from collections.abc import MutableMapping
 from functools import cached_property, lru_cache
+from sys import getrefcount
 
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from codegen.runtime.compiling import kept
 from codegen.runtime.contraction_layout import Layout as Layout
-from codegen.runtime.contraction_layout import layout_of
+from codegen.runtime.contraction_layout import give_back, layout_of
 from codegen.runtime.contractions import ALONG, MAKING
 from codegen.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
 from codegen.runtime.products import LARGE_MATRIX, Product, inverted
 from codegen.runtime.unknowns import invert
 
+_ALONE = 2  # references to an array that one name has, and the count itself
+
+
+@kept(**{**ALONG, **MAKING})
+def _invert(r, value):
+    """Carry out a row of inverses: its third to fifth loop are over matrices of as many rows as its sixth is long."""
+    size = r[5]
+    matrix = np.empty((1, size, size), value.dtype)
+    for i in range(r[2]):
+        for j in range(r[3]):
+            for k in range(r[4]):
+                x = r[7] + i * r[13] + j * r[16] + k * r[19]
+                y = r[8] + i * r[14] + j * r[17] + k * r[20]
+                for a in range(size):
+                    for b in range(size):
+                        matrix[0, a, b] = value[y + a * r[23] + b * r[26]]
+                invert(matrix, 0, np.int64(size))
+                for a in range(size):
+                    for b in range(size):
+                        value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
+
 
 @kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
 def run(rows, value):
-    """Carry out contractions in order; values may be complex. Of the rows see ``Layout``."""
+    """Carry out contractions in order; values may be complex. Of the rows see ``Layout``.
+
+    What a row says is read before its loops: within them it would be read again whenever a value has been written.
+    """
     for r in rows:
-        kind, first = r[0], r[7]
+        kind, hs, ls, js, ks, ms, count = r[0], r[1], r[2], r[3], r[4], r[5], r[6]
+        x0, y0, z0, xh, yh, zh, xi, yi, zi = r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14], r[15]
+        xj, yj, zj, xk, yk, zk, xm, ym, zm = r[16], r[17], r[18], r[19], r[20], r[21], r[22], r[23], r[24]
+        dx, dy, dz = r[25], r[26], r[27]
         for n in range(r[28]):
-            value[first + n] = 0.0
+            value[x0 + n] = 0.0
         if kind == INVERSE:
-            size = r[5]
-            matrix = np.empty((1, size, size), value.dtype)
-            for i in range(r[2]):
-                for j in range(r[3]):
-                    for k in range(r[4]):
-                        x = r[7] + i * r[13] + j * r[16] + k * r[19]
-                        y = r[8] + i * r[14] + j * r[17] + k * r[20]
-                        for a in range(size):
-                            for b in range(size):
-                                matrix[0, a, b] = value[y + a * r[23] + b * r[26]]
-                        invert(matrix, 0, np.int64(size))
-                        for a in range(size):
-                            for b in range(size):
-                                value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
+            _invert(r, value)
             continue
         sign = -1.0 if kind == MINUS else 1.0
-        count, dx, dy, dz = r[6], r[25], r[26], r[27]
-        for h in range(r[1]):
-            for i in range(r[2]):
-                for j in range(r[3]):
-                    for k in range(r[4]):
-                        for m in range(r[5]):
-                            x = r[7] + h * r[10] + i * r[13] + j * r[16] + k * r[19] + m * r[22]
-                            y = r[8] + h * r[11] + i * r[14] + j * r[17] + k * r[20] + m * r[23]
-                            z = r[9] + h * r[12] + i * r[15] + j * r[18] + k * r[21] + m * r[24]
+        for h in range(hs):
+            for i in range(ls):
+                for j in range(js):
+                    for k in range(ks):
+                        x = x0 + h * xh + i * xi + j * xj + k * xk
+                        y = y0 + h * yh + i * yi + j * yj + k * yk
+                        z = z0 + h * zh + i * zi + j * zj + k * zk
+                        for _ in range(ms):
                             if kind == RECIPROCAL:
                                 for n in range(count):
                                     value[x + n * dx] = 1.0 / value[y + n * dy]
                             elif dx == 0:
                                 total = 0.0 * value[0]
-                                for n in range(count):
-                                    total += value[y + n * dy] * value[z + n * dz]
+                                if dy == 1 and dz == 1:
+                                    for n in range(count):
+                                        total += value[y + n] * value[z + n]
+                                else:
+                                    for n in range(count):
+                                        total += value[y + n * dy] * value[z + n * dz]
                                 value[x] += sign * total
                             elif dx == 1 and dy == 1 and dz == 0:
                                 factor = sign * value[z]
@@ -70,6 +88,9 @@ def run(rows, value):
                             else:
                                 for n in range(count):
                                     value[x + n * dx] += sign * value[y + n * dy] * value[z + n * dz]
+                            x += xm
+                            y += ym
+                            z += zm
 
 
 class Large:
@@ -119,6 +140,12 @@ class Numbers(MutableMapping):
         self.value[self.layout.given] = np.concatenate((parameters, fraction, node.ravel()))
         self.parameters = self.value[: len(PARAMETERS)]
         self.views, self.others = {}, {}
+
+    def __del__(self):
+        value = vars(self).pop("value", None)
+        vars(self).clear()
+        if value is not None and getrefcount(value) == _ALONE:  # no view of it is left anywhere
+            give_back(value)
 
     def __getitem__(self, name):
         if name in self.others:
@@ -183,11 +210,11 @@ class Stage:
     """What leads to some results: contractions that follow from something in ``of`` and from nothing in ``without``.
 
     after: stages that are evaluated before, whose contractions are left out; given: names of what is known; moved: all
-    that moves, where it is not everything that may.
+    that moves, where it is not everything that may; stops: names that nothing is followed to, nor beyond.
     """
 
-    def __init__(self, contractions, results, after=(), given=(), of=(), without=(), moved=()):
-        self.contractions, self.after, self.moved = contractions, after, moved
+    def __init__(self, contractions, results, after=(), given=(), of=(), without=(), moved=(), stops=()):
+        self.contractions, self.after, self.moved, self.stops = contractions, after, moved, frozenset(stops)
         self.results, self.given, self.of, self.without = results, given, of, without
 
     @cached_property
@@ -195,13 +222,20 @@ class Stage:
         """Numbers of the contractions, in order."""
         wanted = needed(self.contractions, self.results, self.given)
         if self.of:
-            wanted &= follows(self.contractions, self.of)
+            wanted &= follows(self.contractions, self.of, self.stops)
         wanted &= ~follows(self.contractions, self.without)
         if self.moved:
-            wanted &= _adds(self.contractions, self.moved)
+            wanted &= _adds(self.contractions, self.moved, self.stops)
         for stage in self.after:
             wanted[stage.numbers] = False
         return np.flatnonzero(wanted)
+
+
+class Joined:
+    """Stages that follow each other, as one."""
+
+    def __init__(self, *stages):
+        self.numbers = np.sort(np.concatenate([stage.numbers for stage in stages]))
 
 
 def needed(contractions, results, given=()):
@@ -218,23 +252,23 @@ def needed(contractions, results, given=()):
     return found
 
 
-def follows(contractions, names):
-    """Whether each contraction is of something that follows from names, or moves with them."""
-    moved = _followers(contractions, frozenset(names))
-    return np.array([into in moved for _, _, (into, *_), _ in contractions.rows])
+def follows(contractions, names, stops=frozenset()):
+    """Whether each contraction is of something that follows from names, or moves with them, short of stops."""
+    moved, ends = _followers(contractions, frozenset(names), stops), {contractions.named[name] for name in stops}
+    return np.array([into in moved and into not in ends for _, _, (into, *_), _ in contractions.rows])
 
 
-def _adds(contractions, names):
+def _adds(contractions, names, stops):
     """Whether each contraction has a factor that follows from names."""
-    moved = _followers(contractions, frozenset(names))
+    moved = _followers(contractions, frozenset(names), stops)
     return np.array([first in moved or second in moved for _, _, (_, first, second), _ in contractions.rows])
 
 
 @lru_cache(maxsize=64)
-def _followers(contractions, names):
+def _followers(contractions, names, stops):
     """Registers of what follows from names, themselves among them."""
-    moved = {contractions.named[name] for name in names}
+    moved, ends = {contractions.named[name] for name in names}, {contractions.named[name] for name in stops}
     for _, _, (into, first, second), _ in contractions.rows:
-        if first in moved or second in moved:
+        if (first in moved or second in moved) and into not in ends:
             moved.add(into)
     return moved

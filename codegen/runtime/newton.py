@@ -15,9 +15,9 @@ from codegen.runtime.steps import solve_step
 X, CANDIDATE, RESIDUAL, TRIAL, STEP, SIZE, OTHER, JACOBIAN = range(8)
 (MOST, SETTLED, BLIND, SHORTEST, AGAIN, KNOWN) = range(6)  # options
 DIRECTIONS = 6  # that the matrix is known along; 0: all of it is known
-ENOUGH = 7  # a start with a shorter step is a solution
-(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE) = range(8, 19)
-NUMBERS = 19
+ENOUGH = 7  # where a shorter step is asked for, it is not made
+(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE, LEFT) = range(8, 20)
+NUMBERS = 20
 
 #: What is asked for: residuals at the candidate; size and matrix at x; the least of all steps, with its relative length
 #: and whether it solves the linear equations; nothing any more.
@@ -58,6 +58,7 @@ def advance(room, numbers):
         if not left < SOLVED:
             return SHORTEN
         if numbers[STEPS] == 0.0 and change < numbers[ENOUGH]:  # the start is a solution
+            numbers[LEFT] = change
             return CONVERGED
         phase = _STEPPED
     if phase == _STEPPED:
@@ -130,6 +131,9 @@ def _once_more(room, numbers):
     rate = change / numbers[RELATIVE] if numbers[RELATIVE] > 0.0 else 0.0
     if not (left < SOLVED and rate < numbers[AGAIN] and numbers[STEPS] < numbers[MOST]):
         return DIFFERENTIATE
+    if change < numbers[ENOUGH]:
+        numbers[LEFT] = change
+        return CONVERGED
     numbers[RELATIVE], numbers[RATE], numbers[LENGTH], numbers[PHASE] = change, rate, 1.0, _TRIED
     _go(room, 1.0)
     if numbers[BLIND] > 0.0 and _settles(numbers):

@@ -54,7 +54,8 @@ class Tangents(Contractions):
         for take, name, sides in _ordered(text):
             results |= getattr(self, take)(name, *self._parsed(*sides))
         self.results = tuple(results)
-        self.defined = {**self.families, **self.followed, **results}
+        moved = {f"d_{name}": self.known[f"d_{name}"] for name in self.followed if f"d_{name}" in self.known}
+        self.defined = {**self.families, **self.followed, **moved, **results}
         self.named = {**self.known, **self.moving, **self.defined}
 
     # --- names -------------------------------------------------------------------------------------------------------

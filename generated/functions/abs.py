@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 824b4b79b1022de0, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature f31fd0029a35c828, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "824b4b79b1022de04f06c735702208381ef9edf7c29512cde6a5c9a513308782"
+SIGNATURE = "f31fd0029a35c82897d6e5531776735b0bbeabb1a83ff6725dd58a01ede4fb49"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e4b659ec265dce2d, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 5407ef5f50107590, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "e4b659ec265dce2ddc7274a4a84ec8046d47704e2486f71992ecfe21139fe62c"
+SIGNATURE = "5407ef5f50107590e5fb611adc734036bf84ae0e1727571139dc3df37908c3f3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

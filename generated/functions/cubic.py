@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 36de222637e5f244, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 91dcc17e81661397, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "36de222637e5f244b8e04e0cbc558184642b8ba4126e9b4360704fb689b3ef66"
+SIGNATURE = "91dcc17e81661397d07ce7bb50affd1146791ce6492b7e59ceae7b0d0509b588"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f894e7a9e5283ade, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 1f4d21d55707cc8c, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "f894e7a9e5283ade3e02487e463962563ab8e1a2d0bbd75f93e88a2973ce7778"
+SIGNATURE = "1f4d21d55707cc8ce56e48a9010cfb982f95ef5d043e76bb5d336c1a8b7e25d3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

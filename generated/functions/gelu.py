@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ac27e816b7551da3, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature f235ea79d81ad954, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "ac27e816b7551da3bd8186c046539359a6db419f5cc8a09b453b3382217fe3f0"
+SIGNATURE = "f235ea79d81ad954994123a41d4f0f092b58535010790dbf56752bc974d11d27"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c75b3bb0f77fba6c, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 274ca6b5c8e002fe, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "c75b3bb0f77fba6c6a406489fbc169713b72da5c3e457bda07661c74cd9f03ef"
+SIGNATURE = "274ca6b5c8e002fe812824122d130ec521cd48d3955317b5ba2bea0876a25aa8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

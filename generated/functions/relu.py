@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7fde73f1d82b66c7, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature f4b18c911e7e46f4, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "7fde73f1d82b66c7cd1fee846e8207a5f2d5d572956a3e6b5456567529f28ecb"
+SIGNATURE = "f4b18c911e7e46f40b3659e77ae577fb8ba3f5656737fe9146feade2ea1a35cf"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

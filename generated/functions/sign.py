@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6ee24e47b474d9f8, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature b88db314c7167809, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "6ee24e47b474d9f81df36e9f7243f33b4d14c08f6c597c5e2759249e267ff94c"
+SIGNATURE = "b88db314c7167809797b0e4c6a7273f88df17d077c6fe1837fc2badc82238a0b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4af28ce9a1e55355, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature c507af41b6840f9e, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "4af28ce9a1e55355014b233585e0bdea51259e598ec09fe93852dc6e64c60c41"
+SIGNATURE = "c507af41b6840f9e75a4606e9808a7a5ec9c49be8139b400a326881ee117e8f9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d62f4fdca5fbcaeb, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature c06e818f898bdb09, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "d62f4fdca5fbcaeba47a8c162ef20791d721f94fba7eb77fbf14dab7ad5e9cf8"
+SIGNATURE = "c06e818f898bdb09bdc40d96f239536f4e4c5e7ce787aae5294d0e67b89736fe"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 99f12e47f74e8e0f, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature e1698b7416483809, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "99f12e47f74e8e0f0100d860bc9be3faa15e14025438f012ed051f99b71f8ad6"
+SIGNATURE = "e1698b7416483809b8a1e6a68da9a218c820ae734117267c5eed41500ed433a3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

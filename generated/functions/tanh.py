@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dfa7ba1235e57c15, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 77db0ec3bd343160, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "dfa7ba1235e57c15631b6d08deb0711372faaba4c48c630debbfac479dd44042"
+SIGNATURE = "77db0ec3bd343160508ce6eafb87765f36105d678c0a090e7564ce9c6991974d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 37152fb29790d6d4, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 9aedd846ce1deb16, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "37152fb29790d6d44fb16fcae561990c0f7e3fdb9d548badd88c8b77b9df67af"
+SIGNATURE = "9aedd846ce1deb16dcf9c97ea830a1b30c3238e8096a250a9d5b7e482fc0e47f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

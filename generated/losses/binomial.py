@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature de44b5f8c61c1aa1, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 9ecfbe8dd1d96b69, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "de44b5f8c61c1aa1f53941e172c3ec617c3f44c4792ad3bc9b367811f2bd2b69"
+SIGNATURE = "9ecfbe8dd1d96b69d31889e334c300b248ddbf837cf90b0a82868f2a814f1c7c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e4bf73ad8c6d08f0, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature f6915ac427484c9d, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "e4bf73ad8c6d08f057d22136ad3aea4642ec3e621def97546262ae4bf7e9b134"
+SIGNATURE = "f6915ac427484c9d4d97e24fa4f591dd1e5d767aafa2ec56f75b29b1bfdd6f7d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 7b735214c854a1c1, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 3cb58f0d4cd0b005, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "7b735214c854a1c1ca23575cb7a800dab50cd1dc6edef3d81c2dd9798bc12e06"
+SIGNATURE = "3cb58f0d4cd0b00527c9c0d73fa5d29ac58e53e8022afe55c97bf321e7384251"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 411a41ceeec1e471, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature e949c86f5f0b1f90, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "411a41ceeec1e4713c9034e1d6e48cedf13177d6f51925ab8202285fb0fa3bad"
+SIGNATURE = "e949c86f5f0b1f9017a1be900f938c89b435685e0ff6c0ea03d52736899e72be"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5213afdf36d64fcd, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 3a1b6043ad6b48b2, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5213afdf36d64fcd634ee3002d092c72230475b988e55ecffd5de097633a6cc3"
+SIGNATURE = "3a1b6043ad6b48b278009bd5ec986e30b7a467fe83ea3fbd12f610d5c1624745"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature a902b665a78787e0, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature f12d5ef91dc1538a, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "a902b665a78787e02f2fc53c0f003d479d81a7f28769295b37e7a0fd62d4d7f8"
+SIGNATURE = "f12d5ef91dc1538aaa62eda98d4f0f8a0ac348b2b07cf9b1e8b972763d29533e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 5c0a6bebe9f558f3, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 306e3d7538aed9b7, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "5c0a6bebe9f558f3dce92f075a3bf4c3196c29f347e8a9404aca2852125cad3a"
+SIGNATURE = "306e3d7538aed9b75d1b3756d7326df44bf734bcd2792bbe5ceebabdb41425c4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9bcbfd06d116159f, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 0584cd0e596372a3, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "9bcbfd06d116159fc2f47e288064ab2c08e30fb0d898dbadd927750db53f40a4"
+SIGNATURE = "0584cd0e596372a3aaf51a7faad56c470a828fc9407bfc5858d7ef703b3c8d6f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

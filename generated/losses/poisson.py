@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 18d4c84e85a5a7ff, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 464eaf1a0594138f, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "18d4c84e85a5a7ff7cbab1c01c7a7925f6ddedab86efe2dc9f2a73dd3af1a191"
+SIGNATURE = "464eaf1a0594138f51d78ea99baf3a76dbd2d79e78e9009f30ddb083e5d6a4ba"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 5b5d6e190ab8a7ee, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature b679a44c70723310, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "5b5d6e190ab8a7ee9fda78bf3ca09326cf19763c6f0442d3661239a38dd2066c"
+SIGNATURE = "b679a44c70723310e8a1484007d61d1d4440e295fbc34a37f4854bb28c358ef8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a5ebadf2b20b029f, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 38167c942f3d808a, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "a5ebadf2b20b029ff548a55169a2c0e5c1f8c0723eda4b2ebd43bbaf03f8a681"
+SIGNATURE = "38167c942f3d808a584ac8ea7b918b71d472ba50849b6541155ba29ac10b3f63"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

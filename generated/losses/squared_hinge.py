@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature b3065b3d7930e6c6, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature c86504a50c937899, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "b3065b3d7930e6c60c010f9e223ec0f04c4ebe3c102cd84f21f5f70472bff988"
+SIGNATURE = "c86504a50c9378999559688b78f0003d30303fb5f4fe2c3efba6ebb8046fa830"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature 7090400356e253c4, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 6ad582905f949fc7, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "7090400356e253c4afd30f2b8e4e9d53cd52be889ee56efd549faca486b340a4"
+SIGNATURE = "6ad582905f949fc73cb192ea6e61356a9daaece5b28778b7495972283840c5b7"

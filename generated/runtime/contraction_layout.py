@@ -1,21 +1,23 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 7090400356e253c4, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 6ad582905f949fc7, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import permutations
+from threading import local
 
 import numpy as np
 
 from generated.runtime.equation_text import INVERSE, MINUS, NODE
 
 _ALONG = 8  # what a loop along memory gains over another
+_SPARES, _LARGEST = 6, 1 << 25  # arrays whose memory is kept, and bytes of each, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +43,27 @@ class Layout:
     pieces: dict[object, list[object]] = field(default_factory=dict)
 
     def numbers(self, kind=float):
-        """All numbers, constants in place; memory is taken where others are written."""
-        value = np.zeros(self.size, kind)
+        """All numbers, constants in place, what is given or moves zero; memory is taken where others are written."""
+        value = _taken(self.size, np.dtype(kind))
+        if value is None:
+            value = np.zeros(self.size, kind)
+        else:
+            for place in self.zero:
+                value[place] = 0.0
         value[self.constants[0]] = self.constants[1]
         return value
+
+    @cached_property
+    def zero(self):
+        """Places of families, and of what moves, next to each other as one."""
+        places = sorted([*self.families.values(), *(each[0] for each in self.moving.values())], key=lambda s: s.start)
+        found = []
+        for place in places:
+            if found and place.start <= found[-1].stop:
+                found[-1] = slice(found[-1].start, max(place.stop, found[-1].stop))
+            else:
+                found.append(place)
+        return found
 
     def part(self, stage):
         """The rows of a stage; the first of them that writes into an array sets it to zero before."""
@@ -55,6 +74,31 @@ class Layout:
             rows[later, -1] = 0
             self.parts[stage] = rows
         return self.parts[stage]
+
+
+class _Spare(local):
+    """Memory of numbers that nobody reads any more, of this thread: fresh pages cost as much as a residual."""
+
+    def __init__(self):
+        self.arrays = []
+
+
+_SPARE = _Spare()
+
+
+def give_back(value):
+    """Let others have the memory of an array that is no longer read."""
+    if value.nbytes <= _LARGEST:
+        _SPARE.arrays.append(value)
+        del _SPARE.arrays[:-_SPARES]
+
+
+def _taken(size, kind):
+    """Memory that was given back, for as many numbers of a kind; None where there is none."""
+    for place, value in enumerate(_SPARE.arrays):
+        if value.size == size and value.dtype == kind:
+            return _SPARE.arrays.pop(place)
+    return None
 
 
 @dataclass(frozen=True)
@@ -169,4 +213,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "7090400356e253c4afd30f2b8e4e9d53cd52be889ee56efd549faca486b340a4"
+SIGNATURE = "6ad582905f949fc73cb192ea6e61356a9daaece5b28778b7495972283840c5b7"

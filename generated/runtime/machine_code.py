@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 7090400356e253c4, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 6ad582905f949fc7, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "7090400356e253c4afd30f2b8e4e9d53cd52be889ee56efd549faca486b340a4"
+SIGNATURE = "6ad582905f949fc73cb192ea6e61356a9daaece5b28778b7495972283840c5b7"

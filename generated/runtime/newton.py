@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 7090400356e253c4, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 6ad582905f949fc7, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -21,9 +21,9 @@ from generated.runtime.steps import solve_step
 X, CANDIDATE, RESIDUAL, TRIAL, STEP, SIZE, OTHER, JACOBIAN = range(8)
 (MOST, SETTLED, BLIND, SHORTEST, AGAIN, KNOWN) = range(6)  # options
 DIRECTIONS = 6  # that the matrix is known along; 0: all of it is known
-ENOUGH = 7  # a start with a shorter step is a solution
-(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE) = range(8, 19)
-NUMBERS = 19
+ENOUGH = 7  # where a shorter step is asked for, it is not made
+(PHASE, EVALUATIONS, STEPS, NORM, RELATIVE, SOLVES, LENGTH, LAST, LEAST, IDLE, RATE, LEFT) = range(8, 20)
+NUMBERS = 20
 
 #: What is asked for: residuals at the candidate; size and matrix at x; the least of all steps, with its relative length
 #: and whether it solves the linear equations; nothing any more.
@@ -64,6 +64,7 @@ def advance(room, numbers):
         if not left < SOLVED:
             return SHORTEN
         if numbers[STEPS] == 0.0 and change < numbers[ENOUGH]:  # the start is a solution
+            numbers[LEFT] = change
             return CONVERGED
         phase = _STEPPED
     if phase == _STEPPED:
@@ -136,6 +137,9 @@ def _once_more(room, numbers):
     rate = change / numbers[RELATIVE] if numbers[RELATIVE] > 0.0 else 0.0
     if not (left < SOLVED and rate < numbers[AGAIN] and numbers[STEPS] < numbers[MOST]):
         return DIFFERENTIATE
+    if change < numbers[ENOUGH]:
+        numbers[LEFT] = change
+        return CONVERGED
     numbers[RELATIVE], numbers[RATE], numbers[LENGTH], numbers[PHASE] = change, rate, 1.0, _TRIED
     _go(room, 1.0)
     if numbers[BLIND] > 0.0 and _settles(numbers):
@@ -239,4 +243,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "7090400356e253c4afd30f2b8e4e9d53cd52be889ee56efd549faca486b340a4"
+SIGNATURE = "6ad582905f949fc73cb192ea6e61356a9daaece5b28778b7495972283840c5b7"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 7090400356e253c4, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 6ad582905f949fc7, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -60,7 +60,8 @@ class Tangents(Contractions):
         for take, name, sides in _ordered(text):
             results |= getattr(self, take)(name, *self._parsed(*sides))
         self.results = tuple(results)
-        self.defined = {**self.families, **self.followed, **results}
+        moved = {f"d_{name}": self.known[f"d_{name}"] for name in self.followed if f"d_{name}" in self.known}
+        self.defined = {**self.families, **self.followed, **moved, **results}
         self.named = {**self.known, **self.moving, **self.defined}
 
     # --- names -------------------------------------------------------------------------------------------------------
@@ -295,4 +296,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "7090400356e253c4afd30f2b8e4e9d53cd52be889ee56efd549faca486b340a4"
+SIGNATURE = "6ad582905f949fc73cb192ea6e61356a9daaece5b28778b7495972283840c5b7"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature ba561b6abb6ff6e8.
+Generated; do not edit. Signature 0119e86526fc8503.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ba561b6abb6ff6e8a26dc407502bd0d8e26c58df08aa5938370520735c301952"
+SIGNATURE = "0119e86526fc8503b0b53f40c564edb6461dafcf7071c3df31520e2385ae8e60"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 6fa646e2af53a421.
+Generated; do not edit. Signature 2c59295272e8e304.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6fa646e2af53a4210ef6419310c39baa73a2055cad32313b919d72c5d3bb39b5"
+SIGNATURE = "2c59295272e8e3046c658d0859787520d43d8422e617799bc4f130814ca1081e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

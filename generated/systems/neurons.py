@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature d2ab0531b637654f.
+Generated; do not edit. Signature 4400e76fed39d8e6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d2ab0531b637654f5594eec09c155ccd2d53dfbed5b4751835b961545a683485"
+SIGNATURE = "4400e76fed39d8e6a73defe816ba64388ec03f4ca46662a6b28b6dac2b4035d5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 11e27f2e502cf66d, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature a0f03d9dfa85768f, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "11e27f2e502cf66d89de0c47361490838fbb1bdef09bdc682f69d6d840b72a16"
+SIGNATURE = "a0f03d9dfa85768fc0ec40bfa0ee051653cb88d301a56e1c13e62df36c2a1892"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature aff16353ed8d05b8, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 37bb3c6ed24000b3, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "aff16353ed8d05b8c13d29f7a67ce1ae55d8e4036431711782422ea9275b3753"
+SIGNATURE = "37bb3c6ed24000b381a9ede03bc962bb47480e53f8360dc61404f1681bbe50de"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

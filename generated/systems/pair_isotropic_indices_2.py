@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 75478adfe0ee1263, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature e3995998d2a1f555, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "75478adfe0ee12634287502b501677b46eefbea94ee2538b8d3b251c9fa9b67f"
+SIGNATURE = "e3995998d2a1f555c27f1eeaa6d765ba4c6d66a9ced65a875433ccc0d793c4c8"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

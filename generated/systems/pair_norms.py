@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3d74a946b63c6523, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 3e6eb3a44288006f, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3d74a946b63c65235fa2f2e6074f9cc4c380b9782c575c86acdecbba5a528a9b"
+SIGNATURE = "3e6eb3a44288006faaa3051dfc6580cd92e251372120221c52c2f81ee205d9f8"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 7762e4540cf3558d, runtime 87f7ad3f488f8e05.
+Generated; do not edit. Signature 8c1935e8c4b00248, runtime 9a4ad3f05ffa5fe7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "7762e4540cf3558d3a6463a0b6abb2da5a97f41e8e4777a0e32d8da300ae8405"
+SIGNATURE = "8c1935e8c4b002484329e4b3cca65af9b09183c7652d5eb873753634a01bc3ac"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

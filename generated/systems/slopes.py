@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature d05f516ffcc0b047.
+Generated; do not edit. Signature 9339ad2a3756b79c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d05f516ffcc0b047917cdc3ccad3d798ebd6014a1ae2cd6e58163861926c5e4b"
+SIGNATURE = "9339ad2a3756b79c10ca4231c85fcabc95ebe0b54706dbf88e93c71bd05cb600"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9bd916795ea2c0ad.
+in X). Generated; do not edit. Signature d6c79abf8312d1fe.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "9bd916795ea2c0adc9e1f69668e2380cd11d299ea0d06d98f2cc9ba14013dfef"
+SIGNATURE = "d6c79abf8312d1fe368b96af28b163a726eb8fe254d946633c5a322b2decbef3"
 
 
 # rows of node, then those of the blocks

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 71a6b414534bb0e5.
+in X). Generated; do not edit. Signature 74a4dd12f3619b00.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "71a6b414534bb0e57452124edbd73b05a1fba2b920e2b4316a9ffd1b296cccfb"
+SIGNATURE = "74a4dd12f3619b00bdc44ac36f544b98b7b9f42daa22a0df125350881d1ebc1a"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 85d9834b00079119.
+Generated; do not edit. Signature d0215b0425d08bb7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "85d9834b0007911926c16ac65df0b507965f16ddc24c00b51fb5dd5b1fb6d64c"
+SIGNATURE = "d0215b0425d08bb7c6ad97b762fdbc715324354b73c2df754f20467873d40100"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

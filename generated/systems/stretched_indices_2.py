@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 5d42813a8e507fc4.
+Generated; do not edit. Signature ce432401a30b983e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5d42813a8e507fc454ddeabc414f967752b535ff035fa5aeaf2ff192378f750c"
+SIGNATURE = "ce432401a30b983e68a48e785c7ec653dfafa52fa51829ba27248d7372d0e05f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

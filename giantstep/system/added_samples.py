@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 
 import numpy as np
 
-from generated.runtime.evaluation import Numbers, Stage
+from generated.runtime.evaluation import Joined, Numbers, Stage
+from generated.runtime.products import inverted
 
 Array = np.ndarray
-_STEPS, _SWEEPS = 12, 200  # of Newton's method; of the iteration that is sure to go to the solution, from afar
+_STEPS, _SWEEPS = 20, 200  # of Newton's method; of the iteration that is sure to go to the solution, from afar
 _CLOSE, _ROUNDING = 0.1, 1e-11  # relative changes of X
-_SETTLED = 1e-8  # the next one is about its square
+_SETTLED = 1e-16  # the next one
+_SLOW = 0.1  # what a step by the slope of another X may leave of what is left to go, before that is evaluated anew
 _DAMPED = 0.5
 ADJOINT = "adjoint_X"
 
@@ -51,72 +54,107 @@ class Stages:
     def all(self) -> tuple[Stage, ...]:
         return self.before, self.resolvent, self.slope, self.chain, self.adjoint, self.last
 
+    @cached_property
+    def to_adjoint(self) -> Joined:
+        """From X to the residual of its adjoint."""
+        return Joined(self.slope, self.chain, self.adjoint)
 
-def follow(stages: Stages, numbers: Numbers) -> bool:
-    """Evaluate all but ``before``, X from where it is or from afar; whether there is a solution."""
-    if not found(stages, numbers):
-        return False
-    numbers.run(stages.chain)
-    numbers[ADJOINT] = 0.0
-    numbers.run(stages.adjoint)
-    numbers[ADJOINT] = -solved(slope(stages, numbers).T, numbers[f"residual_{ADJOINT}"])
-    numbers.run(stages.adjoint)
-    numbers.run(stages.last)
-    return True
+    @cached_property
+    def from_adjoint(self) -> Joined:
+        """From the adjoint of X to the end."""
+        return Joined(self.adjoint, self.last)
 
 
-def found(stages: Stages, numbers: Numbers) -> bool:
-    """X, from where it is or from afar."""
-    return _found_near(stages, numbers) or _found_from_afar(stages, numbers)
+class AddedSamples:
+    """X and its adjoint among the numbers of equations.
 
+    inverse: of the derivative of the residual of X in X, [4K^2, 4K^2], at this X or another near it; None where none
+    is known.
+    """
 
-def _found_near(stages: Stages, numbers: Numbers) -> bool:
-    """Newton's method for X from where it is; whether the solution was next to it."""
-    before = np.inf
-    for _ in range(_STEPS):
-        left, x = missed(stages, numbers), numbers["X"]
-        if not np.all(np.isfinite(left)):
+    def __init__(self, stages: Stages, numbers: Numbers) -> None:
+        self.stages, self.numbers = stages, numbers
+        self.inverse: Array | None = None
+
+    def follow(self) -> bool:
+        """Evaluate all but ``before``, X from where it is or from afar; whether there is a solution."""
+        numbers = self.numbers
+        if not self.found():
             return False
-        step = solved(slope(stages, numbers), left)
-        size = _relative(step, x)
-        if not size <= min(before, _CLOSE):
-            return bool(before < _ROUNDING)
-        x -= step
-        before = size
-        if size < _SETTLED:
-            missed(stages, numbers)
-            return True
-    return False
+        numbers[ADJOINT] = 0.0
+        numbers.run(self.stages.to_adjoint)
+        self.inverse = inverse = self._inverse()
+        left = numbers[f"residual_{ADJOINT}"]
+        numbers[ADJOINT] = -(inverse.T @ left.ravel()).reshape(left.shape)
+        numbers.run(self.stages.from_adjoint)
+        return True
 
+    def found(self) -> bool:
+        """X, from where it is or from afar."""
+        return self._found_near() or self._found_from_afar()
 
-def _found_from_afar(stages: Stages, numbers: Numbers) -> bool:
-    """X by damped iteration from that without samples, then by Newton's method; without success it stays there."""
-    numbers["X"] = numbers["base"]
-    for _ in range(_SWEEPS):
-        left, x = missed(stages, numbers), numbers["X"]
-        if not np.all(np.isfinite(left)):
-            break
-        x -= _DAMPED * left
-        if _relative(left, x) < 0.1 * _CLOSE:
-            return _found_near(stages, numbers)
-    numbers["X"] = numbers["base"]
-    return False
+    def _found_near(self) -> bool:
+        """Newton's method for X from where it is, by one slope as long as that serves; whether the solution was next
+        to it.
+        """
+        before, fresh = np.inf, False
+        for _ in range(_STEPS):
+            left, x = self.missed(), self.numbers["X"]
+            if not np.isfinite(left).all():
+                return False
+            step, size = self._step(left, x)
+            if not fresh and not size <= min(_SLOW * before, _CLOSE):
+                self.slope()
+                step, size = self._step(left, x)
+                fresh = True
+            if not size <= min(before, _CLOSE):
+                return bool(before < _ROUNDING)
+            x -= step
+            rate = size if fresh else min(1.0, size / before) if before < np.inf else 1.0
+            if size * rate < _SETTLED:
+                self.missed()
+                return True
+            before, fresh = size, False
+        return False
 
+    def _found_from_afar(self) -> bool:
+        """X by damped iteration from that without samples, then by Newton's method; without success it stays there."""
+        numbers = self.numbers
+        numbers["X"], self.inverse = numbers["base"], None
+        for _ in range(_SWEEPS):
+            left, x = self.missed(), numbers["X"]
+            if not np.isfinite(left).all():
+                break
+            x -= _DAMPED * left
+            if _relative(left, x) < 0.1 * _CLOSE:
+                return self._found_near()
+        numbers["X"] = numbers["base"]
+        return False
 
-def missed(stages: Stages, numbers: Numbers) -> Array:
-    """The residual of X, [2K, 2K]."""
-    numbers.run(stages.resolvent)
-    return np.asarray(numbers["residual_X"])
+    def missed(self) -> Array:
+        """The residual of X, [2K, 2K]."""
+        self.numbers.run(self.stages.resolvent)
+        return np.asarray(self.numbers["residual_X"])
 
+    def slope(self) -> Array:
+        """The inverse at this X."""
+        self.numbers.run(self.stages.slope)
+        self.inverse = self._inverse()
+        return self.inverse
 
-def slope(stages: Stages, numbers: Numbers) -> Array:
-    """The derivative of the residual of X in X, [4K^2, 4K^2], where that has been evaluated."""
-    numbers.run(stages.slope)
-    return slope_matrix(numbers["slope_X"])
+    def _inverse(self) -> Array:
+        return np.asarray(inverted(slope_matrix(self.numbers["slope_X"])))
+
+    def _step(self, left: Array, x: Array) -> tuple[Array, float]:
+        """The step by the inverse that is known, and its size; infinite where there is none."""
+        if self.inverse is None:
+            return left, np.inf
+        step = (self.inverse @ left.ravel()).reshape(x.shape)
+        return step, _relative(step, x)
 
 
 def slope_matrix(derivative: Array) -> Array:
-    """The same of the derivative of what X equals, [2K, 2K, 2K, 2K]."""
+    """The derivative of the residual of X in X, of that of what X equals, [2K, 2K, 2K, 2K]."""
     size = derivative.shape[0] ** 2
     return np.asarray(np.eye(size) - derivative.reshape(size, size))
 

@@ -80,7 +80,8 @@ class BulkSystem(CoupledSystem):
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
         self.equations, self.given = bulk_equations(problem), bulk_arrays(problem, level.samples)
-        count, largest = len(self.first), max(values.size for values in self.given.values())
+        largest = max(values.size for values in self.given.values())
+        count = self.directions(largest)
         most = max(1, min(_WAYS, _AT_A_TIME // largest))
         self.ways = math.ceil(count / math.ceil(count / most))
         self.order, self.evaluated = self.orders(), False
@@ -108,6 +109,10 @@ class BulkSystem(CoupledSystem):
     def orders(self) -> Any:
         """The stages of the equations."""
         return orders_of(self.equations)
+
+    def directions(self, largest: int) -> int:
+        """How many directions tangents follow; largest: numbers of the largest array."""
+        return len(self.first)
 
     def inner(self) -> dict[str, tuple[int, ...]]:
         """Shapes of what is solved for within the equations."""

@@ -29,7 +29,7 @@ from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
 _BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of the label; factor of the next ones
-COARSE = Level(5, 24, samples=FINE[0].samples)
+COARSE = Level(5, 24, samples=24)
 _EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error

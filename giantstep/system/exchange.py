@@ -16,7 +16,7 @@ from giantstep.system.state import members_and_norms, slices_by_name
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Exchange:
     """Places in the workspace and among the numbers of the same: of the unknowns, of the residuals of the equations'
     unknowns; of what is given, one after the other, and of the averages [A, N] among the numbers.

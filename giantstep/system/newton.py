@@ -23,7 +23,7 @@ _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next 
 class Outcome:
     """The last x, the number of evaluations, whether it solves the equations, and the last Jacobian [n, n], if any.
 
-    left: relative length of the step that was not made, where the start was close enough.
+    left: relative length of the step that was not made, where x was close enough.
     """
 
     x: Array
@@ -47,8 +47,9 @@ def newton(
     """Solve ``residual = 0`` from x: full steps, shortened to stay feasible and to reduce the residual or the distance.
 
     ``blind``: a step shorter than ``settled`` is the last, and the residual is not evaluated after it. ``near``: of a
-    system next to this one, whose Jacobian serves for the first steps. ``enough``: a start with a shorter first step
-    stays. What is decided is in ``generated/runtime/newton.py``; the equations are evaluated here.
+    system next to this one, whose Jacobian serves for the first steps. ``enough``: a shorter step is not made, the
+    first one or one by the same Jacobian. What is decided is in ``generated/runtime/newton.py``; the equations are
+    evaluated here.
     """
     n = len(x)
     room, numbers = np.empty((3 * n + 11, n)), np.zeros(machine.NUMBERS)
@@ -76,8 +77,7 @@ def newton(
             _shorten(room, numbers)
         wanted = machine.advance(room, numbers)
     found = room[machine.X].copy(), int(numbers[machine.EVALUATIONS]), wanted == machine.CONVERGED
-    left = float(numbers[machine.RELATIVE]) if numbers[machine.STEPS] == 0.0 else math.inf
-    return Outcome(*found, matrix.copy() if system.again > 0.0 else None, left if left < enough else 0.0)
+    return Outcome(*found, matrix.copy() if system.again > 0.0 else None, float(numbers[machine.LEFT]))
 
 
 def _shorten(room: Array, numbers: Array) -> None:

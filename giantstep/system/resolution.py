@@ -34,16 +34,18 @@ _RARE = 0.01  # of the objective of a sample: what a training error that is less
 _NEAR = 1e-6  # a Newton step after which averages over the output tell the same
 _BLIND, _SAME = 1e4, 1e-14  # the same where a step tells, as long as test errors are not the same whatever the nodes
 _LEAST = 1e-30
+_GROWTH = 1.6  # of nodes by a refinement
+_UNRESOLVED, _MARGIN = 1e-3, 0.1  # a change from which on digits say nothing; the share of the tolerance aimed at
 _MOST = 1 << 24  # nodes of label and kappa together
 
 
 @dataclass(frozen=True)
 class Times:
-    """How often each axis has been refined."""
+    """How often each axis has been refined; nodes of samples by a part of that where it is enough."""
 
     kappa: int = 0
     labels: int = 0
-    samples: int = 0
+    samples: float = 0.0
 
     @property
     def all(self) -> Times:
@@ -60,9 +62,13 @@ def leading(problem: Problem, level: Level) -> Level:
 
 def refined(level: Level, times: int) -> Level:
     """The level with everything resolved better."""
-    output, samples = (round(count * 1.6**times) for count in (level.output, level.samples))
     halvings, labels = level.halvings + times, level.labels + times // 2
+    output, samples = round(level.output * _GROWTH**times), _samples(level, times)
     return replace(level, output=output, halvings=halvings, labels=labels, samples=samples)
+
+
+def _samples(level: Level, times: float) -> int:
+    return int(round(level.samples * _GROWTH**times))
 
 
 def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
@@ -83,10 +89,9 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
 
 
 @lru_cache(maxsize=16)
-def _levels(single: bool, times: int, samples: int) -> tuple[Level, ...]:
+def _levels(single: bool, times: int, samples: float) -> tuple[Level, ...]:
     """Those of a pair; where kappa is not single, nodes of its directions are what is likely to be missing."""
-    counts = [refined(level, samples).samples for level in FINE]
-    levels = tuple(replace(refined(level, times), samples=count) for level, count in zip(FINE, counts, strict=True))
+    levels = tuple(replace(refined(level, times), samples=_samples(level, samples)) for level in FINE)
     if single:
         return levels
     outputs = (refined(level, times // 3).output for level in FINE)
@@ -119,12 +124,12 @@ def next_times(
         return found
 
     if finer.of_samples:
-        fewer = between(replace(finer.level, samples=refined(FINE[0], times.samples).samples))
+        fewer = between(replace(finer.level, samples=_samples(FINE[0], times.samples)))
         if fewer is None:
             return times.all
         by_others, by_samples = (changed(*pair, finer, tolerance) for pair in ((coarse, fewer), (fewer, fine)))
         if not by_samples <= 0.5:
-            times = replace(times, samples=times.samples + 1)
+            times = replace(times, samples=times.samples + _further(by_samples, tolerance))
         if by_others <= 0.5:
             return times
     both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
@@ -134,6 +139,16 @@ def next_times(
         return both
     of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in ((coarse, rough), (rough, fine)))
     return replace(times, kappa=times.kappa + (not of_kappa <= 0.5), labels=times.labels + (not of_labels <= 0.5))
+
+
+def _further(change: float, tolerance: float) -> float:
+    """How often nodes of samples are to be refined where they change what is told by so many tolerances: the error of a
+    Gauss rule has digits in proportion to its nodes.
+    """
+    if not change * tolerance < _UNRESOLVED:
+        return 1.0
+    growth = math.log(_MARGIN * tolerance) / math.log(change * tolerance)
+    return min(1.0, math.log(growth) / math.log(_GROWTH))
 
 
 def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, bool], tolerance: float) -> Array:

@@ -11,13 +11,15 @@ from typing import Any
 import numpy as np
 
 from generated.runtime.evaluation import Stage
-from giantstep.system.added_samples import ADJOINT, Stages, follow, slope_matrix, solved
+from giantstep.system.added_samples import ADJOINT, AddedSamples, Stages, slope_matrix, solved
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem, Tangents
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.problem import Problem
+from giantstep.system.rows_hessian import HessianStages, RowsHessian, hessian_stages
 
 Array = np.ndarray
+_FEWEST, _LITTLE = 3, 256  # directions that are followed at a time; numbers of an array that cost less than a call
 _KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
 
 
@@ -29,6 +31,7 @@ class StretchedSystem(BulkSystem):
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
         self.numbers["X"] = self.given["base"]  # that without samples at first
+        self.added = AddedSamples(self.order.stages, self.numbers)
 
     def orders(self) -> Orders:
         """See ``BulkSystem``."""
@@ -41,7 +44,7 @@ class StretchedSystem(BulkSystem):
     def takes(self, other: CoupledSystem) -> None:
         """See ``CoupledSystem``: X is found from where it is."""
         if isinstance(other, StretchedSystem) and other.numbers["X"].shape == self.numbers["X"].shape:
-            self.numbers["X"] = other.numbers["X"]
+            self.numbers["X"], self.added.inverse = other.numbers["X"], other.added.inverse
 
     def easier(self) -> Callable[[float], CoupledSystem]:
         """See ``CoupledSystem``: with a share of what the samples add to isotropic rows; all of it at one."""
@@ -52,7 +55,7 @@ class StretchedSystem(BulkSystem):
             moved = {name: share * values for name, values in added.items()}
             moved["base"] += (1.0 - share) * isotropic
             self.numbers.update(moved, chi=share**2 * chi, X=moved["base"])
-            self.evaluated, self.certified = False, None
+            self.evaluated, self.certified, self.added.inverse = False, None, None
             return self
 
         return at
@@ -60,18 +63,16 @@ class StretchedSystem(BulkSystem):
     def follow(self) -> bool:
         """See ``BulkSystem``: X by Newton's method, its adjoint by a linear equation."""
         self.numbers.run(self.order.stages.before)
-        return follow(self.order.stages, self.numbers)
+        return self.added.follow()
 
-    def move(self) -> None:
-        """See ``BulkSystem``: X and its adjoint move with what they follow from."""
-        numbers, order, matrix = self.numbers, self.order, slope_matrix(self.numbers["slope_X"])
-        numbers["d_X"] = numbers[f"d_{ADJOINT}"] = 0.0
-        numbers.run(order.resolvent)
-        numbers["d_X"] = -solved(matrix, numbers["d_residual_X"])
-        numbers.run(order.chain)
-        numbers.run(order.adjoint)
-        numbers[f"d_{ADJOINT}"] = -solved(matrix.T, numbers[f"d_residual_{ADJOINT}"])
-        numbers.run(order.last)
+    def directions(self, largest: int) -> int:
+        """See ``BulkSystem``: those of V1_hat and T, which rows are followed along; all where rows are cheap."""
+        return len(self.first) if largest <= _LITTLE else max(_FEWEST, self.blocks * (self.blocks + 3) // 2)
+
+    def jacobian(self) -> Array:
+        """See ``CoupledSystem``."""
+        hessian = RowsHessian(self.problem.fraction, self.equations, self.order.moved, self.added)
+        return hessian.jacobian(self.exchange)
 
     def known(self) -> dict[str, Any]:
         """See ``CoupledSystem``: what has been evaluated."""
@@ -85,17 +86,11 @@ class StretchedSystem(BulkSystem):
 
 @dataclass(frozen=True)
 class Orders:
-    """The stages of the equations, and of the tangents of their residuals: what these need of what stands still, the
-    residual of X, what does not follow from the adjoint of X, its residual, what follows.
-    """
+    """The stages of the equations, to the free energy, and of the tangents of their residuals."""
 
     stages: Stages
     energy: Stage
-    still: Stage
-    resolvent: Stage
-    chain: Stage
-    adjoint: Stage
-    last: Stage
+    moved: HessianStages
 
 
 @lru_cache(maxsize=16)
@@ -103,16 +98,7 @@ def orders_of(equations: ModuleType) -> Orders:
     """The stages of a module's equations."""
     of = equations.tangents.contractions
     stages = Stages.to(equations, [*(f"residual_{name}" for name in equations.UNKNOWNS), *of.followed])
-    results = tuple(f"d_residual_{name}" for name in (*equations.UNKNOWNS, ADJOINT))
-    moved = tuple(f"d_{name}" for name in (*equations.UNKNOWNS, *equations.INNER))
-    still = Stage(of, (*results, "d_residual_X"), after=stages.all, without=of.moving)
-    resolvent = Stage(of, ("d_residual_X",), of=moved, moved=moved)
-    before = Stage(of, ("d_residual_X",), of=moved, without=("d_X",), moved=moved)
-    chain = Stage(of, results, of=moved, without=(f"d_{ADJOINT}",), after=(before,), moved=moved)
-    adjoint = Stage(of, (f"d_residual_{ADJOINT}",), of=(f"d_{ADJOINT}",), moved=moved)
-    last = Stage(of, results, of=(f"d_{ADJOINT}",), moved=moved)
-    energy = Stage(of, ("free_energy",), after=stages.all)
-    return Orders(stages, energy, still, resolvent, chain, adjoint, last)
+    return Orders(stages, Stage(of, ("free_energy",), after=stages.all), hessian_stages(equations, stages))
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,7 @@ d_G[i, j, x] := (-sum(sum(sum(d_A[a, r]*sample[r, b, x], r)/2*G[i, a, x], a)*G[b
 COLUMNS, FEATURES = ("kappa", "weight"), ("mu1",)
 EQUATION_TEXT = Text(EQUATIONS, ("v",), ("A", "B"), RULES, "")
 TANGENTS = TangentEquations(EQUATION_TEXT, COLUMNS, FEATURES)
+EVERYTHING = Stage(TANGENTS.contractions, ("residual_v", "G", "F", "u"))
 BLOCKS, SAMPLES, NODES = 3, 11, 5
 PARAMETERS = np.array([0.4, 1.7, 0.1, 0.0, 0.0])
 
@@ -57,7 +58,7 @@ def evaluated(kind: type, node: np.ndarray, state: dict[str, Any], ways: int | N
     shapes = {name: values.shape for name, values in state.items()}
     found = Numbers(TANGENTS.contractions, node, np.ones(BLOCKS), PARAMETERS, shapes, ways, kind)
     found.update(state)
-    found.run(Stage(TANGENTS.contractions, ("residual_v", "G", "F", "u")))
+    found.run(EVERYTHING)
     return found
 
 
@@ -89,6 +90,38 @@ def test_tangents_along_several_directions_by_differences(ways: int) -> None:
         ends = [moved(k * step) for k in (-2, -1, 1, 2)]
         slope = (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * step)
         assert np.allclose(found[:, way], slope, rtol=1e-6, atol=1e-7 * np.abs(slope).max())
+
+
+def test_tangents_short_of_what_is_given() -> None:
+    """Along u as if it did not follow from v: what else v moves is left out."""
+    node, state = given(float)
+    numbers = evaluated(float, node, state, 1)
+    of = TANGENTS.contractions
+    numbers.run(Stage(of, ("d_residual_v",), after=(EVERYTHING,), without=of.moving))
+    numbers["d_v"], numbers["d_u"] = np.ones((BLOCKS, 1)), np.array([[0.3], [-0.2], [0.5]])
+    numbers.run(Stage(of, ("d_residual_v",), of=("d_u",), moved=("d_u",), stops=("d_u",)))
+    u, d_u = numbers["u"], numbers["d_u"][:, 0]
+    below = state["A"] @ u**2
+    assert numbers["d_residual_v"][:, 0] == pytest.approx(u / below**2 * (state["A"] @ (2 * u * d_u)) - d_u / below)
+
+
+def test_memory_serves_again() -> None:
+    """Of numbers that nobody reads any more; a view of them keeps it, and what is not given is zero again."""
+    node, state = given(float)
+    numbers = evaluated(float, node, state)
+    kept, place = numbers["u"], numbers.value.ctypes.data
+    wanted = kept.copy()
+    del numbers
+    other = evaluated(float, node, {**state, "v": 2.0 * state["v"]})
+    assert other.value.ctypes.data != place and np.array_equal(kept, wanted)
+    place = other.value.ctypes.data
+    del other
+    shapes = {name: values.shape for name, values in state.items()}
+    again = Numbers(TANGENTS.contractions, node, np.ones(BLOCKS), PARAMETERS, shapes)
+    assert again.value.ctypes.data == place and not again["v"].any() and not again["d_v"].any()
+    again.update(state)
+    again.run(EVERYTHING)
+    assert again["u"] == pytest.approx(wanted, rel=1e-15)
 
 
 def test_the_certificate_sees_every_family() -> None:

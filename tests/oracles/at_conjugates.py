@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from generated.runtime.evaluation import Numbers, Stage
-from giantstep.system.added_samples import Stages, follow
+from giantstep.system.added_samples import AddedSamples, Stages
 from giantstep.system.bulk_system import bulk_arrays, bulk_equations
 from giantstep.system.problem import Problem
 
@@ -33,7 +33,7 @@ def at_conjugates(problem: Problem, hats: Mapping[str, Any], known: Mapping[str,
     results = tuple(f"residual_{name}" for name in unknowns)
     if equations.INNER:
         state["X"] = given["base"]
-        assert follow(Stages.to(equations, results, given=(*hats,)), state)
+        assert AddedSamples(Stages.to(equations, results, given=(*hats,)), state).follow()
     else:
         state.run(Stage(of, results, given=(*hats,)))
     return {name: known.get(name, 0.0) - state[f"residual_{name}"] for name in unknowns}

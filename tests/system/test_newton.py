@@ -156,6 +156,15 @@ def test_steps_teach_the_matrix() -> None:
     assert three == pytest.approx(two - (two**2 - 2.0) * (two - one) / (two**2 - one**2), rel=1e-14)
 
 
+def test_short_steps_by_the_same_jacobian_are_not_made() -> None:
+    """They leave what is left, and save an evaluation."""
+    whole, part = circle(), circle()
+    whole.again = part.again = 0.5
+    exact, near = (newton(each, np.array([0.9, 2.4]), enough=size) for each, size in ((whole, 0.0), (part, 1e-8)))
+    assert part.calls < whole.calls and exact.left == 0.0 < near.left < 1e-8
+    assert np.abs(near.x / exact.x - 1.0).max() == pytest.approx(near.left, rel=0.5)
+
+
 def test_the_jacobian_of_a_system_beside() -> None:
     """It leads to the root of this system, not of its own; where it is no good, it is evaluated anew."""
     beside = circle()

@@ -115,10 +115,15 @@ def relative(found: Array, wanted: Array) -> float:
     return float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted)))
 
 
-def test_the_jacobian_and_the_adjoint_of_x() -> None:
-    """Along every unknown, X and its adjoint following: fourth-order differences of the residual."""
-    system, _ = stretched(model(*TWO, **{"target.noise": 0.1}))
+@pytest.mark.parametrize("case", [TWO, INDICES])
+def test_the_jacobian_and_the_adjoint_of_x(case: tuple[Any, ...]) -> None:
+    """Along every unknown, X and its adjoint following, beside the solution: fourth-order differences of the residual.
+
+    Most of it follows from other parts by symmetry.
+    """
+    system, _ = stretched(model(*case[:3], **{"target.noise": 0.1}))
     x = system.work[system.first].copy()
+    x *= 1.0 + 0.05 * np.random.default_rng(0).standard_normal(len(x))
     system.residual(x)
     matrix, scale, step = system.jacobian().copy(), system.scale(x), 1e-3
     for j in range(len(x)):

@@ -17,7 +17,7 @@ from giantstep.observe.spectrum.hats import Hats, gaussian_trace
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
-from giantstep.system.added_samples import Stages, follow, found, missed, slope
+from giantstep.system.added_samples import AddedSamples, Stages
 from giantstep.system.bulk_system import bulk_arrays, bulk_equations
 from giantstep.system.problem import Parameters, Problem
 
@@ -37,7 +37,7 @@ class StretchedRows:
 
     problem: Problem
     numbers: Numbers = field(init=False)
-    stages: Stages = field(init=False)
+    added: AddedSamples = field(init=False)
     trace_of: Stage = field(init=False)  # the response
     answers: list[tuple[Array, Array]] = field(default_factory=list)  # (T and V1_hat, X), the last ones first
     _here: tuple[bytes, Array] | None = None
@@ -59,7 +59,8 @@ class StretchedRows:
             )
         equations, given = bulk_equations(self.problem), bulk_arrays(self.problem, _NODES)
         given = _without_tail(given) if target.noise > 0.0 else given
-        self.stages, self.trace_of, contractions = *stages_of(equations), equations.tangents.contractions
+        stages, self.trace_of = stages_of(equations)
+        contractions = equations.tangents.contractions
         shapes = {name: (blocks,) * (1 + (name in _MATRICES)) for name in equations.UNKNOWNS}
         shapes |= dict.fromkeys(equations.INNER, given["base"].shape)
         shapes |= {name: (1,) for name in contractions.families if name not in (*shapes, *given)}  # no kappa here
@@ -68,6 +69,7 @@ class StretchedRows:
         parameters = Parameters(0.0, 1.0, 0.0, 0.0, 0.0).array()
         self.numbers = Numbers(contractions, node, self.problem.fraction, parameters, shapes, kind=complex)
         self.numbers.update(given)
+        self.added = AddedSamples(stages, self.numbers)
 
     def response(self, hats: Hats, weight: str = "law_tr") -> Array:
         """See ``Rows``; nan where what the samples add is not found."""
@@ -82,13 +84,13 @@ class StretchedRows:
         if self._base is None or self._base[0] != asked:
             if not self._added(hats):
                 return self._nothing
-            self._base = asked, numbers["X"].copy(), np.linalg.inv(slope(self.stages, numbers))
+            self._base = asked, numbers["X"].copy(), self.added.slope()
         if there.rows.tobytes() == asked:  # the ridge alone is another
             return self.response(hats)
         _, x, inverse = self._base
         self._go(there, x)
-        numbers["X"] = x - (inverse @ missed(self.stages, numbers).ravel()).reshape(x.shape)
-        missed(self.stages, numbers)
+        numbers["X"] = x - (inverse @ self.added.missed().ravel()).reshape(x.shape)
+        self.added.missed()
         return self._mean
 
     @property
@@ -120,7 +122,7 @@ class StretchedRows:
         near = min(self.answers, key=lambda answer: float(np.abs(answer[0] - place).max()), default=None)
         self._go(hats, self.numbers["base"] if near is None else near[1])
         with np.errstate(all="ignore"):
-            if not found(self.stages, self.numbers):
+            if not self.added.found():
                 return False
         self.answers.insert(0, (place, self.numbers["X"].copy()))
         del self.answers[_KEPT:]
@@ -131,7 +133,7 @@ class StretchedRows:
         columns = []
         for source in np.eye(len(self.problem.blocks)):
             self.numbers["zeta_hat"] = source
-            follow(self.stages, self.numbers)
+            self.added.follow()
             columns.append(-self.numbers["residual_zeta"])
         return np.stack(columns, axis=1)
 
