@@ -6,6 +6,7 @@ depend neither on the number of workers nor on an interruption.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
@@ -76,8 +77,9 @@ class Leaders:
         """The polynomials through the last solutions, at a further place; None where these are few or far apart."""
         if self._last is None or len(self._places) < _FEWEST:
             return None
-        places, numbers = np.array(self._places), np.array(self._numbers)
-        guess, other = (_polynomial(places[skipped:], numbers[skipped:], place) for skipped in (0, 1))
+        numbers = np.array(self._numbers)
+        shares = np.array([_shares(self._places, place), [0.0, *_shares(self._places[1:], place)]])
+        guess, other = (shares[:, :, None] * numbers).sum(axis=1)
         size = np.abs(numbers).max(axis=0)
         if np.any(np.abs(guess - other) > _TRUSTED * np.maximum(size, _SMALL * size.max())):
             return None
@@ -92,11 +94,6 @@ def _kind(result: Result) -> list[tuple[str, tuple[int, ...]]]:
     return [(name, values.shape) for name, values in result.order_parameters.items()]
 
 
-def _polynomial(places: np.ndarray, numbers: np.ndarray, place: float) -> np.ndarray:
-    """The polynomials through numbers [P, n] at places [P], at another place. Lagrange's formula."""
-    apart = places[:, None] - places
-    np.fill_diagonal(apart, 1.0)
-    share = (place - places) / apart
-    np.fill_diagonal(share, 1.0)
-    weight = share.prod(axis=1)
-    return np.asarray((weight[:, None] * numbers).sum(axis=0))
+def _shares(places: list[float], place: float) -> list[float]:
+    """What the polynomial through values at places has of each of them at another place. Lagrange's formula."""
+    return [math.prod([(place - y) / (x - y) for y in places if y != x]) for x in places]

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import Any, Protocol
 
@@ -36,13 +36,18 @@ from giantstep.system.problem import Problem
 from giantstep.system.sample_weights import weighted
 from giantstep.system.sign_panels import Output, panels
 from giantstep.system.span import span_of
-from giantstep.system.state import State, members_and_norms, variance_rows
+from giantstep.system.state import State, members_and_norms, overlaps_of, variance_rows
 from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_along_several
 
 Array = np.ndarray
 _ROUNDING, _LEAST = 1e-15, 1e-290
 _TOGETHER = 500  # nodes of kappa at a time, of which each may have ten thousand of the label
 _FINER, _SETTLED, _MANY = 8, 1e-12, 1_000_000  # refinements of axes, their last relative change, nodes that are enough
+
+
+@lru_cache(maxsize=64)
+def _unit_vectors(count: int) -> Array:
+    return np.eye(count)
 
 
 class Tangents(Protocol):
@@ -151,7 +156,7 @@ class CoupledSystem(LinearReadouts):
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
-        return self.along(np.eye(len(self.first)))
+        return self.along(_unit_vectors(len(self.first)))
 
     def along(self, directions: Array) -> Array:
         """What the residuals do along directions [n, k] at the last x, [n, k]."""
@@ -186,8 +191,8 @@ class CoupledSystem(LinearReadouts):
             "V1": order["V1"],
             "T": self.problem.parameters.width * order["V2"],
         }
-        for name in ("zeta", "psi"):
-            values |= dict(zip(self._named(name), order[name].T, strict=True))
+        for name, parts in overlaps_of(self.kernel).items():
+            values |= dict(zip(parts, order[name].T, strict=True))
         if self.problem.norms_vary:
             values["norm"] = order.get("norm", np.zeros(self.blocks))
         for name in self.kernel.UNKNOWNS:
@@ -203,11 +208,9 @@ class CoupledSystem(LinearReadouts):
             order["m"] = self.span.outward(order["m"], order["V2"])
         if self.problem.norms_vary:
             order["norm"] = self.view("norm").copy()
-        overlaps = {name: [self.view(part) for part in self._named(name)] for name in ("zeta", "psi")}
-        return order | {name: np.stack(parts, axis=-1) for name, parts in overlaps.items()}
-
-    def _named(self, overlap: str) -> list[str]:
-        return [name for name in self.kernel.UNKNOWNS if name.startswith(overlap)]
+        for name, parts in overlaps_of(self.kernel).items():
+            order[name] = np.array([self.view(part) for part in parts]).T.copy()
+        return order
 
     def place(self, node: int) -> float | tuple[float, ...]:
         """kappa at a node as far as the label knows it: a number, or a tuple for several directions and indices."""
@@ -249,7 +252,7 @@ class CoupledSystem(LinearReadouts):
 
     def missed(self, x: Array) -> float:
         """The same, evaluated."""
-        if not np.array_equal(self.x, x):
+        if self.x is not x and not np.array_equal(self.x, x):
             self.residual(x)
         return float(self.kernel.check(self.node, self.problem.fraction, self.parameters, self.room))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -58,6 +58,11 @@ class Level:
     rough: bool = False
     cuts: tuple[float, ...] = ()
     samples: int = 44
+
+    @cached_property
+    def of_table(self) -> Level:
+        """What tables and labels know of it: they have no samples of a step."""
+        return replace(self, samples=0)
 
     @property
     def fineness(self) -> float:
@@ -126,7 +131,7 @@ def resolved(problem: Problem | Features, level: Level) -> Resolved:
         loss.SYMMETRIC,
         loss.FORM,
         loss.NAME == "square",
-        replace(level, samples=0),
+        level.of_table,
     )
 
 

@@ -11,8 +11,6 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-import numpy as np
-
 from giantstep.law.labels import Intervals
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
@@ -182,9 +180,11 @@ def _allowed(tolerance: float) -> float:
 
 def others_apart(coarse: Array, fine: Array, system: CoupledSystem) -> float:
     """The change of training error and free energy, relative."""
-    energy, samples = abs(fine[2]), system.problem.parameters.samples
-    sizes = abs(fine[1]) + _RARE * energy / samples, energy
-    return float(np.max(np.abs(coarse - fine)[1:] / np.maximum(sizes, _LEAST)))
+    (_, train, energy), (_, coarse_train, coarse_energy) = fine.tolist(), coarse.tolist()
+    size = abs(train) + _RARE * abs(energy) / system.problem.parameters.samples
+    of_train, of_energy = abs(coarse_train - train), abs(coarse_energy - energy)
+    worse, other = of_train / max(size, _LEAST), of_energy / max(abs(energy), _LEAST)
+    return max(worse, other) if other == other else math.nan
 
 
 def is_affordable(system: CoupledSystem) -> bool:

@@ -104,6 +104,12 @@ def members_and_norms(kernel: ModuleType, blocks: int, functions: int) -> tuple[
 
 
 @lru_cache(maxsize=64)
+def overlaps_of(kernel: ModuleType) -> dict[str, tuple[str, ...]]:
+    """The families that hold zeta, one for each direction, and psi, one for each index."""
+    return {name: tuple(part for part in kernel.UNKNOWNS if part.startswith(name)) for name in ("zeta", "psi")}
+
+
+@lru_cache(maxsize=64)
 def variance_rows(kernel: ModuleType) -> tuple[int, ...]:
     """Rows of T and of the families and functions of both variances, as ``raise_variances`` reads them."""
     known = rows_by_name(kernel)
