@@ -27,7 +27,7 @@ from giantstep.system.system_of_problem import coupled_at
 Array = np.ndarray
 Fields = Callable[[Array], CoupledSystem]
 _BASE = Level(8, 24)
-_FINER, _ROUNDS = 257, 5  # places in a bracket, which shrinks by as much in each round
+_FINER, _ROUNDS = 65, 7  # places in a bracket, which shrinks by as much in each round
 _AROUND = (-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0)  # ends of panels about a turn, in widths of it
 _GRADED = (0.0, *(side * 4.0**k for k in range(-1, 16) for side in (-1.0, 1.0)))  # about one whose approach is long
 _WIDEST = 0.5  # width of a turn that the panels of the coefficients resolve
@@ -52,12 +52,11 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
         return system
 
     around = _GRADED if _sweeps(problem) else _AROUND
-    grid = table(problem.blocks, problem.link, _BASE.order)[:, 0]
-    system = at(grid)
+    system = at(table(problem.blocks, problem.link, _BASE.order)[:, 0])
     found = {
         round(place, _DIGITS)
         for label, kink in _passages(system, base.labels)
-        for place in _sharp(at, label, kink, grid, around)
+        for place in _sharp(at, system, label, kink, around)
     }
     if system.loss.SYMMETRIC:  # where kappa is folded, panels must be so
         found = {side * abs(place) for place in found for side in (-1.0, 1.0)}
@@ -161,27 +160,27 @@ def stationary_values(link: str) -> tuple[float, ...]:
 
 
 def _sharp(
-    at: Fields, label: Callable[[Array], Array], kink: Kink | None, grid: Array, around: tuple[float, ...]
+    at: Fields, grid: CoupledSystem, label: Callable[[Array], Array], kink: Kink | None, around: tuple[float, ...]
 ) -> Iterator[float]:
     """Places about the sharp passages of a kink at a label, from the signs on a grid of kappa; around: in widths."""
 
-    def distance(kappa: Array) -> Array:
-        system = at(kappa)
-        return distance_to(system, kink, label(kappa), system.view("mean"), system.view("V"))
+    def of(system: CoupledSystem) -> Array:
+        return distance_to(system, kink, label(system.kappa), system.view("mean"), system.view("V"))
 
-    low, high = _brackets(distance(grid), grid)
+    low, high = _brackets(of(grid), grid.kappa)
     for _ in range(_ROUNDS if len(low) else 0):
         places = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, _FINER)
-        values = distance(places.ravel()).reshape(places.shape) > 0.0
+        values = of(at(places.ravel())).reshape(places.shape) > 0.0
         first = np.argmax(values != values[:, :1], axis=1)
         row = np.arange(len(low))
         low, high = places[row, first - 1], places[row, first]
     if not len(low):
         return
-    system = at(low)
-    spread = np.hypot(_width(system), _swept(system.problem, label, low))
+    system = at(np.concatenate([low, low + _NEAR, low - _NEAR]))
+    _, above, below = of(system).reshape(3, -1)
+    spread = np.hypot(_width(system)[: len(low)], _swept(system.problem, label, low))
     with np.errstate(divide="ignore", over="ignore"):
-        width = 2.0 * _NEAR * spread / np.abs(distance(low + _NEAR) - distance(low - _NEAR))
+        width = 2.0 * _NEAR * spread / np.abs(above - below)
         width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends
     for centre, reach in zip(low[width < _WIDEST].tolist(), width[width < _WIDEST].tolist(), strict=True):
         yield from (centre + reach * part for part in around if reach * abs(part) < 8.0 * _WIDEST)
