@@ -200,7 +200,7 @@ def _turning_back(distance: Distance, values: Array, width: Array) -> Array:
     """
     grid, size = np.linspace(-_REACH, _REACH, _GRID), np.abs(values)
     inner = size[:, 1:-1]
-    least = (inner <= size[:, :-2]) & (inner < size[:, 2:]) & (values[:, :-2] * values[:, 2:] > 0.0)
+    least = (inner <= size[:, :-2]) & (inner < size[:, 2:]) & (np.sign(values[:, :-2]) * values[:, 2:] > 0.0)
     owner, place = np.nonzero(least)
     low, high = grid[place], grid[place + 2]
 

@@ -166,7 +166,8 @@ def test_a_bulk_without_an_edge_is_refused() -> None:
 
 def test_label_noise_has_no_edge() -> None:
     """Gaussian residuals have no bound: the density fades out."""
-    found = gs.spectrum(model(target={"link": "sign", "noise": 0.1}, step={**LARGE, "bulk": "trained"}))
+    network, target = {"activation": "silu"}, {"link": "sign", "noise": 0.1}
+    found = gs.spectrum(model(network=network, target=target, step={**LARGE, "bulk": "trained"}))
     assert [found.bulks[0].low.kind, found.bulks[-1].high.kind] == ["edge", "tail"]
 
 

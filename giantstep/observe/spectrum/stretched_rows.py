@@ -27,7 +27,7 @@ _KEPT = 16  # answers that the next one may begin at
 _NEAR, _FAR, _GROWS = 10.0, 1e4, 1.5  # distances at which a link is looked at; a bounded one grows by less
 _DIRECTIONS = 400
 _RARE = 1e-8  # share of the samples whose eigenvalues are left out: residuals with Gaussian noise have no bound
-_AT_NODES = ("sample", "along", "earlier", "law_tr", "law_along", "law_t", "law_own")
+_AT_NODES = ("sample", "of_step", "along", "earlier", "law_tr", "law_along", "law_t", "law_own")
 _MATRICES = ("Q1", "V1")
 
 
