@@ -200,7 +200,7 @@ def test_refusals_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("link", ["sign(z1*z2) + z1", "tanh(z1)*z2"])
 def test_verify_looks_at_the_law(link: str) -> None:
-    found = model("square", target__link=link, target__noise=0.1, target__probit=0.1, spike__alignment=[0.6, 0.5])
+    found = model("huber", target__link=link, target__noise=0.1, target__probit=0.1, spike__alignment=[0.6, 0.5])
     result = solve(found)
     rows = list(kernel_checks(found, solved_again(found, result)))
     words = "law of the label" if "sign" in link else "averages over the output"

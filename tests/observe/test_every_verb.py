@@ -188,15 +188,14 @@ def _moments(profile: Profile, weight: Array) -> list[float]:
 
 @pytest.mark.parametrize("name", cells("compare"))
 def test_compare(name: str, models: dict[str, gs.Model]) -> None:
-    # a spiked model without trained bias and the plain one have the law that is solved: the score is that of chance
+    # a spiked model and the plain one have the law that is solved: the score is that of chance
     model = models[name]
     if model.bulk == "matrix":  # void: the rows are given, and compare is of the laws that a step leaves
         with pytest.raises(BadInput, match="gives the bulk itself"):
             gs.compare(model, dimension=150, seeds=12)
         return
     found = gs.compare(model, dimension=150, seeds=12)
-    void = model.step is None or name == "trained bias"
-    void |= model.inputs is not None  # what the step leaves of them is known as a spiked model only
+    void = model.step is None or model.inputs is not None  # what a step leaves of these is a spiked model only
     assert ("trained" in found.refused) == void and "isotropic" in found.results
     if model.step is None:
         assert all(abs(found.score("isotropic", error).score) < 4.5 for error in found.errors)

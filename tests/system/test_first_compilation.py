@@ -136,7 +136,7 @@ def test_what_is_compiled_first_is_what_a_solve_calls(model: Model, monkeypatch:
         task()
     for name in ("fields", "residual", "jacobian", "observables"):
         watch(system_kernel("isotropic", model.target.indices), name)
-    for name in ("points", "intervals"):
+    for name in ("points", "intervals", "lines"):
         watch(loss_kernel(model.fit.loss), name)
     solve(model)
     assert called.items() <= prepared.items()

@@ -12,7 +12,7 @@ SHARP = gs.Model.from_dict(
     {
         "network": {"activation": "cubic", "width": 0.45},
         "spike": {"strength": 4.9, "alignment": 0.78, "bulk_variance": 1.0},
-        "target": {"link": "cubic"},
+        "target": {"link": "z**5"},
         "fit": {"samples": 8.0, "ridge": 7.0, "loss": "log_cosh"},
     }
 )

@@ -144,4 +144,4 @@ def test_rare_numbers_of_directions_are_emitted_when_asked_for(tmp_path: Path, m
     )
     result = solve(given)
     assert result.residual < 1e-12 and result.order_parameters["psi"].shape == (2, 3)
-    assert [path.name for path in tmp_path.rglob("coupled_*.py")] == ["coupled_blocks_3_rank_2.py"]
+    assert [path.name for path in tmp_path.rglob("square_*.py")] == ["square_indices_3_rank_2.py"]

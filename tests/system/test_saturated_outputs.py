@@ -49,13 +49,26 @@ def test_the_limit_of_huber_losses() -> None:
 
 
 def test_digits_that_are_not_known_are_not_told() -> None:
-    """tanh saturates slowly, at all scales: what spreads are extrapolated to is known to 2e-8."""
-    slow = saturated("absolute", 14.0, "tanh")
+    """tanh saturates slowly, at all scales: what spreads are extrapolated to is known to 5e-9."""
+    slow = saturated("absolute", 20.0, "tanh")
     with pytest.raises(NotConverged, match="the test error changes") as caught:
         solve(slow)
     assert "saturate" in caught.value.hint
     found = solve(slow, tolerance=1e-6)
     assert 1e-10 < found.quadrature_error < 1e-6
+
+
+def test_outputs_that_come_close_to_a_kink_and_stay_there() -> None:
+    """They stay 1e-8 away where tanh has saturated, which Huber losses of lower thresholds d see: what is left of the
+    error falls with d, so that it is less than a third of the last change.
+    """
+    found = solve(saturated("absolute", 14.0, "tanh"))
+    first, last = (
+        solve(saturated({"name": "huber", "delta": d}, 14.0, "tanh", fit__ridge=0.1 * d), tolerance=1e-8).test_error
+        for d in (4e-8, 1e-8)
+    )
+    assert abs(found.test_error - last) < abs(last - first) / 3.0 < 2e-8
+    assert found.residual < 1e-10 and found.quadrature_error < 1e-10
 
 
 class _Equations:
