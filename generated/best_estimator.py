@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 5fe294e70fbd8af4, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature fe3e1350523afe9d, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5fe294e70fbd8af4904dbcbc45a665961bc1265be93d390c904e62642afae0da"
+SIGNATURE = "fe3e1350523afe9dd3f524b3abd28f08450a38c4e1813ca0fb0085c8ed3b1a87"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature a3751d3e66592d89, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 93bb77a71ad6679f, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a3751d3e66592d89a885ea8c08b49eba1d16f5a713c0739eb56b572ef1783d39"
+SIGNATURE = "93bb77a71ad6679fe605405c8a3bf8b4c7be0a30e620a7aa0e5c2904f1f8403f"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 2c77f94622b5f712, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature f257f2757ff4c551, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2c77f94622b5f712a62bb7ba4c5cb2a121b1f4b0ae9113bd8e81e38c9b7458e7"
+SIGNATURE = "f257f2757ff4c5511c785d947f7ad87551264a4bfbee44daa1ea4d8b64cc879f"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

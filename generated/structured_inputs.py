@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 196d01cbacc25279, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature a330e93ed45bf62e, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "196d01cbacc25279f9c5c9784ca57b6af09e1d840f4f6a32d7c6bbf418106d68"
+SIGNATURE = "a330e93ed45bf62e55ac57c401c431c90a5f47c5c277d38f9f8b36023c72e22e"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 4a7dcfb453558193, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature e9001be6192a5dcf, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4a7dcfb45355819366b1f7bee5f3d46625b0ad2f86249b734916d2175d3e5a13"
+SIGNATURE = "e9001be6192a5dcfbffbf8941cce1b9574e8613ad934ab58ce0a7d4021c6d54b"
 
 
 def directions(*, L_rest, gamma, **_):

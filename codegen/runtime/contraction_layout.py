@@ -11,6 +11,7 @@ from codegen.runtime.equation_text import INVERSE, MINUS, NODE
 
 _ALONG = 8  # what a loop along memory gains over another
 _SPARES, _LARGEST = 6, 1 << 25  # arrays whose memory is kept, and bytes of each, at most
+_SMALLEST = 1 << 18  # bytes that come from fresh pages
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +82,7 @@ _SPARE = _Spare()
 
 def give_back(value):
     """Let others have the memory of an array that is no longer read."""
-    if value.nbytes <= _LARGEST:
+    if _SMALLEST <= value.nbytes <= _LARGEST:
         _SPARE.arrays.append(value)
         del _SPARE.arrays[:-_SPARES]
 

@@ -148,13 +148,17 @@ class Numbers(MutableMapping):
             give_back(value)
 
     def __getitem__(self, name):
+        found = self.views.get(name)
+        if found is not None:
+            return found
         if name in self.others:
             return self.others[name]
-        if name not in self.views:
-            place, shape, order = where(self.layout, name)
-            found = self.value[place].reshape(shape).transpose(order)
-            self.views[name] = found[..., 0] if self.ways is None and name.startswith("d_") else found
-        return self.views[name]
+        place, shape, order = where(self.layout, name)
+        found = self.value[place]
+        if len(shape) != 1:
+            found = found.reshape(shape).transpose(order)
+        self.views[name] = found = found[..., 0] if self.ways is None and name.startswith("d_") else found
+        return found
 
     def __setitem__(self, name, values):
         if name in self.layout.defined or name in self.layout.moving:

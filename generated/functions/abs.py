@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f31fd0029a35c828, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 99194bb63b0edcfa, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "f31fd0029a35c82897d6e5531776735b0bbeabb1a83ff6725dd58a01ede4fb49"
+SIGNATURE = "99194bb63b0edcfae44fceb573f22019addfbd34a7c5d58a0146904062ba533e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5407ef5f50107590, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 009497211d2f70e7, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5407ef5f50107590e5fb611adc734036bf84ae0e1727571139dc3df37908c3f3"
+SIGNATURE = "009497211d2f70e77dd454a3385bc35ebbcce9e9a37490fcef66c894cf20178f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 91dcc17e81661397, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature f08b81e58a472493, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "91dcc17e81661397d07ce7bb50affd1146791ce6492b7e59ceae7b0d0509b588"
+SIGNATURE = "f08b81e58a472493461d07761f49a2fbcfe8f77c2f89f38c0a4dc5c5e9bab458"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

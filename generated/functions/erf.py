@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1f4d21d55707cc8c, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 5d5a08aac04b2cf5, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "1f4d21d55707cc8ce56e48a9010cfb982f95ef5d043e76bb5d336c1a8b7e25d3"
+SIGNATURE = "5d5a08aac04b2cf532d1370a04852ca75ebcaba1bb479e824cc0f5245dc78502"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

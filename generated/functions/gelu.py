@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f235ea79d81ad954, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 24970421990ba351, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "f235ea79d81ad954994123a41d4f0f092b58535010790dbf56752bc974d11d27"
+SIGNATURE = "24970421990ba3515951705914b8cf35f8b3a4b50af18d6f3610e9f93de1ff23"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

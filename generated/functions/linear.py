@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8b0053f9072a7ff1, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 9564103cf825f027, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "8b0053f9072a7ff1ed40609df6ed7c1bcc83c1b55f7e61d7ff7300bfedb05cf0"
+SIGNATURE = "9564103cf825f027bbdd24d98ad135319c1273a2688a2f1909fa0c5745d035f9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

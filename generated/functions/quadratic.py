@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 274ca6b5c8e002fe, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 056742ddbd92863c, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "274ca6b5c8e002fe812824122d130ec521cd48d3955317b5ba2bea0876a25aa8"
+SIGNATURE = "056742ddbd92863cc7b39ea4263e4bd4e0bebbf8866d8a2950686cb1c4c41c44"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b88db314c7167809, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 7c303548767e2f8e, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b88db314c7167809797b0e4c6a7273f88df17d077c6fe1837fc2badc82238a0b"
+SIGNATURE = "7c303548767e2f8ed0c2b4d4c4357ed23b0c6b4a9abadc1ba14798cd68f68eaa"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

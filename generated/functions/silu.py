@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c507af41b6840f9e, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature a7d978d492ebf008, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "c507af41b6840f9e75a4606e9808a7a5ec9c49be8139b400a326881ee117e8f9"
+SIGNATURE = "a7d978d492ebf008e5a8340eb1b64ceeea5b7e6e01e14210a834d8b5efba82c4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

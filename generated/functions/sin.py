@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c06e818f898bdb09, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature a8450247cf4f0c7c, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "c06e818f898bdb09bdc40d96f239536f4e4c5e7ce787aae5294d0e67b89736fe"
+SIGNATURE = "a8450247cf4f0c7cf406db42808b422df72e33628d6e3b38903fc836ae76366a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

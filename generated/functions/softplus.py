@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e1698b7416483809, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 8c42c792cdd3b525, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e1698b7416483809b8a1e6a68da9a218c820ae734117267c5eed41500ed433a3"
+SIGNATURE = "8c42c792cdd3b525b15670eff08b12eb90cd550671859c0a1ce7b511337fb73d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

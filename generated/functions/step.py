@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0d289faedaf0b104, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature a985991976b52a28, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "0d289faedaf0b104c8c1fdf6fba384dac02ae76f63c545a19322795ca34546b6"
+SIGNATURE = "a985991976b52a2857b9bf98b937de1b647bfe7364eab6d09bb797b9e59aa501"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

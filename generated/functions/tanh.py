@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 77db0ec3bd343160, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature a9cae02d1fe374cd, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "77db0ec3bd343160508ce6eafb87765f36105d678c0a090e7564ce9c6991974d"
+SIGNATURE = "a9cae02d1fe374cd90888d9ba45dc700495f54939b4b978b5ee6ab78e7f0d15f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9aedd846ce1deb16, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 6a084c9a41c28e08, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9aedd846ce1deb16dcf9c97ea830a1b30c3238e8096a250a9d5b7e482fc0e47f"
+SIGNATURE = "6a084c9a41c28e081d46d90d0e912694fbbcb207b94043e380eb294f966188fe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 9ecfbe8dd1d96b69, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature dc561ead44a5dec0, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "9ecfbe8dd1d96b69d31889e334c300b248ddbf837cf90b0a82868f2a814f1c7c"
+SIGNATURE = "dc561ead44a5dec036ba560d3d88e73f911c08e4f02b86812e8df9e04cb60e4a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature a23fa2bc8432b6fa, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature aefd3d22249854c8, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "a23fa2bc8432b6fa8ba04165e71aabd2e4e8eeb3f70ea5f711396c8477ae4444"
+SIGNATURE = "aefd3d22249854c8e152a9db13f68492bc785640dacce901e29cb3e8717196aa"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

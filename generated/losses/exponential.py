@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f6915ac427484c9d, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 6c56388d303bd74d, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "f6915ac427484c9d4d97e24fa4f591dd1e5d767aafa2ec56f75b29b1bfdd6f7d"
+SIGNATURE = "6c56388d303bd74dd580693c875c9110679e28e3deefefb53f7facc8958c6548"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

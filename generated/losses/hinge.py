@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 3cb58f0d4cd0b005, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature ddead775219e2793, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "3cb58f0d4cd0b00527c9c0d73fa5d29ac58e53e8022afe55c97bf321e7384251"
+SIGNATURE = "ddead775219e2793ef93c0747d8ab05d1a07404056f9d1f8c4f85264154f382c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e949c86f5f0b1f90, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature e84f5a67dc310261, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e949c86f5f0b1f9017a1be900f938c89b435685e0ff6c0ea03d52736899e72be"
+SIGNATURE = "e84f5a67dc310261002eadbf4ea0925b210bb77398a9e7326c339145790aac1a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

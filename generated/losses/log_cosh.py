@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3a1b6043ad6b48b2, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature d3ac664643fc10f4, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "3a1b6043ad6b48b278009bd5ec986e30b7a467fe83ea3fbd12f610d5c1624745"
+SIGNATURE = "d3ac664643fc10f443336e22937772007fa5274ac5dfb704041760323aa66099"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature f12d5ef91dc1538a, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature ba46532d1152f572, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "f12d5ef91dc1538aaa62eda98d4f0f8a0ac348b2b07cf9b1e8b972763d29533e"
+SIGNATURE = "ba46532d1152f572b9863c7652b604cc97f72126da7e809e20f597673c5909b4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

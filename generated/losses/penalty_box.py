@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 8d848f74ece59c23, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature df192f4c5d764426, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "8d848f74ece59c235cf087f18ac70ba2bf6648112a55bdbe8d54fc1ffc0a4106"
+SIGNATURE = "df192f4c5d7644264e0782b669f7d8c371f3c899ec46edb079456d170d26d663"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

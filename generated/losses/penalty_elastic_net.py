@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 306e3d7538aed9b7, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature d2bc0374558a5ba1, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "306e3d7538aed9b75d1b3756d7326df44bf734bcd2792bbe5ceebabdb41425c4"
+SIGNATURE = "d2bc0374558a5ba15be47bab2f88ad688816d4ea256df6fd6fb0f5f7f2dc1580"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0584cd0e596372a3, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature a165bc4464a4d5f7, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "0584cd0e596372a3aaf51a7faad56c470a828fc9407bfc5858d7ef703b3c8d6f"
+SIGNATURE = "a165bc4464a4d5f711a9d993bde128702a66b5bf7a7ee3fb02ea76c92fc639ff"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

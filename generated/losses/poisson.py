@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 464eaf1a0594138f, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature a20dc0e4daf4c3af, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "464eaf1a0594138f51d78ea99baf3a76dbd2d79e78e9009f30ddb083e5d6a4ba"
+SIGNATURE = "a20dc0e4daf4c3af54f7f0bb31c27247a17e39270f43d82c2cb9cf0a3986d028"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature b679a44c70723310, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 65661a3948509231, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "b679a44c70723310e8a1484007d61d1d4440e295fbc34a37f4854bb28c358ef8"
+SIGNATURE = "65661a3948509231fa6fa338893ddbf87ad466f5c43443d7865b83c6f38aa8e1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 0c515a359f575fcb, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature dc67a6b7ee13ddf4, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "0c515a359f575fcbd9ec4f65ca83d07a8ae25175f3f352b8285e8cece7cdc5be"
+SIGNATURE = "dc67a6b7ee13ddf4b74dd9ae98f0ad47b2e578335c20ffcbac14a4d14eb5b183"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 38167c942f3d808a, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 0aa910f91c93cb93, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "38167c942f3d808a584ac8ea7b918b71d472ba50849b6541155ba29ac10b3f63"
+SIGNATURE = "0aa910f91c93cb9398c13a1dfd0df5b04a73da0b53592daad17c5514f8a474c0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 6ad582905f949fc7, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 0ced91b2a28c5b05, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -18,6 +18,7 @@ from generated.runtime.equation_text import INVERSE, MINUS, NODE
 
 _ALONG = 8  # what a loop along memory gains over another
 _SPARES, _LARGEST = 6, 1 << 25  # arrays whose memory is kept, and bytes of each, at most
+_SMALLEST = 1 << 18  # bytes that come from fresh pages
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +89,7 @@ _SPARE = _Spare()
 
 def give_back(value):
     """Let others have the memory of an array that is no longer read."""
-    if value.nbytes <= _LARGEST:
+    if _SMALLEST <= value.nbytes <= _LARGEST:
         _SPARE.arrays.append(value)
         del _SPARE.arrays[:-_SPARES]
 
@@ -213,4 +214,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "6ad582905f949fc73cb192ea6e61356a9daaece5b28778b7495972283840c5b7"
+SIGNATURE = "0ced91b2a28c5b055f751b8906a01e149b19a66496ba0515c0f82a31287f5e1b"

@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 6ad582905f949fc7, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature 0ced91b2a28c5b05, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -154,13 +154,17 @@ class Numbers(MutableMapping):
             give_back(value)
 
     def __getitem__(self, name):
+        found = self.views.get(name)
+        if found is not None:
+            return found
         if name in self.others:
             return self.others[name]
-        if name not in self.views:
-            place, shape, order = where(self.layout, name)
-            found = self.value[place].reshape(shape).transpose(order)
-            self.views[name] = found[..., 0] if self.ways is None and name.startswith("d_") else found
-        return self.views[name]
+        place, shape, order = where(self.layout, name)
+        found = self.value[place]
+        if len(shape) != 1:
+            found = found.reshape(shape).transpose(order)
+        self.views[name] = found = found[..., 0] if self.ways is None and name.startswith("d_") else found
+        return found
 
     def __setitem__(self, name, values):
         if name in self.layout.defined or name in self.layout.moving:
@@ -279,4 +283,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "6ad582905f949fc73cb192ea6e61356a9daaece5b28778b7495972283840c5b7"
+SIGNATURE = "0ced91b2a28c5b055f751b8906a01e149b19a66496ba0515c0f82a31287f5e1b"

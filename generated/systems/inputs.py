@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 0119e86526fc8503.
+Generated; do not edit. Signature 6f3155a0beb70c38.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0119e86526fc8503b0b53f40c564edb6461dafcf7071c3df31520e2385ae8e60"
+SIGNATURE = "6f3155a0beb70c381f1c57bc775bf58cd3b7f89b7be3ea8bee226e4befcfe8a2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 2c59295272e8e304.
+Generated; do not edit. Signature d0ca69e18dabce3a.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2c59295272e8e3046c658d0859787520d43d8422e617799bc4f130814ca1081e"
+SIGNATURE = "d0ca69e18dabce3a034c77c79fb3bb6d8d2c31633bdea32b9b4fbba0ef6514a0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 4400e76fed39d8e6.
+Generated; do not edit. Signature e15b63c48651dfc8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4400e76fed39d8e6a73defe816ba64388ec03f4ca46662a6b28b6dac2b4035d5"
+SIGNATURE = "e15b63c48651dfc8c6ab173e3243cf9a4ff0692a2271e6e38ab5d2661884f336"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a9a59a39fdf037b1.
+in X). Generated; do not edit. Signature 605d5fb8b22f7bd1.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a9a59a39fdf037b1ebc9868df7ee644ebe9e294b2b305258cbd2e648c296acc4"
+SIGNATURE = "605d5fb8b22f7bd18958bb04bada714733bf9f09c4922f8f39cd05ab4e6f9619"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

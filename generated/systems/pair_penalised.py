@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8c1935e8c4b00248, runtime 9a4ad3f05ffa5fe7.
+Generated; do not edit. Signature b6be08e4ddec57ca, runtime df402cb779cb04c7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "8c1935e8c4b002484329e4b3cca65af9b09183c7652d5eb873753634a01bc3ac"
+SIGNATURE = "b6be08e4ddec57ca73b33362f8ff15c52fef0b07ce8319bbc0d0e6ea9835b040"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

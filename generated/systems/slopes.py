@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9339ad2a3756b79c.
+Generated; do not edit. Signature 5d7e279a53daa3d8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9339ad2a3756b79c10ca4231c85fcabc95ebe0b54706dbf88e93c71bd05cb600"
+SIGNATURE = "5d7e279a53daa3d8294464ff1872ae4033277a1b2e9581fefeea2fc2ce09600d"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d6c79abf8312d1fe.
+in X). Generated; do not edit. Signature 2545e47f27e90fc6.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "d6c79abf8312d1fe368b96af28b163a726eb8fe254d946633c5a322b2decbef3"
+SIGNATURE = "2545e47f27e90fc690ec208660d8b4b3f04be7002414c16b77425be25ee1d15c"
 
 
 # rows of node, then those of the blocks

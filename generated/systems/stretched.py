@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d0215b0425d08bb7.
+Generated; do not edit. Signature c9725e7b0adc6e25.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d0215b0425d08bb7c6ad97b762fdbc715324354b73c2df754f20467873d40100"
+SIGNATURE = "c9725e7b0adc6e253733c022503ab839aea85b2ad40f82dd7ae57dd7b6ac69af"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

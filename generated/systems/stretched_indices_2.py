@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ce432401a30b983e.
+Generated; do not edit. Signature dfc5ab12d2a89cd9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ce432401a30b983e68a48e785c7ec653dfafa52fa51829ba27248d7372d0e05f"
+SIGNATURE = "dfc5ab12d2a89cd9830a5b53add111a233dc68057e4779fa1284638ab6cce54c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -41,6 +41,7 @@ class HessianStages:
     sources: Stage
 
 
+@lru_cache(maxsize=16)
 def sources_of(equations: ModuleType) -> dict[str, str]:
     """Names of sources by those of the unknowns that they go with."""
     parts = {name: name.partition("_") for name in equations.UNKNOWNS if name not in _OTHERS}
@@ -179,9 +180,10 @@ def _applied(matrix: Array, values: Array) -> Array:
     return np.asarray((matrix @ values.reshape(len(matrix), -1)).reshape(values.shape))
 
 
-def _families(equations: ModuleType) -> list[str]:
+@lru_cache(maxsize=16)
+def _families(equations: ModuleType) -> tuple[str, ...]:
     """Unknowns whose equations rows are in."""
-    return [name for name in equations.UNKNOWNS if name != "m"]
+    return tuple(name for name in equations.UNKNOWNS if name != "m")
 
 
 @dataclass(frozen=True)
