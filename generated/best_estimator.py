@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature fe3e1350523afe9d, runtime df402cb779cb04c7.
+Generated; do not edit. Signature ccfc98b7579ee1e6, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "fe3e1350523afe9dd3f524b3abd28f08450a38c4e1813ca0fb0085c8ed3b1a87"
+SIGNATURE = "ccfc98b7579ee1e6b2cc46f98553158ba04a8ccc1fb3f1b1723f5136ce2ec35b"
 
 
 def overlap(lower, information, alpha):

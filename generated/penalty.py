@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature f257f2757ff4c551, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 2f2dcbf83dcef46e, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f257f2757ff4c5511c785d947f7ad87551264a4bfbee44daa1ea4d8b64cc879f"
+SIGNATURE = "2f2dcbf83dcef46e81309b231d576b82a91239f2ae6f3b9ab8fff6afab079ed7"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

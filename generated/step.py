@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature f67ff831006a97d1, runtime df402cb779cb04c7.
+Generated; do not edit. Signature b28c098ea927c24e, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "f67ff831006a97d1ca8c2cb19d710747bcb23ffe25a80e949795f5185ee61891"
+SIGNATURE = "b28c098ea927c24e32bab2a227d706ad9835687acaa1066fdc460585ccd8292d"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

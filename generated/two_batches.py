@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature e9001be6192a5dcf, runtime df402cb779cb04c7.
+Generated; do not edit. Signature ba62108977840346, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e9001be6192a5dcfbffbf8941cce1b9574e8613ad934ab58ce0a7d4021c6d54b"
+SIGNATURE = "ba621089778403460f7bc9a5572bddda68af7c7792c3f75963e66b2c6e7a3461"
 
 
 def directions(*, L_rest, gamma, **_):

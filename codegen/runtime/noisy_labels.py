@@ -81,34 +81,28 @@ def told_by_one(label, weight, t, step, tail):
 def told_by_two(label, weight, t, step, tail):
     """The same of two indices, with weights [J] and t [2, J]: [N, 3], of t1^2, t1 t2 and t2^2."""
     out = np.zeros((label.shape[0], 3))
-    turn = math.exp(-step * step)
+    width = 2 * tail
+    bell = np.empty(width)  # of a label on a cell; for others the rest is a power of one number
+    for k in range(width):
+        bell[k] = _ROOT * step * math.exp(-0.5 * ((k - tail + 1) * step) ** 2)
     for n in range(label.shape[0]):
         origin = label[n].min() / step - tail - 1.0
-        cells = int(label[n].max() / step - origin) + tail + 2
-        sums = np.zeros((cells, 3))
+        sums = np.zeros((int(label[n].max() / step - origin) + tail + 2, 4))  # four fill the registers of a processor
         for j in range(label.shape[1]):
             place = label[n, j] / step - origin
-            nearest = int(place + 0.5)
-            x = (nearest - place) * step
-            above = below = _ROOT * step * math.exp(-0.5 * x * x) * weight[j]
-            upward = math.exp(-step * x - 0.5 * step * step)  # of the next bell above to this one
-            downward = math.exp(step * x - 0.5 * step * step)
+            below = int(place)
+            x = (below - place) * step
+            ratio = math.exp(-step * x)
+            part = weight[j] * math.exp(-0.5 * x * x + (tail - 1) * step * x)
             first, second = t[0, j], t[1, j]
-            sums[nearest, 0] += above
-            sums[nearest, 1] += above * first
-            sums[nearest, 2] += above * second
-            for away in range(1, tail + 1):
-                above *= upward
-                below *= downward
-                upward *= turn
-                downward *= turn
-                sums[nearest + away, 0] += above
-                sums[nearest + away, 1] += above * first
-                sums[nearest + away, 2] += above * second
-                sums[nearest - away, 0] += below
-                sums[nearest - away, 1] += below * first
-                sums[nearest - away, 2] += below * second
-        for cell in range(cells):
+            near = sums[below - tail + 1 : below + tail + 1]
+            for k in range(width):
+                share = part * bell[k]
+                near[k, 0] += share
+                near[k, 1] += share * first
+                near[k, 2] += share * second
+                part *= ratio
+        for cell in range(sums.shape[0]):
             chance, first, second = sums[cell, 0], sums[cell, 1], sums[cell, 2]
             if chance > _RARE:
                 out[n, 0] += first * first / chance

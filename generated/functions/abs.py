@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 99194bb63b0edcfa, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 2d1d97a62492b303, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "99194bb63b0edcfae44fceb573f22019addfbd34a7c5d58a0146904062ba533e"
+SIGNATURE = "2d1d97a62492b3035a41c9b2ac329df26aa82ddd5249c1f01bb04628682191d5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

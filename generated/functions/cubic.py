@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f08b81e58a472493, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 04c0064547806a08, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "f08b81e58a472493461d07761f49a2fbcfe8f77c2f89f38c0a4dc5c5e9bab458"
+SIGNATURE = "04c0064547806a08ba06ec9c10b3cb645e21f733debe5f2dc8280300b8bb067b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

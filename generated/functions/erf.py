@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5d5a08aac04b2cf5, runtime df402cb779cb04c7.
+Generated; do not edit. Signature a76bf44eb84542ef, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "5d5a08aac04b2cf532d1370a04852ca75ebcaba1bb479e824cc0f5245dc78502"
+SIGNATURE = "a76bf44eb84542eff2af8119ee5ea3e39f598d656487f86cc132c6eba6eff68f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 24970421990ba351, runtime df402cb779cb04c7.
+Generated; do not edit. Signature ed773fe5e99cc632, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "24970421990ba3515951705914b8cf35f8b3a4b50af18d6f3610e9f93de1ff23"
+SIGNATURE = "ed773fe5e99cc6320e61587eb67f48220dc3f95238b6da4409a94c04d1ce3369"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

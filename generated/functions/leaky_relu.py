@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cd8707b3c8b03747, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 14fa3979c3320f54, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "cd8707b3c8b0374728611c1511edafd33d0d2ec2e909cbc532d0a90889db3208"
+SIGNATURE = "14fa3979c3320f54c8f784288550d44afe1ffb34b2ac8d481ceabcff0ab70123"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

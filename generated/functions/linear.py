@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9564103cf825f027, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 958fdfcbf08ced7f, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9564103cf825f027bbdd24d98ad135319c1273a2688a2f1909fa0c5745d035f9"
+SIGNATURE = "958fdfcbf08ced7f42a3b64c01850332adea7f34235fa36b67d1a29aacaa22bc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

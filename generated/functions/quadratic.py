@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 056742ddbd92863c, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 9ab8bcfdbb5698da, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "056742ddbd92863cc7b39ea4263e4bd4e0bebbf8866d8a2950686cb1c4c41c44"
+SIGNATURE = "9ab8bcfdbb5698da610c057fecb4735053a7826e444886872de45fa2d0db278f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

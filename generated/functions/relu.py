@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b6a1ef101a56d35a, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 3b751a461b672347, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "b6a1ef101a56d35aa0f265bdac604b5b839dac9f3ffcd4e1bf0808bac9c3b440"
+SIGNATURE = "3b751a461b672347d21e6ddbceeec71875e58752f9ade6fcce393547cda63438"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

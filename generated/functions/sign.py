@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7c303548767e2f8e, runtime df402cb779cb04c7.
+Generated; do not edit. Signature c913344d10a58815, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "7c303548767e2f8ed0c2b4d4c4357ed23b0c6b4a9abadc1ba14798cd68f68eaa"
+SIGNATURE = "c913344d10a58815bddb9efc2422e44490bed2eaf9c40d08a4c600e44d37ad3c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a7d978d492ebf008, runtime df402cb779cb04c7.
+Generated; do not edit. Signature f6768e460cb073b5, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "a7d978d492ebf008e5a8340eb1b64ceeea5b7e6e01e14210a834d8b5efba82c4"
+SIGNATURE = "f6768e460cb073b533fce95b9b673c54d52d1f535a2deea6e1aba2abefba4071"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

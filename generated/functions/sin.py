@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a8450247cf4f0c7c, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 9e89e83343d3fc19, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "a8450247cf4f0c7cf406db42808b422df72e33628d6e3b38903fc836ae76366a"
+SIGNATURE = "9e89e83343d3fc191efbd7333bbaef306ce1a5ea11e1c58cc46d85be8f67d61f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

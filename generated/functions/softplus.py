@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8c42c792cdd3b525, runtime df402cb779cb04c7.
+Generated; do not edit. Signature e58dcc1e5dbb8a53, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "8c42c792cdd3b525b15670eff08b12eb90cd550671859c0a1ce7b511337fb73d"
+SIGNATURE = "e58dcc1e5dbb8a53fbe6b3d5e30f67ec3ee2cba60343473215a92a099aa4bb1a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a9cae02d1fe374cd, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 84dd7f323d1621f3, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a9cae02d1fe374cd90888d9ba45dc700495f54939b4b978b5ee6ab78e7f0d15f"
+SIGNATURE = "84dd7f323d1621f3af23c546e3d3040729e2ebf2c665311ce3bfe1434ff7d2d3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

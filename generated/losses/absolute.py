@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 6a084c9a41c28e08, runtime df402cb779cb04c7.
+Generated; do not edit. Signature a86fcc89a598fc67, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "6a084c9a41c28e081d46d90d0e912694fbbcb207b94043e380eb294f966188fe"
+SIGNATURE = "a86fcc89a598fc675d2884797018858219d6eb057443ec8fa364e0ea031ddb1a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature dc561ead44a5dec0, runtime df402cb779cb04c7.
+Generated; do not edit. Signature a18aa1308d78cd59, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "dc561ead44a5dec036ba560d3d88e73f911c08e4f02b86812e8df9e04cb60e4a"
+SIGNATURE = "a18aa1308d78cd59487c4513a4ebe384ed0fb763adf1d82367734212c7b0a2b8"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

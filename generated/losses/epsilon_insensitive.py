@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature aefd3d22249854c8, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 246b22c77175e2dc, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "aefd3d22249854c8e152a9db13f68492bc785640dacce901e29cb3e8717196aa"
+SIGNATURE = "246b22c77175e2dc41c656bfed916ad8de841ec6f68901f402d2bad6cee81751"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

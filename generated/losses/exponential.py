@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 6c56388d303bd74d, runtime df402cb779cb04c7.
+Generated; do not edit. Signature d86829b7f57b56cd, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "6c56388d303bd74dd580693c875c9110679e28e3deefefb53f7facc8958c6548"
+SIGNATURE = "d86829b7f57b56cd72f6dd06a5598942d190e0e1d0acb02cebcf969110a5f2f8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature ddead775219e2793, runtime df402cb779cb04c7.
+Generated; do not edit. Signature a68019678d7b582d, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "ddead775219e2793ef93c0747d8ab05d1a07404056f9d1f8c4f85264154f382c"
+SIGNATURE = "a68019678d7b582d29f2a362fad38ed299186a40ef267708a2a56fc81c8f6620"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e84f5a67dc310261, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 3a2d76e2e4810238, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e84f5a67dc310261002eadbf4ea0925b210bb77398a9e7326c339145790aac1a"
+SIGNATURE = "3a2d76e2e48102382b69cc8d45611913d70b39f530ca2a656c75e25e521e2028"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

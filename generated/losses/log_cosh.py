@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d3ac664643fc10f4, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 724293a86cd58636, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "d3ac664643fc10f443336e22937772007fa5274ac5dfb704041760323aa66099"
+SIGNATURE = "724293a86cd586366a75a1a8d369dbafefe868c304317c5a687905bf4e2d9036"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

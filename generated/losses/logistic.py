@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature ba46532d1152f572, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 9dac2c24f85ebe9f, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "ba46532d1152f572b9863c7652b604cc97f72126da7e809e20f597673c5909b4"
+SIGNATURE = "9dac2c24f85ebe9f80a9a081174e60625423f1fe0391574eabf4e95695691f20"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature df192f4c5d764426, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 395af39d1ed461f3, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "df192f4c5d7644264e0782b669f7d8c371f3c899ec46edb079456d170d26d663"
+SIGNATURE = "395af39d1ed461f37b43563978e3447c3b658289dd4355e35d658b5f652f8d74"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a165bc4464a4d5f7, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 0441c00a48dab8c5, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "a165bc4464a4d5f711a9d993bde128702a66b5bf7a7ee3fb02ea76c92fc639ff"
+SIGNATURE = "0441c00a48dab8c5751d837ee14be4aac9bd049257c153cb100f6240e32e7084"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature a20dc0e4daf4c3af, runtime df402cb779cb04c7.
+Generated; do not edit. Signature bc239fa72383aa74, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "a20dc0e4daf4c3af54f7f0bb31c27247a17e39270f43d82c2cb9cf0a3986d028"
+SIGNATURE = "bc239fa72383aa74bdcf667b010d7f21796f1967d33af34be70f0761bd373e9b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

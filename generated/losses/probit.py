@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7e5ccd52054e734e, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 90df022e71e56407, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "7e5ccd52054e734e7069c36f6e21435d157d771ec6333e14d77becf761b77b11"
+SIGNATURE = "90df022e71e5640778ef69acf278569e22bb4483442488747053aae7bbc90f02"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

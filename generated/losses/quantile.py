@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 65661a3948509231, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 254860c5cb0086c2, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "65661a3948509231fa6fa338893ddbf87ad466f5c43443d7865b83c6f38aa8e1"
+SIGNATURE = "254860c5cb0086c2f373088b62fe0e5b2312ac5c7d94b035e6ec0e7f6dec2a50"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

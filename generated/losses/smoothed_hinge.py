@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature dc67a6b7ee13ddf4, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 855bfee8fc7c6924, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "dc67a6b7ee13ddf4b74dd9ae98f0ad47b2e578335c20ffcbac14a4d14eb5b183"
+SIGNATURE = "855bfee8fc7c692406ef88843441a3ad511b0b0c3c0b82d09fda852a454c5274"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0aa910f91c93cb93, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 696d3b249656e9cb, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "0aa910f91c93cb9398c13a1dfd0df5b04a73da0b53592daad17c5514f8a474c0"
+SIGNATURE = "696d3b249656e9cb3b3ccf0637eb565f0f83cf7c89c25857fef490baae86b6a8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature fbc85e8cfd1cdcd4, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 6c7287692265cce2, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "fbc85e8cfd1cdcd42e41980885a896f826f7e8e3083bd2e9112854f60c628c09"
+SIGNATURE = "6c7287692265cce20b18304484637398afae5a63979a23163d89ee3db3283c81"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 6f3155a0beb70c38.
+Generated; do not edit. Signature 9d89b543c12525e6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6f3155a0beb70c381f1c57bc775bf58cd3b7f89b7be3ea8bee226e4befcfe8a2"
+SIGNATURE = "9d89b543c12525e6612e0ad7860b27f7e22f5384c462bd13b496b0b9708d1197"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature d0ca69e18dabce3a.
+Generated; do not edit. Signature 0100603db81c3737.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d0ca69e18dabce3a034c77c79fb3bb6d8d2c31633bdea32b9b4fbba0ef6514a0"
+SIGNATURE = "0100603db81c37372d000fbb15eb6d4bac00983d54846ad855bab81ea993e17d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature e15b63c48651dfc8.
+Generated; do not edit. Signature ffc4acf247fc8960.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e15b63c48651dfc8c6ab173e3243cf9a4ff0692a2271e6e38ab5d2661884f336"
+SIGNATURE = "ffc4acf247fc8960cdeb32dfab54ab2d82c348057e0b61c6894bcf7e29092157"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

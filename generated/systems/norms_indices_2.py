@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 605d5fb8b22f7bd1.
+in X). Generated; do not edit. Signature 93c056508dec3679.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "605d5fb8b22f7bd18958bb04bada714733bf9f09c4922f8f39cd05ab4e6f9619"
+SIGNATURE = "93c056508dec3679b952fce3de3c87a33721e0b25c4712b09b753983e6c5c560"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ef2ac6686ae7b145, runtime df402cb779cb04c7.
+Generated; do not edit. Signature b878f750c7e11a82, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "ef2ac6686ae7b14554920994705fc22b6e7064f2aa42b73480fd1bd76ca5deef"
+SIGNATURE = "b878f750c7e11a825fe176f474e262032d96d6a3df47a371576ad557de1ff34e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

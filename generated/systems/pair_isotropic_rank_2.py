@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4144d455a6a7e947, runtime df402cb779cb04c7.
+Generated; do not edit. Signature b5df80515e1c3909, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4144d455a6a7e9472662d3d3283906c1f41cd9092f60db90c7550a66a7f59f53"
+SIGNATURE = "b5df80515e1c3909e70ff7dffbe6af1e9bb387f28e0dcc807075a3ba874edfaf"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

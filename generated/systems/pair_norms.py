@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c86e263cdeb46789, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 6cf78e0b742dc7a3, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "c86e263cdeb4678958d54d36a2e6d3209961765f3fb580876b0c6e87b59be5d2"
+SIGNATURE = "6cf78e0b742dc7a3bdd773ae21ae19e535339f35ee5621c226a2feb1428a9b01"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b6be08e4ddec57ca, runtime df402cb779cb04c7.
+Generated; do not edit. Signature 85d277cfe1e1ba2d, runtime 80ca4ef63621c4aa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b6be08e4ddec57ca73b33362f8ff15c52fef0b07ce8319bbc0d0e6ea9835b040"
+SIGNATURE = "85d277cfe1e1ba2d0565d0aab261a17abd61442fbc348cbf5c7e9ba6d8029522"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5d7e279a53daa3d8.
+Generated; do not edit. Signature 3ae1feb95168f310.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5d7e279a53daa3d8294464ff1872ae4033277a1b2e9581fefeea2fc2ce09600d"
+SIGNATURE = "3ae1feb95168f3107851d875e055e7905c8aa2eb2f5b41fb1335e89d45ed0666"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2545e47f27e90fc6.
+in X). Generated; do not edit. Signature 5a8c6564f402cafd.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "2545e47f27e90fc690ec208660d8b4b3f04be7002414c16b77425be25ee1d15c"
+SIGNATURE = "5a8c6564f402cafd940a7a2213b18b33dcb2fc6cac6ee5e8b18ae8da4ee3f273"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c9725e7b0adc6e25.
+Generated; do not edit. Signature c7471bc56c393a04.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c9725e7b0adc6e253733c022503ab839aea85b2ad40f82dd7ae57dd7b6ac69af"
+SIGNATURE = "c7471bc56c393a0404bfd7b2e7bf4cc283be02d0b85de28b7aa83ab588ef6c5e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature dfc5ab12d2a89cd9.
+Generated; do not edit. Signature befefd243ec14ba0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "dfc5ab12d2a89cd9830a5b53add111a233dc68057e4779fa1284638ab6cce54c"
+SIGNATURE = "befefd243ec14ba07bbff053e5c245a33a49c49ea4c0c551f69514c7b18995cc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 
 import giantstep as gs
-from giantstep.observe.optimal.alike import error_alike, told_alike
+from giantstep.observe.optimal.alike import told_alike
 from giantstep.observe.optimal.curve import Curve
+from giantstep.observe.optimal.errors import errors_along
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.one import error_by_nodes, told_by_nodes
+from giantstep.observe.optimal.path import path_of
+from giantstep.observe.optimal.prior import Sought
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
@@ -88,10 +91,10 @@ def test_curves_are_as_close_as_they_say(target: Target) -> None:
 @pytest.mark.parametrize("link", ["z**2", "relu(z)"])
 def test_errors_as_a_curve(link: str) -> None:
     """1 - q^2 times two for z^2; of relu by nodes that are much finer."""
-    curve, fine = error_alike(Target(link, noise=0.1), False), Fineness(kappa=27, labels=4)
+    errors, fine = errors_along(path_of(Sought(Target(link, noise=0.1))), False), Fineness(kappa=27, labels=4)
     for q in (0.02, 0.37, 0.93, 0.9917):
         exact = 2.0 * (1.0 - q * q) if link == "z**2" else error_by_nodes(Target(link), q, fine)
-        assert abs(curve.at(q) - exact) <= 2.0 * curve.error(q) <= 1e-8
+        assert abs(errors.at(q) - exact) <= 2.0 * errors.off(q) <= 1e-8
 
 
 def plain(link: str, samples: float, **target: Any) -> gs.Model:
@@ -105,8 +108,8 @@ def test_other_samples_are_averaged_no_more(monkeypatch: pytest.MonkeyPatch) -> 
     def never(*_: Any) -> None:
         raise AssertionError("averaged again")
 
-    for name in ("information", "least_error"):
-        monkeypatch.setattr(f"giantstep.observe.optimal.alike.{name}", never)
+    for name in ("alike.information", "errors.least_error"):
+        monkeypatch.setattr(f"giantstep.observe.optimal.{name}", never)
     assert [gs.optimal(plain("sin(2*z)", samples, noise=0.3)).test_error for samples in (2.0, 0.5)] == first
     errors = [gs.optimal(plain("sin(2*z)", samples, noise=0.3)).test_error for samples in (0.6, 1.1, 1.9)]
     assert all(a is not None and b is not None and a >= b for a, b in zip(errors, errors[1:], strict=False))

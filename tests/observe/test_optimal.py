@@ -15,9 +15,10 @@ from giantstep.cli.main import main
 from giantstep.observe.optimal.error import least_error
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.monomials import told_by_product
+from giantstep.observe.optimal.path import path_of
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.prior import Sought
-from giantstep.observe.optimal.thresholds import _largest, thresholds
+from giantstep.observe.optimal.thresholds import _largest
 from giantstep.observe.optimal.told import told
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
@@ -59,7 +60,7 @@ def test_a_perceptron(samples: float, error: float) -> None:
     ],
 )
 def test_thresholds_of_weak_recovery(link: str, target: dict[str, Any], threshold: float) -> None:
-    found = thresholds(Sought(Target(link, **target)), Fineness())
+    found = path_of(Sought(Target(link, **target))).thresholds
     assert found[0].samples == pytest.approx(threshold, abs=1e-6)
     assert len(found[0].directions) == found[0].directions.shape[1]
 

@@ -13,7 +13,7 @@ from scipy.special import ndtr, xlogy
 
 import giantstep as gs
 from giantstep.observe.optimal.prior import Sought, prior_of
-from giantstep.observe.optimal.thresholds import thresholds
+from giantstep.observe.optimal.thresholds import first_threshold
 from giantstep.observe.optimal.told import fine
 
 LUMPS = {"eigenvalues": [2.0, 0.2], "weights": [0.3, 0.7], "target": [1.0, 0.5]}
@@ -67,7 +67,7 @@ def test_coefficients_of_one_size_are_isotropic_inputs() -> None:
 def test_weak_recovery_needs_fewer_samples(link: str, isotropic: float) -> None:
     s, w = spread(LUMPS)
     sought = Sought.of(model(link, 0.1, LUMPS))
-    found = thresholds(sought, fine(sought.target))[0]
+    found = first_threshold(sought, fine(sought.target))
     assert found.samples == pytest.approx(isotropic / float(w @ s), rel=2e-6)
 
 

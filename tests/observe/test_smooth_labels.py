@@ -11,12 +11,12 @@ import pytest
 import giantstep as gs
 from giantstep.observe.optimal.blur import blur, grid
 from giantstep.observe.optimal.error import least_error
-from giantstep.observe.optimal.evolution import Evolution
+from giantstep.observe.optimal.errors import errors_along
 from giantstep.observe.optimal.fineness import Fineness, label_fineness
-from giantstep.observe.optimal.optimal import _settled_errors
+from giantstep.observe.optimal.path import path_of
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.smooth import on_grid
-from giantstep.observe.optimal.thresholds import thresholds
+from giantstep.observe.optimal.thresholds import first_threshold
 from giantstep.observe.optimal.told import Told, fine, information, told
 from giantstep.spec.model import Target
 from giantstep.spec.target_channel import Channel
@@ -131,7 +131,7 @@ def test_the_threshold_of_a_noisy_square() -> None:
         if chance.sum() > 0.0:
             total += 0.02 * float(chance @ (z * z - 1.0)) ** 2 / float(chance.sum())
     target = Target("z**2", noise=0.1)
-    assert thresholds(Sought(target), fine(target))[0].samples == pytest.approx(1.0 / total, rel=3e-8)
+    assert first_threshold(Sought(target), fine(target)).samples == pytest.approx(1.0 / total, rel=3e-8)
 
 
 @pytest.mark.parametrize("channel", ["logit", "probit", "poisson", {"name": "binomial", "trials": 3}, ODDS], ids=str)
@@ -150,9 +150,10 @@ def test_steep_and_rough_labels_are_averaged_elsewhere() -> None:
 
 def test_errors_of_links_that_vary_fast() -> None:
     """Against panels of another hand, and nodes that are much finer."""
-    target, known = Target("tanh(3*z) - z", noise=0.02), np.array([[0.965314089]])
-    (best, fast), moved = _settled_errors(target, Evolution(known, known), by_sign=False)
-    assert best == fast == pytest.approx(0.0308588, abs=1e-7) and moved < 1e-8
-    sharp, known = Target("z + exp(-20*z**2)/3", noise=0.2), np.array([[0.99]])
-    (best, _), moved = _settled_errors(sharp, Evolution(known, known), by_sign=False)
-    assert moved < 1e-8 and best == pytest.approx(least_error(sharp, known, Fineness(60, 10), by_sign=False), rel=1e-6)
+    target, q = Target("tanh(3*z) - z", noise=0.02), 0.965314089
+    errors = errors_along(path_of(Sought(target)), by_sign=False)
+    assert errors.at(q) == pytest.approx(0.0308588, abs=1e-7) and errors.off(q) < 1e-8
+    sharp, q = Target("z + exp(-20*z**2)/3", noise=0.2), 0.99
+    errors = errors_along(path_of(Sought(sharp)), by_sign=False)
+    best = least_error(sharp, np.array([[q]]), Fineness(60, 10), by_sign=False)
+    assert errors.off(q) < 1e-8 and errors.at(q) == pytest.approx(best, rel=1e-6)

@@ -13,14 +13,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from giantstep.law.labels import is_constant
 from giantstep.observe.optimal.curve import LEAST, Curve
-from giantstep.observe.optimal.error import least_error
-from giantstep.observe.optimal.fineness import Fineness, label_fineness
-from giantstep.observe.optimal.parity import size_of
+from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.prior import Sought
-from giantstep.observe.optimal.smooth import on_grid
 from giantstep.observe.optimal.thresholds import first_threshold
 from giantstep.observe.optimal.told import fine, first_of, information
 from giantstep.observe.optimal.two import by_two
@@ -28,7 +24,6 @@ from giantstep.spec.model import Target
 
 Array = np.ndarray
 _CLOSE, _EXACT = (3e-9, 1e-5), 0.01  # of what labels tell, and of two with noise; x below which rounding grows
-_CLOSE_ERROR = (1e-9, 1e-5)  # of the least error, over that without samples
 _TRIVIAL = 1e-7  # of what labels tell at first, beside which it is zero
 
 
@@ -39,6 +34,23 @@ class Alike:
     curve: Curve
     power: int
     order: int
+    rank: int
+
+    low, high = 0.0, 1.0  # overlaps
+    grows = True  # what labels tell over what is left, with the overlap
+
+    def overlap(self, q: float) -> Array:
+        """Q [m, m]."""
+        found: Array = q * np.eye(self.rank)
+        return found
+
+    def most(self, q: float) -> float:
+        """No bound of what labels tell."""
+        return math.inf
+
+    def shape_error(self, q: float) -> float:
+        """Of the overlap, for a given mean."""
+        return 0.0
 
     def information(self, q: float) -> float:
         """E[E[t|y]^2] of one index. Raises NotConverged."""
@@ -71,28 +83,12 @@ def told_alike(target: Target) -> Alike:
         return _told(target, q, fineness) * math.pow(1.0 - q, 0.5 * power - 1.0) / (q if order else 1.0)
 
     exact, close = places_of(target) is not None, _CLOSE[by_two(target)]
-    return Alike(Curve(computed, first, lambda x: close * max(1.0, _EXACT / x), exact=exact), power, order)
+    return Alike(
+        Curve(computed, first, lambda x: close * max(1.0, _EXACT / x), exact=exact), power, order, target.indices
+    )
 
 
 @lru_cache(maxsize=4096)
 def _told(target: Target, q: float, fineness: Fineness) -> float:
     m = target.indices
     return float(np.trace(information(target, q * np.eye(m), fineness))) / m
-
-
-@lru_cache(maxsize=32)
-def error_alike(target: Target, by_sign: bool) -> Curve:
-    """The least error over q."""
-    nodes = target.indices == 1 and not by_sign and not is_constant(target.link) or size_of(target) is not None
-    first = Fineness() if nodes or (on_grid(target) and not by_sign) else label_fineness(target)
-    size = max(error_at(target, 0.0, first, False), 1e-300)
-
-    def computed(q: float, fineness: Fineness) -> float:
-        return error_at(target, q, fineness, by_sign)
-
-    return Curve(computed, first, lambda x: _CLOSE_ERROR[by_two(target)] * size, absolute=True)
-
-
-def error_at(target: Target, q: float, fineness: Fineness, by_sign: bool) -> float:
-    """The least error where all indices are known to q."""
-    return least_error(target, q * np.eye(target.indices), fineness, by_sign)

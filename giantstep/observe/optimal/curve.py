@@ -30,41 +30,52 @@ _NARROW = 1e-3  # width of a panel over its end, below which it is taken as it i
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """A polynomial of x between low and high, by its values at Chebyshev's places, and the error that is expected."""
+    """Polynomials of x between low and high, by their values [N, V] at Chebyshev's places, and the error expected."""
 
     low: float
     high: float
     values: Array
     error: float
 
-    def at(self, x: float) -> float:
-        """Its value, by the barycentric formula."""
+    def at(self, x: float) -> Array:
+        """Its values [V], by the barycentric formula."""
         nodes, weights = _places(len(self.values) - 1)
         away = (2.0 * x - self.low - self.high) / (self.high - self.low) - nodes
         nearest = int(np.argmin(np.abs(away)))
         if abs(away[nearest]) < 1e-15:
-            return float(self.values[nearest])
+            return np.asarray(self.values[nearest])
         share = weights / away
-        return float(share @ self.values / share.sum())
+        return np.asarray(share @ self.values / share.sum())
 
 
 @dataclass(eq=False)
 class Curve:
-    """A function computed(q, fineness). close(x): the error that is allowed; of the largest value, or absolute.
+    """Functions computed(q, fineness), one or several [V]. close(x): the error that is allowed; of the largest value of
+    one function, or absolute.
 
-    exact: whether finer nodes do not change it.
+    exact: whether finer nodes do not change them. ends: of the overlaps where they are smooth.
     """
 
-    computed: Callable[[float, Fineness], float]
+    computed: Callable[[float, Fineness], float | Array]
     first: Fineness
     close: Callable[[float], float]
     absolute: bool = False
     exact: bool = False
-    _panels: list[Panel | None] = field(default_factory=lambda: [None] * (len(_EDGES) - 1))
-    _edges: list[float] = field(default_factory=lambda: list(_EDGES))
+    ends: tuple[float, float] = (0.0, 1.0)
+    _panels: list[Panel | None] = field(init=False)
+    _edges: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        most, least = (math.sqrt(1.0 - q) for q in self.ends)
+        self._edges = [max(least, LEAST), *(x for x in _EDGES if max(least, LEAST) < x < most), most]
+        self._panels = [None] * (len(self._edges) - 1)
 
     def at(self, q: float) -> float:
-        """Its value at an overlap up to 1 - LEAST^2. Raises NotConverged."""
+        """The value of a single function at an overlap up to 1 - LEAST^2. Raises NotConverged."""
+        return float(self.all_at(q)[0])
+
+    def all_at(self, q: float) -> Array:
+        """The values [V] there."""
         x = math.sqrt(1.0 - q)
         return self._panel(x).at(x)
 
@@ -112,29 +123,31 @@ class Curve:
         return fineness, moved
 
     def _allowed(self, size: Array, x: Array) -> Array:
-        close = np.array([self.close(float(each)) for each in x])
+        close = np.array([[self.close(float(each))] for each in x])
         return close if self.absolute else close * size
 
     def _values(self, places: tuple[float, ...] | Array, fineness: Fineness) -> Array:
-        return np.array([self.computed(1.0 - float(x) ** 2, fineness) for x in places])
+        return np.array([np.atleast_1d(self.computed(1.0 - float(x) ** 2, fineness)) for x in places])
 
     def _fitted(self, low: float, high: float, fineness: Fineness, moved: float, narrow: bool) -> Panel | None:
         """The polynomial of least degree that is close; None where none is, unless there is no narrower panel."""
-        known: dict[float, float] = {}
+        known: dict[float, Array] = {}
         tails: list[float] = []
         for degree in _DEGREES:
             x = 0.5 * (low + high) + 0.5 * (high - low) * _places(degree)[0]
             x[0], x[-1] = low, high
-            known |= {float(u): float(self._values((u,), fineness)[0]) for u in x if float(u) not in known}
+            known |= {float(u): self._values((u,), fineness)[0] for u in x if float(u) not in known}
             values = np.array([known[float(u)] for u in x])
             tails.append(float(np.max(np.abs(_coefficients(degree) @ values)[-_SHOWN:])))
             rest = tails[-1] / (1.0 - _ratio(tails, degree))
-            allowed = float(self._allowed(np.array([np.max(np.abs(values))]), np.array([low]))[0])
+            allowed = float(self._allowed(np.array([[np.max(np.abs(values))]]), np.array([low]))[0, 0])
             rounding = _ROUNDING * float(np.max(np.abs(values)))
             if rest <= allowed:
                 return Panel(low, high, values, moved + rest + rounding)
             if narrow and degree == _DEGREES[-1]:
-                return Panel(low, high, values, moved + max(rest, float(np.ptp(values)) / degree) + rounding)
+                return Panel(
+                    low, high, values, moved + max(rest, float(np.ptp(values, axis=0).max()) / degree) + rounding
+                )
             if len(tails) > 1 and not narrow and _in_the_end(tails, degree) > allowed:
                 return None
         return None

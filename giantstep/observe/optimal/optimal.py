@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
 from giantstep.observe.measured_steps import finite_number, standard_error
-from giantstep.observe.optimal.alike import error_alike
 from giantstep.observe.optimal.error import least_error
-from giantstep.observe.optimal.evolution import Evolution, evolve, evolve_alike
-from giantstep.observe.optimal.fineness import Fineness, label_fineness
+from giantstep.observe.optimal.errors import errors_along
+from giantstep.observe.optimal.evolution import Evolution, evolve
+from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.passing import Passing, passing
+from giantstep.observe.optimal.path import Path, path_of
 from giantstep.observe.optimal.preimages import is_flat
 from giantstep.observe.optimal.prior import Sought
-from giantstep.observe.optimal.smooth import on_grid
-from giantstep.observe.optimal.symmetry import is_alike
-from giantstep.observe.optimal.thresholds import Threshold, thresholds
-from giantstep.observe.optimal.told import NOT_FOLLOWED, fine, first_fineness, varies_without_noise
+from giantstep.observe.optimal.thresholds import Threshold
+from giantstep.observe.optimal.told import NOT_FOLLOWED
 from giantstep.observe.optimal.transitions import Transition, transitions
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput, NotConverged
@@ -31,9 +29,6 @@ from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
 
 Array = np.ndarray
-Found = TypeVar("Found")
-_SETTLED, _REFINEMENTS = 2e-4, 4  # change of overlap and error of several indices on finer nodes
-_ON_GRID = 1e-6  # of smooth labels
 _USABLE = 1e-2
 
 
@@ -44,10 +39,9 @@ class Optimal(Shown):
     test_error: E (f_* - f)^2 of the best prediction of the clean target, for losses of the margin P(f_* f < 0).
     overlap: Q [m, m] of the directions of the target; algorithmic and algorithmic_error: the same of message passing,
     the best fast algorithm that is known. thresholds: samples over d from which on directions are found. transitions:
-    of indices that are known alike (one, or some that the link treats alike) where the overlap jumps, of the best
-    estimator (information) and of message passing; None for others.
-    error: how much overlap and test error changed on finer nodes. None, and a reason, where a label varies and has no
-    noise. Source: THEORY section 15; Troiani et al., arXiv:2405.15480.
+    where the overlap jumps, of the best estimator (information) and of message passing.
+    error: how far overlap and test error may be off. None, and a reason, where the label of several indices varies and
+    has no noise. Source: THEORY section 15; Troiani et al., arXiv:2405.15480.
     """
 
     model: Model
@@ -186,92 +180,25 @@ def samples_of(model: Model) -> float:
 
 
 def _optimal(model: Model, samples: float, by_sign: bool) -> Optimal:
-    sought = Sought.of(model)
-    stages = _thresholds(sought)
-    if varies_without_noise(model.target):
-        return Optimal(model, samples, None, None, None, None, stages, 0.0, *NOT_FOLLOWED)
-    target = model.target
-    found, moved = _settled_evolution(sought, samples, stages[0].samples < samples)
-    (best, fast), beside = _settled_errors(target, found, by_sign)
+    path = path_of(Sought.of(model))
+    if not path.pieces:
+        return Optimal(model, samples, None, None, None, None, path.thresholds, 0.0, *NOT_FOLLOWED)
+    found, moved = evolve(path, samples)
+    (best, fast), beside = _errors(path, found, by_sign)
     change = moved + beside
     if not change <= _USABLE:
         raise NotConverged(
             f"the overlap of the best estimator changes by {change:.1e} on finer nodes", "add noise to the label"
         )
-    jumps = transitions(sought, stages[0].samples)
     reached = (best, found.optimal, fast, found.algorithmic)
-    return Optimal(model, samples, *reached, stages, change, transitions=jumps)
+    return Optimal(model, samples, *reached, path.thresholds, change, transitions=transitions(path))
 
 
-def _settled_evolution(sought: Sought, samples: float, found: bool) -> tuple[Evolution, float]:
-    """The fixed points, and how much the best one changed on finer nodes."""
-    target = sought.target
-    if is_alike(target):
-        return evolve_alike(sought, samples, found)
-
-    def reached(fineness: Fineness, before: Evolution | None) -> Evolution:
-        return evolve(sought, samples, found, fineness, before)
-
-    def change(before: Evolution, after: Evolution) -> float:
-        return float(np.max(np.abs(after.optimal - before.optimal)))
-
-    settled = _ON_GRID if on_grid(target) and not target.noise else _SETTLED  # noise: labels at many places
-    return _refined(reached, change, (first_fineness(target), settled))
-
-
-def _settled_errors(target: Target, found: Evolution, by_sign: bool) -> tuple[tuple[float, float], float]:
-    """The errors of the best estimator and of message passing, and how much the first changed, over E f_*^2."""
-    size, smooth = max(_size(target), 1e-300), on_grid(target) and not by_sign
-    if is_alike(target):
-        return _errors_alike(target, found, by_sign, size)
-
-    def errors(fineness: Fineness, _: object) -> tuple[float, float]:
-        best = least_error(target, found.optimal, fineness, by_sign)
-        same = np.array_equal(found.optimal, found.algorithmic)
-        return best, best if same else least_error(target, found.algorithmic, fineness, by_sign)
-
-    def change(before: tuple[float, float], after: tuple[float, float]) -> float:
-        return abs(after[0] - before[0]) / size
-
-    first = first_fineness(target) if smooth else label_fineness(target)
-    (best, fast), moved = _refined(errors, change, (first, _ON_GRID if smooth else _SETTLED))
-    return (max(best, 0.0), max(fast, 0.0)), moved
-
-
-def _errors_alike(target: Target, found: Evolution, by_sign: bool, size: float) -> tuple[tuple[float, float], float]:
-    """The same where all indices are known alike."""
-    curve = error_alike(target, by_sign)
-    best, fast = (float(known[0, 0]) for known in (found.optimal, found.algorithmic))
-    values = [0.0 if q == 1.0 else max(curve.at(q), 0.0) for q in (best, fast)]
-    return (values[0], values[1]), 0.0 if best == 1.0 else curve.error(best) / size
-
-
-def _refined(
-    computed: Callable[[Fineness, Found | None], Found],
-    changed: Callable[[Found, Found], float],
-    start: tuple[Fineness, float],
-) -> tuple[Found, float]:
-    """What is computed on finer and finer nodes, of labels and then of kappa, and how much it changed at last.
-
-    start: the first nodes, and the change at which it has settled.
-    """
-    fineness, settled = start
-    before, total = computed(fineness, None), 0.0
-    for finer in (Fineness.more_labels, Fineness.more_kappa):
-        for _ in range(_REFINEMENTS):
-            after = computed(finer(fineness), before)
-            change = changed(before, after)
-            if change > settled or finer is Fineness.more_kappa:
-                before, fineness = after, finer(fineness)
-            if change <= settled:
-                break
-        total += change
-    return before, total
-
-
-@lru_cache(maxsize=64)
-def _thresholds(sought: Sought) -> tuple[Threshold, ...]:
-    return thresholds(sought, fine(sought.target))
+def _errors(path: Path, found: Evolution, by_sign: bool) -> tuple[tuple[float, float], float]:
+    """The errors of the best estimator and of message passing, and how far the first may be off, over E f_*^2."""
+    errors = errors_along(path, by_sign)
+    best, fast = (errors.at(place) for place in found.places)
+    return (best, fast), errors.off(found.places[0]) / max(_size(path.sought.target), 1e-300)
 
 
 @lru_cache(maxsize=64)

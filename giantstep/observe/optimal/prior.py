@@ -54,19 +54,19 @@ class Prior:
 
     def surplus(self, known: float, information: float, samples: float) -> float:
         """What vanishes at the overlap of one index."""
-        return float(kernel.surplus(self._left(known), information, samples))
+        return float(kernel.surplus(self.conjugate(known), information, samples))
 
     def entropy_slope(self, known: Array, information: Array, samples: float) -> Array:
         """The free entropy grows by the trace of this times dQ."""
         there = known
         if not self.normal:  # the overlap of isotropic inputs that has the same conjugate
             values, vectors = np.linalg.eigh(known)
-            left = np.array([self._left(float(q)) for q in values])
+            left = np.array([self.conjugate(float(q)) for q in values])
             there = (vectors * (left / (1.0 - values + left))) @ vectors.T
         found: Array = kernel.entropy_slope(lower_of(known), there, information, samples)
         return found
 
-    def _left(self, q: float) -> float:
+    def conjugate(self, q: float) -> float:
         """1 - q times the conjugate of an overlap q, of isotropic inputs q itself: the root r of the sum over points of
         weight (q - s r)/(1 - q + s r), by Newton's method from below.
         """

@@ -29,15 +29,17 @@ def is_alike(target: Target) -> bool:
         return True
     if not by_two(target) and size_of(target) is None:
         return False
-    turns = list(_unseen(target))
-    for i, j in product(range(m), repeat=2):
-        unit = np.zeros((m, m))
-        unit[i, j] += 0.5
-        unit[j, i] += 0.5
-        mean = np.mean([turn @ unit @ turn.T for turn in turns], axis=0)
-        if np.max(np.abs(mean - np.trace(unit) / m * np.eye(m))) > _SAME:
-            return False
-    return True
+    return len(unchanged(target)) == 1
+
+
+@lru_cache(maxsize=64)
+def unchanged(target: Target) -> Array:
+    """A basis [p, m, m] of the symmetric matrices that no signed permutation changes which labels do not see."""
+    m, turns = target.indices, list(_unseen(target))
+    average = np.mean([np.kron(turn, turn) for turn in turns], axis=0)
+    swapped = np.eye(m * m).reshape(m, m, m, m).swapaxes(2, 3).reshape(m * m, m * m)
+    sizes, vectors = np.linalg.eigh(0.5 * (np.eye(m * m) + swapped) @ average)
+    return np.ascontiguousarray(vectors[:, sizes > 1.0 - _SAME].T.reshape(-1, m, m))
 
 
 def _unseen(target: Target) -> Iterator[Array]:

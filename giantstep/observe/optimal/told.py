@@ -24,7 +24,6 @@ from giantstep.observe.optimal.one import by_nodes, told_by_nodes
 from giantstep.observe.optimal.parity import size_of, told_by_parity
 from giantstep.observe.optimal.preimages import Places, places_of
 from giantstep.observe.optimal.smooth import averages_of, densities, information_of, on_grid
-from giantstep.observe.optimal.symmetry import is_alike
 from giantstep.observe.optimal.two import by_two, told_by_pairs
 from giantstep.quadrature.gauss import evenly_cut, hermite, normal_nodes, products
 from giantstep.spec.errors import NotConverged
@@ -79,9 +78,16 @@ def fine(target: Target) -> Fineness:
 
 def first_of(target: Target) -> Fineness:
     """What ``information`` is tried on first."""
-    if by_two(target) and is_alike(target):
+    if by_two(target):
         return Fineness().more_kappa()
     return Fineness() if by_nodes(target) or size_of(target) is not None else first_fineness(target)
+
+
+@lru_cache(maxsize=64)
+def is_rough(target: Target) -> bool:
+    """Whether averages have a few digits, and none close to an overlap of 1: of several indices with jumps or kinks."""
+    exact = target.indices == 1 or size_of(target) is not None
+    return not (exact or by_two(target) or on_grid(target))
 
 
 def information(target: Target, known: Array, fineness: Fineness) -> Array:
@@ -93,7 +99,7 @@ def information(target: Target, known: Array, fineness: Fineness) -> Array:
         q = float(known[0, 0])
         flat = sum(float(p @ mean[:, 0] ** 2) for p, mean, _ in _told_flat(target, places, q, fineness))
         return np.array([[places.varying.information(q) + flat]])
-    if by_two(target) and is_alike(target):
+    if by_two(target):
         return told_by_pairs(target, known, fineness)
     if size_of(target) is not None and _is_multiple(known):
         return told_by_parity(target, float(known[0, 0]), fineness) * np.eye(target.indices)

@@ -1,8 +1,8 @@
 """Where the overlap of the best estimator jumps as samples grow, and where that of message passing does.
 
-An overlap q of one index is a fixed point of state evolution at samples(q), from ``derive.best_estimator``. Where that
-is no increasing function, overlaps between are never reached: message passing follows the lower branch to its end, and
-the best estimator jumps where the free entropies of both branches are equal.
+On the path of a target an overlap is a fixed point of state evolution at some samples, from ``derive.best_estimator``.
+Where these are no increasing function, overlaps between are never reached: message passing follows the lower branch to
+its end, and the best estimator jumps where the free entropies of both branches are equal.
 Source: Barbier et al. 2019, PNAS 116, 5451 (thresholds of generalised linear models).
 """
 
@@ -15,11 +15,9 @@ from functools import lru_cache
 
 import numpy as np
 
-from giantstep.observe.optimal.alike import told_alike
-from giantstep.observe.optimal.line import GRID, between, entropy_gain
+from giantstep.observe.optimal.line import between
+from giantstep.observe.optimal.path import Path
 from giantstep.observe.optimal.preimages import places_of
-from giantstep.observe.optimal.prior import Sought
-from giantstep.observe.optimal.symmetry import is_alike
 from giantstep.spec.errors import NotConverged
 
 Array = np.ndarray
@@ -43,11 +41,9 @@ class Transition:
 
 
 @lru_cache(maxsize=64)
-def transitions(sought: Sought, weak: float) -> tuple[Transition, ...] | None:
-    """Those of indices that are known alike, the first one first, after the weak threshold. None for other indices."""
-    if not is_alike(sought.target):
-        return None
-    branches = _Branches(sought, weak)
+def transitions(path: Path) -> tuple[Transition, ...]:
+    """Those of a target, the first one first, after the weak threshold."""
+    branches = _Branches(path)
     return tuple(branches.transition(*fold) for fold in _folds(branches.samples))
 
 
@@ -65,19 +61,16 @@ def _folds(samples: Array) -> Iterator[tuple[int, int]]:
 
 
 class _Branches:
-    """Fixed points of one index as a curve: samples at overlaps 0 and those of a grid."""
+    """Samples at the overlap 0 and at those of a grid, or a bound of them where they are more than at all before."""
 
-    def __init__(self, sought: Sought, weak: float) -> None:
-        self.sought, self.prior, self.weak = sought, sought.prior, weak
-        self.told = told_alike(sought.target)
-        self.overlaps = np.concatenate([[0.0], GRID[GRID >= _LEAST]])
-        self.samples = np.array([weak, *(self.at(float(q)) for q in self.overlaps[1:])])
-
-    def at(self, q: float) -> float:
-        """The samples at which q is a fixed point: where what vanishes there does, a linear function of them."""
-        told = self.told.information(q)
-        zero, one = (self.prior.surplus(q, told, samples) for samples in (0.0, 1.0))
-        return zero / (zero - one) if one != zero else math.inf
+    def __init__(self, path: Path) -> None:
+        self.path, self.weak = path, path.thresholds[0].samples
+        self.overlaps = np.concatenate([[0.0], path.grid[path.grid >= _LEAST]])
+        fewest = [path.fewest(float(q)) for q in self.overlaps[1:]]
+        samples = [self.weak]
+        for q, bound in zip(self.overlaps[1:], fewest, strict=True):
+            samples.append(path.samples(float(q)) if bound <= max(samples) else bound)
+        self.samples = np.array(samples)
 
     def transition(self, top: int, least: int) -> Transition:
         """That of a fold, given the places of its maximum and its minimum on the grid."""
@@ -90,7 +83,7 @@ class _Branches:
             if last == end and samples >= (1.0 - _FOLD) * last:  # all is known beyond, and the free entropy infinite
                 return Transition(last, most, self._below(peak, last), 1.0)
             low, high = self._below(peak, samples), self._above(least, samples)
-            number, slope = entropy_gain(self.sought, low, high)
+            number, slope = self.path.entropy_gain(low, high)
             before, samples = samples, float(np.clip(-number / slope, fewest, last))
             if abs(samples - before) <= _EQUAL * samples:
                 return Transition(samples, most, low, high)
@@ -101,10 +94,11 @@ class _Branches:
 
         Without bound for others.
         """
-        places = places_of(self.sought.target)
+        sought = self.path.sought
+        places = places_of(sought.target)
         if places is None:
             return math.inf
-        return self.prior.surplus(1.0, 0.0, 0.0) / -float(places.varying.weight.sum())
+        return sought.prior.surplus(1.0, 0.0, 0.0) / -float(places.varying.weight.sum())
 
     def _maximum(self, top: int) -> tuple[float, float]:
         """The most samples near a node of the grid, and the overlap there."""
@@ -113,7 +107,9 @@ class _Branches:
         from scipy.optimize import minimize_scalar  # not needed to solve
 
         around = (float(self.overlaps[top - 1]), float(self.overlaps[top + 1]))
-        found = minimize_scalar(lambda q: -self.at(q), bounds=around, method="bounded", options={"xatol": _PLACE})
+        found = minimize_scalar(
+            lambda q: -self.path.samples(q), bounds=around, method="bounded", options={"xatol": _PLACE}
+        )
         return -float(found.fun), float(found.x)
 
     def _below(self, peak: float, samples: float) -> float:
@@ -123,9 +119,11 @@ class _Branches:
         nodes = self.overlaps[self.overlaps < peak]
         low = nodes[self.samples[: len(nodes)] <= samples].max()
         following = float(min(peak, *self.overlaps[self.overlaps > low]))
-        return between(lambda q: self.at(q) - samples, max(float(low), 1e-9), following)
+        return between(lambda q: self.path.samples(q) - samples, max(float(low), 1e-9), following)
 
     def _above(self, least: int, samples: float) -> float:
         """The overlap at these samples on the branch that begins at a minimum."""
         place = least + int(np.flatnonzero(self.samples[least:] > samples)[0])
-        return between(lambda q: self.at(q) - samples, float(self.overlaps[place - 1]), float(self.overlaps[place]))
+        return between(
+            lambda q: self.path.samples(q) - samples, float(self.overlaps[place - 1]), float(self.overlaps[place])
+        )

@@ -7,7 +7,7 @@ function of kappa is no polynomial.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
@@ -21,14 +21,14 @@ from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 
 Array = np.ndarray
-_KAPPA, _ORDER, _CLOSE = 6.2, 10, 1e-6  # reach and nodes of a panel of kappa, and part of the average that is left
+_KAPPA, _ORDER, _CLOSE = 5.6, 10, 1e-5  # reach and nodes of a panel of kappa, and part of the average that is left
 _BLUNT, _SHARP = 0.4, 0.6  # width of t over what is known, above which kappa has steps of that, over the width
 _WIDTH, _NARROW = 5.0, 0.3  # first panels, and last ones, over the width of t
-_REACH, _STEP = 6.5, 0.6  # of t: reach, and widest step
-_WIDTHS = (1.2, 0.5)  # step over the width in t of noise, and over that of the deviation of the link
+_REACH, _STEP = 6.0, 0.72  # of t: reach, and widest step
+_WIDTHS = (1.4, 0.58)  # step over the width in t of noise, and over that of the deviation of the link
 _LADDER = 1.3  # between two numbers of nodes of t
-_LABEL, _TAIL = 0.55, 6.2  # step of a noisy label, and its reach
-_RARE = 1e-10  # weight of a node of t that does not count
+_LABEL, _TAIL = 0.85, 5.6  # step of a noisy label, and its reach
+_RARE = 1e-9  # weight of a node of t that does not count
 _LOOK = np.stack(np.meshgrid(*[np.linspace(-2.0, 2.0, 6)] * 2)).reshape(2, -1)  # t where slopes are taken
 _AT_A_TIME = 1 << 20  # labels
 _PROBES, _SOME = 40, 20  # places that show whether a link is even; nodes of its deviation
@@ -50,12 +50,23 @@ def told_by_pairs(target: Target, known: Array, fineness: Fineness) -> Array:
     return told
 
 
+def told_of_one_axis(target: Target, known: Array, axis: Array, fineness: Fineness) -> tuple[float, float]:
+    """E[E[t|y]^2] and E[E[t^2 - 1|y]^2] of t along an axis [2] of which nothing is known, where the overlap is Q."""
+    axes = Axes.of(known, target.probit)
+    rule, place = _Rule.of(target, axes, fineness), int(np.argmax(np.abs(axes.turn.T @ axis)))
+    told = rule.average()
+    square = replace(rule, squared=place).average()
+    share = float(axes.share[place])
+    return share**2 * float(told[2 * place]), share**4 * float(square[2 * place])
+
+
 @dataclass(frozen=True, eq=False)
 class _Rule:
     """Nodes for a label of z = turn (gamma kappa + width t), along axes.
 
     even: whether averages do not change with the sign of kappa along each axis; varies: the first step in values of the
-    link; cut: width of the first panels over that of t; finer: how many times more nodes of t there are.
+    link; cut: width of the first panels over that of t; finer: how many times more nodes of t there are; squared: the
+    axis of which t^2 - 1 is averaged in place of t.
     """
 
     target: Target
@@ -66,6 +77,7 @@ class _Rule:
     varies: float
     cut: float
     finer: float
+    squared: int | None = None
 
     @classmethod
     def of(cls, target: Target, axes: Axes, fineness: Fineness) -> _Rule:
@@ -87,9 +99,11 @@ class _Rule:
         """Where nothing is sharp in kappa."""
         axes, shares = [], []
         for a in range(2):
-            number = math.ceil(
-                _KAPPA / min(_SHARP / _WIDTH * self.cut * self.width[a] / max(self.gamma[a], 1e-300), _SHARP)
-            )
+            if self.gamma[a] == 0.0:  # nothing depends on it
+                axes.append(np.zeros(1))
+                shares.append(np.array([0.5 if self.even[a] else 1.0]))
+                continue
+            number = math.ceil(_KAPPA / min(_SHARP / _WIDTH * self.cut * self.width[a] / self.gamma[a], _SHARP))
             x = np.arange(0 if self.even[a] else -number, number + 1) * (_KAPPA / number)
             weight = np.exp(-0.5 * x * x) * (_KAPPA / number / math.sqrt(2.0 * math.pi))
             axes.append(x)
@@ -151,11 +165,12 @@ class _Rule:
         weight = np.exp(-0.5 * (t**2).sum(axis=0)) * (_REACH**2 / numbers.prod() / (2.0 * math.pi))
         t, weight = t[:, weight > _RARE], weight[weight > _RARE]
         spread, step = math.sqrt(self.target.noise), _LABEL / self.finer
+        told = t if self.squared is None else np.where(np.arange(2)[:, None] == self.squared, t * t - 1.0, t)
         values, found = link_values(self.target.link), []
         for some in np.array_split(kappa, math.ceil(kappa.shape[1] * len(weight) / _AT_A_TIME), axis=1):
             place = (self.gamma[:, None] * some)[:, :, None] + (self.width[:, None] * t)[:, None, :]
             label = values(np.einsum("ab,bnj->anj", self.turn, place)) / spread
-            found.append(told_by_two(label, weight, t, step, math.ceil(_TAIL / step)))
+            found.append(told_by_two(label, weight, told, step, math.ceil(_TAIL / step)))
         return np.concatenate(found)
 
     def _numbers(self, low: Array, high: Array) -> Array:

@@ -1,0 +1,106 @@
+"""Several indices that are not alike: fixed points by other sums, the rule for alike ones, message passing."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import giantstep as gs
+from giantstep.observe.optimal.path import Path, path_of
+from giantstep.observe.optimal.prior import Sought
+from giantstep.observe.optimal.segment import Segment
+from giantstep.observe.optimal.shapes import shapes_of
+from giantstep.observe.optimal.symmetry import unchanged
+from giantstep.spec.link import link_values
+from giantstep.spec.model import Target
+
+
+def model(link: str, samples: float, **target: float) -> gs.Model:
+    fit, network = {"samples": samples, "ridge": 0.1}, {"activation": "tanh", "width": 1.0}
+    return gs.Model.from_dict({"network": network, "target": {"link": link, **target}, "fit": fit})
+
+
+@pytest.mark.parametrize(
+    ("link", "count"), [("z1*z2", 1), ("z1 + z2**2", 2), ("z1 + z2", 2), ("tanh(z1) + z2", 3), ("z1 + z2*z3", 2)]
+)
+def test_shapes_that_symmetries_leave(link: str, count: int) -> None:
+    """z1 z2 may swap its indices or change a sign; z2 of z1 + z2^2 its own; z2 and z3 of z1 + z2 z3 are alike."""
+    target = Target(link, noise=0.1)
+    m, basis = target.indices, unchanged(target)
+    assert len(basis) == count
+    np.testing.assert_allclose(basis, basis.swapaxes(1, 2), atol=1e-12)
+    shapes = shapes_of(target, np.eye(m))
+    assert len(shapes.basis) == count - 1
+    np.testing.assert_allclose(np.einsum("paa->p", shapes.basis), 0.0, atol=1e-12)
+    one = shapes_of(target, np.eye(m)[:1])
+    assert len(one.basis) == 0 and np.array_equal(one.overlap(0.3, np.zeros(0)), 0.3 * np.diag(np.eye(m)[0]))
+
+
+def told_by_sums(link: str, noise: float, known: np.ndarray) -> np.ndarray:
+    """E[E[t|y] E[t|y]^T] for a diagonal overlap, on even grids of kappa, t and y."""
+    (k, share), (u, weight) = (grid(5.5, count) for count in (25, 41))
+    kappa, t = (np.stack(np.meshgrid(x, x, indexing="ij")).reshape(2, -1) for x in (k, u))
+    shares, weights = np.multiply.outer(share, share).ravel(), np.multiply.outer(weight, weight).ravel()
+    q, spread, total = np.diag(known)[:, None], math.sqrt(noise), np.zeros((2, 2))
+    for place, s in zip(kappa.T, shares, strict=True):
+        label = link_values(link)(np.sqrt(q) * place[:, None] + np.sqrt(1.0 - q) * t)
+        y = np.arange(label.min() - 6.0 * spread, label.max() + 6.0 * spread, 0.5 * spread)
+        bell = np.exp(-((y[:, None] - label) ** 2) / (2.0 * noise)) * weights
+        chance, first = bell.sum(axis=1), bell @ t.T
+        total += s * 0.5 / math.sqrt(2.0 * math.pi) * (first.T / np.maximum(chance, 1e-300)) @ first
+    return total
+
+
+def grid(reach: float, count: int) -> tuple[np.ndarray, np.ndarray]:
+    x = np.linspace(-reach, reach, count)
+    return x, np.exp(-0.5 * x * x) * (x[1] - x[0]) / math.sqrt(2.0 * math.pi)
+
+
+def test_state_evolution_stays_there() -> None:
+    """One step from the overlap that was found, by sums of another hand that are cut off at 5.5 deviations."""
+    link, noise, samples = "z1 + z1*z2/2", 1.0, 2.5
+    found = gs.optimal(model(link, samples, noise=noise))
+    assert found.overlap is not None and found.transitions == ()
+    q = np.diag(found.overlap)
+    np.testing.assert_allclose(found.overlap, np.diag(q), atol=1e-12)
+    told = samples * np.diag(told_by_sums(link, noise, found.overlap)) / (1.0 - q)
+    np.testing.assert_allclose(told / (1.0 + told), q, rtol=0, atol=5e-5)
+
+
+def test_alike_indices_on_a_path_of_several(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Q = q 1 on both: samples, overlaps, and free entropies between them."""
+    sought = Sought(Target("z1*z2", noise=1.0))
+    alike = path_of(sought)
+    monkeypatch.setattr("giantstep.observe.optimal.path.is_alike", lambda target: False)
+    path_of.cache_clear()
+    several = path_of(sought)
+    path_of.cache_clear()
+    assert isinstance(several.pieces[0], Segment) and not isinstance(alike.pieces[0], Segment)
+    for q in (0.05, 0.3, 0.7):
+        assert several.samples(q) == pytest.approx(alike.samples(q), rel=3e-4)
+        np.testing.assert_allclose(several.overlap(q), q * np.eye(2), rtol=0, atol=1e-12)
+    gains: list[tuple[float, float]] = [path.entropy_gain(0.05, 0.7) for path in (several, alike)]
+    np.testing.assert_allclose(*gains, rtol=1e-3)
+
+
+def parts(path: Path) -> list[float]:
+    return [t.samples for t in path.thresholds]
+
+
+@pytest.mark.slow
+def test_indices_that_are_found_one_after_the_other() -> None:
+    """z2 is found from .6217 samples on, given z1; the overlap by iteration, as it was before: right to 2e-4."""
+    sought = Sought(Target("z1+z2**2", noise=0.1))
+    path = path_of(sought)
+    assert parts(path) == [0.0, pytest.approx(0.62172, abs=5e-5)]
+    found = gs.optimal(model("z1+z2**2", 1.5, noise=0.1))
+    assert found.overlap is not None
+    np.testing.assert_allclose(found.overlap, np.diag([0.603096, 0.575089]), rtol=0, atol=2e-4)
+    before = gs.optimal(model("z1+z2**2", 0.5, noise=0.1)).overlap
+    assert before is not None and before[1, 1] == 0.0 and before[0, 0] > 0.2
+    runs = gs.optimal(model("z1+z2**2", 1.5, noise=0.1), dimension=1000, seeds=6)
+    assert runs.simulated is not None and runs.test_error is not None
+    error = runs.simulated.test_error
+    assert abs(error.mean() - runs.test_error) < 4.0 * error.std(ddof=1) / math.sqrt(6.0) + 3.0 * 1.7 / 1000
