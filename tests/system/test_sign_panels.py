@@ -15,10 +15,11 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import giantstep as gs
-from giantstep.law.labels import Points
+from giantstep.law.labels import Points, label_law
 from giantstep.quadrature.mesh import meshes
 from giantstep.quadrature.panels import rows_at
 from giantstep.spec.expressions import numpy_function
+from giantstep.spec.model import Target
 from giantstep.system.problem import problem_of
 from giantstep.system.sign_panels import Output, panels
 
@@ -206,3 +207,16 @@ def test_several_indices_of_one_direction() -> None:
     assert two.test_error == pytest.approx(one.test_error, abs=1e-10)
     by_ridge = [gs.gradient(each.model, ["fit.ridge"]).test_error["fit.ridge"] for each in (one, two)]
     assert by_ridge[1] == pytest.approx(by_ridge[0], rel=1e-7)
+
+
+def test_what_turns_a_probability() -> None:
+    """The mean, and for each jump of the label t there and the mean given that, which happens t deviations away."""
+    kappa, mean, slope = np.array([-1.0, 0.3, 14.0]), np.array([0.2, -0.4, 1.5]), np.array([0.7, -0.2, 0.4])
+    variance, gamma = np.array([0.5, 1e-4, 2.0]), 0.8
+    law = label_law(Target("sign(z-0.4)"), (gamma,), kappa)
+    turns, away = Output(kappa, mean, slope[None], variance, law).turns()
+    t = (0.4 - gamma * kappa) / np.sqrt(1.0 - gamma**2)
+    held = np.array([*t[:2], -9.0])  # beyond, nothing counts
+    wanted = mean / np.sqrt(slope**2 + variance), t, (mean + slope * held) / np.sqrt(variance)
+    assert turns == pytest.approx(np.array(wanted), rel=1e-14)
+    assert away == pytest.approx(np.array([0.0 * t, 0.0 * t, t]), rel=1e-14)
