@@ -16,7 +16,7 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cut_anew, cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
-from giantstep.system.loss_at_zero import constant_hint, rare_hint, remark, saturated_hint
+from giantstep.system.loss_at_zero import cancelling_hint, constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, Times, apart, changed, is_affordable, leading, next_times, pair, told_by
@@ -235,14 +235,14 @@ def _on_cut_panels(at: Callable[[float], Problem], begin: Iterator[Array], first
     """
     here, step, total = first, _FACTOR, 0
     for x in begin:
-        outcome = _cutting(at(here), x)
+        outcome = cutting(at(here), x)
         total += outcome.evaluations
         if outcome.converged:
             break
     x, before, ratio = outcome.x, outcome.x, 1.0
     while outcome.converged and here < last and step > _SHORTEST:
         goal = min(last, step * here)
-        outcome = _cutting(at(goal), extrapolated(x, before, math.log(goal / here) / ratio))
+        outcome = cutting(at(goal), extrapolated(x, before, math.log(goal / here) / ratio))
         total += outcome.evaluations
         if outcome.converged:
             x, before, ratio, here = outcome.x, x, math.log(goal / here), goal
@@ -251,7 +251,7 @@ def _on_cut_panels(at: Callable[[float], Problem], begin: Iterator[Array], first
     return replace(outcome, x=x, evaluations=total, converged=outcome.converged and here == last)
 
 
-def _cutting(problem: Problem, x: Array) -> Outcome:
+def cutting(problem: Problem, x: Array) -> Outcome:
     """Newton's method on panels cut about the kinks of the loss, cut anew until the unknowns stay; where the label
     varies, on nodes of it that follow them.
     """
@@ -385,7 +385,7 @@ def _stalled(problem: Problem) -> str:
 def _hint(problem: Problem) -> str:
     if problem.parameters.ridge > LARGE_RIDGE:
         return "lower fit.ridge: beside it the outputs vary so little that averages over them are hard to resolve"
-    if found := constant_hint(problem) or rare_hint(problem) or saturated_hint(problem):
+    if found := constant_hint(problem) or rare_hint(problem) or saturated_hint(problem) or cancelling_hint(problem):
         return found
     if problem.model.fit.loss.form != "margin":
         return "raise fit.ridge" + ", or weaken fit.penalty" * (problem.model.fit.penalty is not None)

@@ -20,8 +20,8 @@ _STEPS = 4000  # of the index, over which the probability is summed; of
 _STEPS_WITH_NOISE = (500, 160)  # the index and the label noise, whose law is smooth
 _SEVERAL = 40_000  # points of a link of several indices
 _RARE, _FEW = 1e-6, 20
-_UNSEEN = 1e-18  # a training error of labels that no data set holds: beyond the flat part these are a tenth, say
 _ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
+_SMALL_RIDGE = 1e-3
 _EQUAL = 1e-12  # relative difference of slopes that rounding makes
 _PROBED = (1.0, -1.0, 0.37)  # labels at which a loss is looked at for flat pieces
 
@@ -50,22 +50,6 @@ def rare_hint(problem: Problem) -> str:
     )
 
 
-def decided_by_few(problem: Problem, train_error: float) -> tuple[str, str] | None:
-    """What to say, with a hint, where next to no label feels the loss at the best output, as the training error tells,
-    and at infinite dimension these alone decide on the mean features; None elsewhere.
-    """
-    loss = problem.model.fit.loss
-    if problem.parameters.inverse_dimension > 0.0 or not _has_flat_part(loss) or not train_error <= _UNSEEN:
-        return None
-    smooth = "target.flips or target.probit" if loss.form == "margin" else "target.noise"
-    return (
-        f"at the best output the loss {loss} is flat but for labels so rare that the training error is "
-        f"{train_error:.1g}: no data set holds one, and at infinite dimension nothing but these decides on the mean "
-        "features",
-        f"give a dimension (--dimension), lower the width of the flat part of the loss, or raise {smooth}",
-    )
-
-
 def saturated_hint(problem: Problem) -> str:
     """What to try where outputs without variance may lie on a kink of the loss; empty elsewhere."""
     if problem.loadings is not None or not has_jumps(problem.model.fit.loss):
@@ -75,6 +59,21 @@ def saturated_hint(problem: Problem) -> str:
     return (
         "the features saturate along the spike, and their outputs may lie on a kink of the loss: lower the learning "
         "rate or the spike's strength, or smooth the loss (smoothed_hinge, huber)"
+    )
+
+
+def cancelling_hint(problem: Problem) -> str:
+    """What to try where the responses of blocks cancel: those of linear features, which differ by factors, are large
+    beside a small ridge, and their sum is not. Empty elsewhere.
+    """
+    if len(problem.blocks) < 2 or problem.parameters.ridge > _SMALL_RIDGE:
+        return ""
+    slopes, rests = np.array([term.coefficients(_ACROSS)[1:3] for term in problem.blocks]).swapaxes(0, 1)
+    if np.max(rests) > _SATURATED * np.max(slopes**2):
+        return ""
+    return (
+        "raise fit.ridge, or give the neurons one readout value: the features are linear, and beside a small ridge the "
+        "responses of several blocks cancel to rounding"
     )
 
 
@@ -138,7 +137,7 @@ def _share_on_kinks(fit_loss: FitLoss, target: Target) -> float:
 def probability_felt(fit_loss: FitLoss, target: Target) -> float:
     """The probability that a label has a slope of the loss at zero output."""
     loss, constants = loss_kernel(fit_loss), loss_constants(fit_loss)
-    if not _has_flat_part(fit_loss):
+    if not has_flat_part(fit_loss):
         return 1.0
     labels, weight = _labels(target)
     distinct, place = np.unique(labels, return_inverse=True)
@@ -147,7 +146,8 @@ def probability_felt(fit_loss: FitLoss, target: Target) -> float:
 
 
 @lru_cache(maxsize=256)
-def _has_flat_part(fit_loss: FitLoss) -> bool:
+def has_flat_part(fit_loss: FitLoss) -> bool:
+    """Whether a loss has no slope on a part of the outputs."""
     loss, constants = loss_kernel(fit_loss), loss_constants(fit_loss)
     return any(_is_flat(loss, constants, k, y) for y in _PROBED for k in _pieces_of(loss, y))
 

@@ -14,6 +14,7 @@ solve_coupled (coupled_solver)       everything else
 solve_with_bias (trained_bias)       around it: the bias at which the free energy is stationary
 zero_readout (zero_readout)          in its place: a loss that no label feels at zero output
 held_readout (held_readout)          where it fails: an output that a kink of the loss holds
+decided_by_rare_labels (rare_labels) and what is said where labels decide that no data set holds
 conditions (evidence)       what the solution must show; a Result (result), or NotConverged with a diagnosis
 """
 
@@ -30,7 +31,7 @@ from giantstep.spec.model import Model
 from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.label_cost import require_affordable
-from giantstep.system.loss_at_zero import decided_by_few, has_jumps, rare_hint, saturated_hint, vanishing_hint
+from giantstep.system.loss_at_zero import cancelling_hint, has_jumps, rare_hint, saturated_hint, vanishing_hint
 from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
@@ -141,9 +142,13 @@ def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> 
         from giantstep.system.held_readout import held_readout  # which few models need
 
         held = held_readout(problem, tolerance)
-        if held is None:
-            raise
-        return held
+        if held is not None:
+            return held
+        from giantstep.system.rare_labels import decided_by_rare_labels  # which few models need
+
+        if (few := decided_by_rare_labels(problem)) is not None:
+            raise few from None
+        raise
 
 
 def _along_given(problem: Problem, found: Solution) -> Solution:
@@ -157,7 +162,7 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
 def settling_hint(problem: Problem) -> str:
     """What to try where the quadrature does not settle."""
     target, loss = problem.model.target, problem.model.fit.loss
-    if found := rare_hint(problem) or saturated_hint(problem) or vanishing_hint(problem):
+    if found := (rare_hint(problem) or saturated_hint(problem) or vanishing_hint(problem) or cancelling_hint(problem)):
         return found
     if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
         return "add target.noise, which smooths what the loss sees of a label of several indices"
@@ -177,6 +182,15 @@ def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     return zero_readout(problem, tolerance)
 
 
+def _of_few_labels(problem: Problem, result: Result) -> NotConverged | None:
+    """What is said where labels decide of which no data set holds one."""
+    if problem.model.fit.loss.key == "square":
+        return None
+    from giantstep.system.rare_labels import decided_by_few  # the square loss starts sooner without
+
+    return decided_by_few(problem, result.free_energy)
+
+
 def _penalty_hint(problem: Problem, result: Result) -> str:
     """Whether a penalty holds nearly all readouts."""
     penalty, order = problem.model.fit.penalty, result.order_parameters
@@ -192,8 +206,8 @@ def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) ->
     """Why a solution is not reported, by the condition that fails."""
     if separable(problem):  # the cause, whichever condition shows it
         return separated(problem)
-    if (few := decided_by_few(problem, result.train_error)) is not None:
-        return NotConverged(*few)
+    if (few := _of_few_labels(problem, result)) is not None:
+        return few
     if name == "finite":
         hint = vanishing_hint(problem) or rounding_hint(problem)
         return NotConverged(f"the solution is not finite: test error {result.test_error}", hint)

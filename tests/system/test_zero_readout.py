@@ -172,6 +172,14 @@ def test_rare_labels_are_named_as_what_does_not_settle() -> None:
     assert "saturate" in settling_hint(problem_of(model("absolute", **noisy, **saturated)))
 
 
+def test_linear_features_of_several_values_beside_a_small_ridge() -> None:
+    """Their responses, 1e7 each, add up to less than one."""
+    found = {"network__activation": "linear", "fit__ridge": 1e-7}
+    assert "responses of several blocks cancel" in settling_hint(problem_of(model("absolute", 2, **found)))
+    assert "blocks cancel" not in settling_hint(problem_of(model("absolute", 1, **found)))
+    assert "blocks cancel" not in settling_hint(problem_of(model("absolute", 2, fit__ridge=1e-7)))
+
+
 def test_the_training_error_is_the_average_over_the_labels() -> None:
     """Also of labels that are constant on intervals: (2 + y)^2 is 9 with the probability of z > 0.4, else 1."""
     above = 0.5 * math.erfc(0.4 / math.sqrt(2.0))

@@ -1,0 +1,52 @@
+"""Labels of which no data set holds one decide on the mean features: found by lowering a noise of the labels."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from loss_cases import model
+
+from giantstep.spec.errors import NotConverged
+from giantstep.system.problem import problem_of
+from giantstep.system.rare_labels import decided_by_few, decided_by_rare_labels
+from giantstep.system.solve import solve
+
+ALIGNED = {"network__activation": "linear", "target__link": "linear", "spike__strength": 1.0}
+
+
+def mean_loss(width: float, alignment: float) -> float:
+    """E max(|y - f| - width, 0) of the output alignment*kappa, which the mean feature kappa can be."""
+    spread = math.sqrt(1.0 - alignment**2)
+    far = width / spread
+    density = math.exp(-0.5 * far * far) / math.sqrt(2.0 * math.pi)
+    return 2.0 * spread * (density - 0.5 * far * math.erfc(far / math.sqrt(2.0)))
+
+
+def test_the_mean_features_hold_all_labels_in_the_flat_part() -> None:
+    """At f = 0 a share of 4e-8 is outside, at the best output none of 1e60."""
+    found = model({"name": "epsilon_insensitive", "epsilon": 5.5}, **ALIGNED, spike__alignment=0.95)
+    assert mean_loss(5.5, 0.95) < 1e-60 < 1e-9 < mean_loss(5.5, 0.0)
+    said = decided_by_rare_labels(problem_of(found))
+    assert isinstance(said, NotConverged) and "at the best output" in said.message
+    with pytest.raises(NotConverged, match="nothing but these decides on the mean features"):
+        solve(found)
+
+
+@pytest.mark.parametrize("changes", [{"spike__alignment": 0.2}, {"target__noise": 0.5, "spike__alignment": 0.95}])
+def test_labels_that_are_felt_decide(changes: dict[str, float]) -> None:
+    found = model({"name": "epsilon_insensitive", "epsilon": 3.0}, **ALIGNED, **changes)
+    assert decided_by_rare_labels(problem_of(found)) is None
+
+
+def test_few_labels_that_are_fitted_are_no_rare_ones() -> None:
+    """A tenth of a per cent is felt, and the training error vanishes all the same: the response fits them."""
+    found = model({"name": "epsilon_insensitive", "epsilon": 3.0}, **ALIGNED, spike__alignment=0.2)
+    result = solve(found)
+    assert result.train_error < 1e-18 < mean_loss(3.0, 0.2)
+    assert decided_by_few(problem_of(found), result.free_energy) is None
+
+
+def test_a_dimension_decides() -> None:
+    found = model({"name": "epsilon_insensitive", "epsilon": 5.5}, **ALIGNED, spike__alignment=0.95)
+    assert decided_by_rare_labels(problem_of(found, 1000)) is None
