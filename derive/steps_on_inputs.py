@@ -15,26 +15,26 @@ import sympy as sp
 from derive.blocks import BlockSum, Definition, family, index, rename
 from derive.canonical import canonical
 from derive.further_step import AXIS, DRIFT, LOADING, PULL, SPREAD, B, E
-from derive.gaussian.expectation import Expectation
-from derive.operations import COMPOSED, computed, equal
+from derive.operations import computed, equal
 from derive.structured_inputs import (
     EIGENVALUE,
+    INDEPENDENT,
     RANDOM,
     SIGMA,
     THETA,
-    TRACE,
+    Moved,
     Parts,
     X,
     members,
     named,
     part,
+    record_moved,
 )
 from derive.trace import Derivation, Recorder
 
 ACROSS, NOISE = family("across"), family("noise")
 PERP, SPIKE, FRESH, MEAN = family("theta_perp"), family("v"), family("xi"), family("mean")
 OWN, PART, NEXT = index("n"), index("k"), index("j")
-_NORMALS = sp.symbols("n_omega n_xi", real=True)
 _SOURCE = "THEORY sections 10 and 12"
 
 
@@ -67,33 +67,10 @@ def _record_bulk(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
         "the gradient to move the bulk of a row along itself, by $\\delta_b\\Sigma_{in}$, and across it by an average "
         "of samples with independent weights, times $\\Sigma_{in}$",
         source=_SOURCE,
-        assumption="$\\mathrm{tr}\\,\\Sigma_{in}^2/d$ stays finite, or the activation is linear",
+        assumption=INDEPENDENT,
     )
-    moved = trace.derive(
-        "covariance after the step",
-        family("Sigma'")[B, X],
-        computed(
-            "square",
-            "the two parts are independent",
-            "moved row",
-            by=lambda parts: sp.Add(*(e**2 for e in parts)),
-            test=equal(lambda parts: Expectation(sp.Add(*map(sp.Mul, parts, _NORMALS)) ** 2, *_NORMALS)),
-        ),
-        _SOURCE,
-    )
-    mean = trace.derive(
-        "bulk variance",
-        family("c'")[B],
-        computed(
-            "average",
-            "the mean over the spectrum",
-            "covariance after the step",
-            by=lambda body: BlockSum(TRACE[X] * body, X),
-            test=COMPOSED,
-        ),
-        _SOURCE,
-    )
-    return moved, mean
+    names = Moved("covariance after the step", family("Sigma'")[B, X], family("c'")[B])
+    return record_moved(trace, names, "", _SOURCE)
 
 
 def _record_means(trace: Recorder) -> tuple[Parts, sp.Expr]:

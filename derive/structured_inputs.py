@@ -32,6 +32,7 @@ SIGMA = family("Sigma")
 THETA, RANDOM, SPIKE = family("theta"), family("epsilon"), family("v")
 _NORMALS = sp.symbols("n_theta n_epsilon", real=True)
 _SOURCE = "THEORY section 10"
+INDEPENDENT = "$\\mathrm{tr}\\,\\Sigma_{in}^2/d$ stays finite, or the activation is linear"
 
 Parts = tuple[sp.Expr, sp.Expr]
 
@@ -115,11 +116,27 @@ def _record_rows(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
         "the gradient without the spike to move a row along itself, by $\\Sigma_{in}w$, and across it by an average of "
         "samples with independent weights",
         source=_SOURCE,
-        assumption="$\\mathrm{tr}\\,\\Sigma_{in}^2/d$ stays finite, or the activation is linear",
+        assumption=INDEPENDENT,
     )
+    names = Moved("covariance after a step", SIGMA[B, X], family("c")[B])
+    moved, mean = record_moved(trace, names, ", by which rows of unit norm are divided", _SOURCE)
+    return plain, moved, mean
+
+
+@dataclass(frozen=True)
+class Moved:
+    """What the square of a moved row is called: its label, the covariance and its mean."""
+
+    label: str
+    covariance: sp.Expr
+    mean: sp.Expr
+
+
+def record_moved(trace: Recorder, names: Moved, of_mean: str, source: str) -> tuple[sp.Expr, sp.Expr]:
+    """The covariance of the step "moved row", which has two parts, and its mean; of_mean: what is said of that."""
     moved = trace.derive(
-        "covariance after a step",
-        SIGMA[B, X],
+        names.label,
+        names.covariance,
         computed(
             "square",
             "the two parts are independent",
@@ -127,21 +144,21 @@ def _record_rows(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
             by=lambda parts: sp.Add(*(e**2 for e in parts)),
             test=equal(lambda parts: Expectation(sp.Add(*map(sp.Mul, parts, _NORMALS)) ** 2, *_NORMALS)),
         ),
-        _SOURCE,
+        source,
     )
     mean = trace.derive(
         "bulk variance",
-        family("c")[B],
+        names.mean,
         computed(
             "average",
-            "the mean over the spectrum, by which rows of unit norm are divided",
-            "covariance after a step",
+            f"the mean over the spectrum{of_mean}",
+            names.label,
             by=lambda body: BlockSum(TRACE[X] * body, X),
             test=COMPOSED,
         ),
-        _SOURCE,
+        source,
     )
-    return plain, moved, mean
+    return moved, mean
 
 
 def _record_norms(trace: Recorder) -> BlockSum:
