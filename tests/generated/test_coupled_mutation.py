@@ -153,8 +153,8 @@ AVERAGES = {
         (
             "lines",
             [
-                (QUARTIC, {"target__link": "tanh(z1) + z1*z2", "target__probit": 0.3, "spike__alignment": [0.5, 0.3]}),
                 ("huber", {"target__link": "tanh(z1) + z1*z2", "target__noise": 0.2, "spike__alignment": [0.5, 0.3]}),
+                (QUARTIC, {"target__link": "tanh(z1) + z1*z2", "target__probit": 0.3, "spike__alignment": [0.5, 0.3]}),
             ],
         ),
         (
