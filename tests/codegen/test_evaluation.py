@@ -98,11 +98,14 @@ def test_tangents_short_of_what_is_given() -> None:
     numbers = evaluated(float, node, state, 1)
     of = TANGENTS.contractions
     numbers.run(Stage(of, ("d_residual_v",), after=(EVERYTHING,), without=of.moving))
-    numbers["d_v"], numbers["d_u"] = np.ones((BLOCKS, 1)), np.array([[0.3], [-0.2], [0.5]])
-    numbers.run(Stage(of, ("d_residual_v",), of=("d_u",), moved=("d_u",), stops=("d_u",)))
-    u, d_u = numbers["u"], numbers["d_u"][:, 0]
+    d_u = np.array([0.3, -0.2, 0.5])
+    numbers["d_v"], numbers["d_u"] = np.ones((BLOCKS, 1)), d_u[:, None]
+    moved = ("d_v", "d_u")
+    numbers.run(Stage(of, ("d_residual_v",), of=moved, moved=moved, stops=("d_u",)))
+    u = numbers["u"]
     below = state["A"] @ u**2
-    assert numbers["d_residual_v"][:, 0] == pytest.approx(u / below**2 * (state["A"] @ (2 * u * d_u)) - d_u / below)
+    wanted = 1.0 + u / below**2 * (state["A"] @ (2 * u * d_u)) - d_u / below
+    assert numbers["d_residual_v"][:, 0] == pytest.approx(wanted)
 
 
 def test_memory_serves_again(monkeypatch: pytest.MonkeyPatch) -> None:
