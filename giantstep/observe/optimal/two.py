@@ -29,6 +29,7 @@ _WIDTHS = (1.4, 0.58)  # step over the width in t of noise, and over that of the
 _LADDER = 1.3  # between two numbers of nodes of t
 _LABEL, _TAIL = 0.85, 5.6  # step of a noisy label, and its reach
 _RARE = 1e-9  # weight of a node of t that does not count
+_OF_SQUARES = (7.4, 1e-13)  # both for t^2 - 1, which grows
 _LOOK = np.stack(np.meshgrid(*[np.linspace(-2.0, 2.0, 6)] * 2)).reshape(2, -1)  # t where slopes are taken
 _AT_A_TIME = 1 << 20  # labels
 _PROBES, _SOME = 40, 20  # places that show whether a link is even; nodes of its deviation
@@ -87,6 +88,11 @@ class _Rule:
         varies = min(_WIDTHS[0] * math.sqrt(target.noise), _WIDTHS[1] * _deviation(target.link))
         cut, finer = _WIDTH * KAPPA / fineness.kappa, math.sqrt(2.0) ** fineness.labels
         return cls(target, turn, np.sqrt(axes.known), axes.spread, even, varies, cut, finer)
+
+    @property
+    def _far(self) -> tuple[float, float]:
+        """Of t, the reach and the weight that does not count."""
+        return (_REACH, _RARE) if self.squared is None else _OF_SQUARES
 
     def average(self) -> Array:
         """E over kappa of what labels tell [3] along the axes: of t1^2, t1 t2 and t2^2."""
@@ -160,10 +166,11 @@ class _Rule:
 
     def _told(self, kappa: Array, numbers: Array) -> Array:
         """The same at kappa [2, N], for so many steps of t on each side of 0: [N, 3]."""
-        axes = [np.arange(-n, n + 1) * (_REACH / n) for n in numbers.tolist()]
+        reach, rare = self._far
+        axes = [np.arange(-n, n + 1) * (reach / n) for n in numbers.tolist()]
         t = np.stack(np.meshgrid(*axes, indexing="ij")).reshape(2, -1)
-        weight = np.exp(-0.5 * (t**2).sum(axis=0)) * (_REACH**2 / numbers.prod() / (2.0 * math.pi))
-        t, weight = t[:, weight > _RARE], weight[weight > _RARE]
+        weight = np.exp(-0.5 * (t**2).sum(axis=0)) * (reach**2 / numbers.prod() / (2.0 * math.pi))
+        t, weight = t[:, weight > rare], weight[weight > rare]
         spread, step = math.sqrt(self.target.noise), _LABEL / self.finer
         told = t if self.squared is None else np.where(np.arange(2)[:, None] == self.squared, t * t - 1.0, t)
         values, found = link_values(self.target.link), []
@@ -182,7 +189,7 @@ class _Rule:
         along = np.abs(np.einsum("ab,acpj->bcpj", self.turn, slope)).max(axis=(1, 3)) * self.width[:, None]
         nearest = np.where(low * high > 0.0, np.minimum(np.abs(low), np.abs(high)), 0.0)
         rare = np.sqrt(np.maximum(1.0 - (nearest**2).sum(axis=0) / 30.0, 0.2))
-        number = self.finer * _REACH / np.minimum(self.varies / np.maximum(along, 1e-300) / rare, _STEP)
+        number = self.finer * self._far[0] / np.minimum(self.varies / np.maximum(along, 1e-300) / rare, _STEP)
         found: Array = np.ceil(_LADDER ** np.ceil(np.log(number) / math.log(_LADDER))).astype(int)
         return found
 
