@@ -142,14 +142,20 @@ def _told_once(stream: TextIO) -> Iterator[None]:
 
 
 def compiling() -> str:
-    """The module of a compiler that the main thread waits for, by its calls; empty where it waits for none."""
-    frame = sys._current_frames().get(threading.main_thread().ident or 0)
+    """The module of a compiler that the main thread waits for, by its calls; empty where it waits for none.
+
+    A compiler that is still being imported compiles nothing: the first of its calls is then the body of a module, and
+    what another thread imported of it meanwhile would be a part.
+    """
+    frame, found = sys._current_frames().get(threading.main_thread().ident or 0), ""
     while frame is not None:
         name = str(frame.f_globals.get("__name__", ""))
-        if name.startswith(_COMPILERS):
-            return name
+        if frame.f_code.co_name == "<module>" and name.startswith(("numba", *_COMPILERS)):
+            found = ""
+        elif name.startswith(_COMPILERS):
+            found = name
         frame = frame.f_back
-    return ""
+    return found
 
 
 def _how_often(compiler: str) -> str:

@@ -14,7 +14,6 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from derive.language.links import link_of
 from giantstep.law.channel import labels_given
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
@@ -396,8 +395,3 @@ def reach_of(link: str, overlaps: Rows, probit: float) -> float:
         f"the label {link!r} grows too fast for its averages given the spike",
         "use a link that grows more slowly than the exponential of a square",
     )
-
-
-def indices_of(link: str) -> int:
-    """Number of indices of a link."""
-    return int(link_of(link).indices)

@@ -308,14 +308,12 @@ class CoupledSystem(LinearReadouts):
 
     def plain_output(self, variance: Array | None = None) -> Output:
         """The same, as the equations have it, or with another variance."""
-        variance = self.view("Delta") if variance is None else variance
         assert not isinstance(self.clean, Lines)  # which are of losses of the residual, whose error needs moments only
-        return Output(self.kappa, self.view("mean"), self.slopes, variance, self.clean)
+        given = self.view("Delta") if variance is None else variance
+        return Output(self.kappa, self.view("mean"), self.slopes, given, self.clean)
 
     def where_signs_turn(self) -> Iterator[CoupledSystem]:
-        """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do; of
-        many nodes a part after the other.
-        """
+        """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do."""
         problem, here = self.problem, self.output()
         if problem.rank > 1:
             yield self._on_finer_axes()
@@ -329,10 +327,7 @@ class CoupledSystem(LinearReadouts):
             ),
         )
         self.plain = found is None
-        if found is None:
-            yield self
-        else:
-            yield from self._in_parts(*nodes(found, ORDERS[not self.level.rough]))
+        yield from (self,) if found is None else self._in_parts(*nodes(found, ORDERS[not self.level.rough]))
 
     def _on_finer_axes(self) -> CoupledSystem:
         """The fields of the last x on axes of kappa that settle the sign of the output, which costs next to nothing

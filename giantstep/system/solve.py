@@ -165,7 +165,7 @@ def settling_hint(problem: Problem) -> str:
     if found := (rare_hint(problem) or saturated_hint(problem) or vanishing_hint(problem) or cancelling_hint(problem)):
         return found
     if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
-        return "add target.noise, which smooths what the loss sees of a label of several indices"
+        return "add target.noise, which blurs the kinks that the label has in its indices"
     if target.noise > 0.0 and loss.form == "general" and has_jumps(loss):
         return (
             "set target.noise to 0, or take a loss of y - f: for that alone noise is averaged in closed form, and here "

@@ -7,7 +7,9 @@ import os
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -92,12 +94,13 @@ def test_files_and_pipes_are_told_once_of_a_compilation(monkeypatch: pytest.Monk
     told = threading.Event()
     write = err.write
     monkeypatch.setattr(err, "write", lambda text: (write(text), told.set())[0])
-    waits: dict[str, object] = {"told": told, "__name__": "numba.core.compiler"}
+    waits: dict[str, Any] = {"__name__": "numba.core.compiler"}
+    exec("def compiled(wait, seconds):\n    wait(seconds)", waits)  # a call from a module of numba
     with heartbeat.heartbeat():
         assert not told.wait(0.2)  # nothing compiles
-        exec("told.wait(20.0)", waits)  # a call from a module of numba
+        waits["compiled"](told.wait, 20.0)
         assert told.is_set()
-        exec("import time; time.sleep(0.2)", waits)
+        waits["compiled"](time.sleep, 0.2)
     assert err.getvalue() == f"{heartbeat.COMPILING.format(heartbeat.ONCE)}\n"
 
 
@@ -124,3 +127,13 @@ def test_what_cannot_be_kept_is_told_with_the_variable_that_helps(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "not" / "there"))
     monkeypatch.setenv("GIANTSTEP_CACHE", "")
     assert heartbeat._how_often("giantstep.spec.emission") == heartbeat.ONCE
+
+
+def test_a_compiler_that_is_being_imported_compiles_nothing() -> None:
+    called: dict[str, Any] = {"__name__": "numba.core.dispatcher", "compiling": heartbeat.compiling}
+    exec("def compile():\n    return compiling()", called)
+    assert called["compile"]() == "numba.core.dispatcher"
+    for name in ("numba", "numba.core.decorators", "numba.np.arraymath"):
+        imported = {"__name__": name, "compile": called["compile"]}
+        exec("found = compile()", imported)
+        assert imported["found"] == ""
