@@ -117,6 +117,16 @@ def test_indices_that_are_found_one_after_the_other() -> None:
 
 
 @pytest.mark.slow
+def test_thresholds_do_not_depend_on_the_axes() -> None:
+    """The first direction lies along no axis, or along one: nodes of two rules of 5e-6 each."""
+    a, b = "sqrt(2)*(z1 + z2)", "sqrt(2)*(z1 - z2)"
+    links = "tanh(2*z1) + tanh(2*z2)", f"tanh({a}) + tanh({b})"
+    oblique, along = (parts(path_of(Sought(Target(link, noise=1.0)))) for link in links)
+    assert len(along) == 2 and along[1] > 1.0
+    assert oblique == pytest.approx(along, rel=1e-5)
+
+
+@pytest.mark.slow
 def test_message_passing_reaches_it() -> None:
     """Overlap and error of four runs; their distance from the limit shrinks as 1/d."""
     found = gs.optimal(model("z1 + z1*z2", 2.5, noise=1.0), dimension=1000, seeds=4)
