@@ -1,5 +1,5 @@
 """Labels of several indices that are linear in one of them, as ``z1*z2``, ``relu(z1)*z2`` and ``abs(z1) + z2`` are,
-or between the kinks along a direction, as ``relu(z1)*relu(z2)`` and ``sign(z1*z2 - 1)`` are.
+or between the kinks along a direction, as ``relu(z1)*relu(z2)`` and ``max(z1, z2)`` are.
 
 Given kappa and the other indices, output and label are jointly Gaussian: a loss of the residual knows that index by the
 variance of the residual, and only the others need nodes. These are panels that grow away from kinks of the link, and
@@ -24,7 +24,7 @@ from giantstep.law.kink_roots import Kinks
 from giantstep.law.labels import Labels, Points, enough_memory, reach_of
 from giantstep.law.multi_index_labels import Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
 from giantstep.quadrature.gauss import hermite, normal_between
-from giantstep.quadrature.kinks import LINE, along_a_line, degree, kinks
+from giantstep.quadrature.kinks import LINE, degree, kinks
 from giantstep.spec.expressions import jet
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
@@ -36,7 +36,6 @@ _FAR = 8.5  # of x at the end of a piece: what is beyond has a weight of 1e-17
 _PROBES = 64  # places at which slopes are compared
 _ON_A_LINE, _ON_A_PIECE = 40, 64  # nodes of a line, and of one that ends, for those who ask for labels one by one
 _SMOOTHED = 0.2  # of the slope of a label in pieces: noise that nodes of it resolve
-_BESIDE_PIECES, _BESIDE_PIECES_ROUGH = 20, 18  # the same where lines are pieces, which take longer
 
 
 @dataclass(frozen=True)
@@ -99,10 +98,9 @@ def _slope_of_pieces(link: str, overlaps: Rows, probit: float) -> float:
     """
     found = link_of(link)
     axes = axes_of(found, noisy_indices(np.array(overlaps), probit).lower)
-    step = axes.lower[:, -1]
-    moved = [name for name, size in zip(axes.names, step.tolist(), strict=True) if size != 0.0]
-    if not has_kinks(link) or degree(along_a_line(found.node, moved), LINE, pieces=True) != 1:
+    if not has_kinks(link) or axes.degree_along_the_last(found.node) != 1:
         return 0.0
+    step = axes.lower[:, -1]
     places = np.random.default_rng(0).standard_normal((_PROBES, len(step)))
     return float(np.mean(np.abs(_along(found.node, axes.names, places, step, np.zeros(_PROBES))[1])))
 
@@ -150,7 +148,7 @@ def _pieces(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     found, noisy = link_of(target.link), noisy_indices(gamma, target.probit)
     axes = axes_of(found, noisy.lower)
     kinked, last = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower), len(noisy.lower) - 1
-    nodes = (_BESIDE_PIECES_ROUGH if rough else _BESIDE_PIECES) // (1 if finer >= 0 else 2)
+    nodes = (_ROUGH if rough else _ORDER) // (1 if finer >= 0 else 2)
     reach = reach_of(target.link, tuple(map(tuple, gamma.tolist())), target.probit)
     rule = _About(max(finer, 0), nodes, False, axes=last, outwards=True, reach=reach)
     weight, t = nodes_along(target.link, kinked, gamma[:, axes.places], kappa, rule)

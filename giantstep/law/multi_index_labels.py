@@ -127,8 +127,7 @@ def nodes_given_kappa(
     fine, rougher, parts = (_STILL, _STILL_ROUGH, 1) if still else (_ORDER, _ROUGH, 2)
     nodes = rougher if rough else fine
     axes = axes_of(found, lower)
-    last = [name for name, moved in zip(axes.names, axes.lower[:, -1], strict=True) if moved != 0.0]
-    power = degree(along_a_line(found.node, last), LINE, pieces=True) if averaged == "moments" else None
+    power = axes.degree_along_the_last(found.node) if averaged == "moments" else None
     rule = Rule(
         max(finer, 0),
         nodes if finer >= 0 else round(_LEADING * nodes),
@@ -151,6 +150,11 @@ class Axes(NamedTuple):
     places: list[int]
     lower: Array
     back: Array | None
+
+    def degree_along_the_last(self, node: Node) -> int | None:
+        """Of the polynomials along the last direction that a tree is between kinks; None where it is none."""
+        moved = [name for name, step in zip(self.names, self.lower[:, -1], strict=True) if step != 0.0]
+        return degree(along_a_line(node, moved), LINE, pieces=True)
 
 
 def axes_of(link: Link, lower: Array) -> Axes:

@@ -69,6 +69,7 @@ def test_moments_of_pieces_are_those_of_the_label(link: str, overlaps: tuple[flo
 
 
 def test_pieces_of_three_indices_have_the_mean_of_their_parts() -> None:
+    """On panels that are not halved, which leave 1e-9."""
     points = lines("relu(z1)*relu(z2) + abs(z3)", (0.5, 0.3, 0.2), 0.0).points
     product = moments_given_kappa("relu(z1)*relu(z2)", np.array([[0.5, 0.3]]), KAPPA, 0.0, 0, False, adaptive=True)
     size = moments_given_kappa("abs(z1) + 0*z2", np.array([[0.2, 0.0]]), KAPPA, 0.0, 0, False, adaptive=True)

@@ -10,6 +10,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import erf
 from scipy.stats import norm
+from told_by_sums import told_by_sums
 
 import giantstep as gs
 from giantstep.observe.optimal.error import least_error
@@ -18,7 +19,6 @@ from giantstep.observe.optimal.parity import size_of, told_by_parity
 from giantstep.observe.optimal.symmetry import is_alike
 from giantstep.observe.optimal.told import told
 from giantstep.observe.optimal.two import told_by_pairs
-from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 
 
@@ -70,26 +70,6 @@ def test_three_signs_that_are_nearly_known() -> None:
     assert ratio == pytest.approx(other, rel=2e-3)
 
 
-def by_sums(link: str, noise: float, known: np.ndarray) -> np.ndarray:
-    """E[E[t|y] E[t|y]^T] for a diagonal overlap, on even grids of kappa, t and y."""
-    (k, share), (u, weight) = (grid(5.5, count) for count in (27, 45))
-    kappa, t = (np.stack(np.meshgrid(x, x, indexing="ij")).reshape(2, -1) for x in (k, u))
-    shares, weights = np.multiply.outer(share, share).ravel(), np.multiply.outer(weight, weight).ravel()
-    q, spread, total = np.diag(known)[:, None], math.sqrt(noise), np.zeros((2, 2))
-    for place, s in zip(kappa.T, shares, strict=True):
-        label = link_values(link)(np.sqrt(q) * place[:, None] + np.sqrt(1.0 - q) * t)
-        y = np.arange(label.min() - 6.0 * spread, label.max() + 6.0 * spread, 0.5 * spread)
-        bell = np.exp(-((y[:, None] - label) ** 2) / (2.0 * noise)) * weights
-        chance, first = bell.sum(axis=1), bell @ t.T
-        total += s * 0.5 / math.sqrt(2.0 * math.pi) * (first.T / np.maximum(chance, 1e-300)) @ first
-    return total
-
-
-def grid(reach: float, count: int) -> tuple[np.ndarray, np.ndarray]:
-    x = np.linspace(-reach, reach, count)
-    return x, np.exp(-0.5 * x * x) * (x[1] - x[0]) / math.sqrt(2.0 * math.pi)
-
-
 @pytest.mark.parametrize(
     ("link", "known"),
     [
@@ -101,7 +81,7 @@ def grid(reach: float, count: int) -> tuple[np.ndarray, np.ndarray]:
 def test_what_noisy_labels_of_two_indices_tell(link: str, known: np.ndarray) -> None:
     """Both are cut off at 5.5 deviations or beyond, whose squares weigh 1e-5."""
     found = told_by_pairs(Target(link, noise=0.5), known, Fineness(kappa=18))
-    np.testing.assert_allclose(found, by_sums(link, 0.5, known), rtol=0, atol=1e-5)
+    np.testing.assert_allclose(found, told_by_sums(link, 0.5, known, (27, 45)), rtol=0, atol=1e-5)
 
 
 @pytest.mark.parametrize("q", [0.3, 0.99, 1.0 - 1e-6])

@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 import pytest
+from told_by_sums import told_by_sums
 
 import giantstep as gs
 from giantstep.observe.optimal.fineness import Fineness
@@ -16,7 +17,6 @@ from giantstep.observe.optimal.shapes import shapes_of
 from giantstep.observe.optimal.symmetry import unchanged
 from giantstep.observe.optimal.told import told
 from giantstep.observe.optimal.two import told_of_one_axis
-from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 
 
@@ -41,26 +41,6 @@ def test_shapes_that_symmetries_leave(link: str, count: int) -> None:
     assert len(one.basis) == 0 and np.array_equal(one.overlap(0.3, np.zeros(0)), 0.3 * np.diag(np.eye(m)[0]))
 
 
-def told_by_sums(link: str, noise: float, known: np.ndarray) -> np.ndarray:
-    """E[E[t|y] E[t|y]^T] for a diagonal overlap, on even grids of kappa, t and y."""
-    (k, share), (u, weight) = (grid(5.5, count) for count in (25, 41))
-    kappa, t = (np.stack(np.meshgrid(x, x, indexing="ij")).reshape(2, -1) for x in (k, u))
-    shares, weights = np.multiply.outer(share, share).ravel(), np.multiply.outer(weight, weight).ravel()
-    q, spread, total = np.diag(known)[:, None], math.sqrt(noise), np.zeros((2, 2))
-    for place, s in zip(kappa.T, shares, strict=True):
-        label = link_values(link)(np.sqrt(q) * place[:, None] + np.sqrt(1.0 - q) * t)
-        y = np.arange(label.min() - 6.0 * spread, label.max() + 6.0 * spread, 0.5 * spread)
-        bell = np.exp(-((y[:, None] - label) ** 2) / (2.0 * noise)) * weights
-        chance, first = bell.sum(axis=1), bell @ t.T
-        total += s * 0.5 / math.sqrt(2.0 * math.pi) * (first.T / np.maximum(chance, 1e-300)) @ first
-    return total
-
-
-def grid(reach: float, count: int) -> tuple[np.ndarray, np.ndarray]:
-    x = np.linspace(-reach, reach, count)
-    return x, np.exp(-0.5 * x * x) * (x[1] - x[0]) / math.sqrt(2.0 * math.pi)
-
-
 def test_state_evolution_stays_there() -> None:
     """One step from the overlap that was found, by sums of another hand that are cut off at 5.5 deviations."""
     link, noise, samples = "z1 + z1*z2/2", 1.0, 2.5
@@ -68,7 +48,7 @@ def test_state_evolution_stays_there() -> None:
     assert found.overlap is not None and found.transitions == ()
     q = np.diag(found.overlap)
     np.testing.assert_allclose(found.overlap, np.diag(q), atol=1e-12)
-    told = samples * np.diag(told_by_sums(link, noise, found.overlap)) / (1.0 - q)
+    told = samples * np.diag(told_by_sums(link, noise, found.overlap, (25, 41))) / (1.0 - q)
     np.testing.assert_allclose(told / (1.0 + told), q, rtol=0, atol=5e-5)
 
 
