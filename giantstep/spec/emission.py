@@ -21,9 +21,12 @@ from typing import Any
 
 from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
+from giantstep.spec.workshop import TOO_LONG
 
 SECONDS, GIBIBYTES = "GIANTSTEP_DERIVATION_SECONDS", "GIANTSTEP_DERIVATION_GIB"
 _DEFAULTS: Mapping[str, float] = {SECONDS: 60.0, GIBIBYTES: 4.0}
+_PATIENCE = 10.0  # seconds waited for one of processor time, which others may need too
+_START = 60.0  # seconds waited at least: the other process has to load much before it begins
 
 
 class Refused(ValueError):
@@ -65,7 +68,7 @@ def machine_code(title: str, text: str) -> dict[str, tuple[str, bytes]]:
 
 
 def budget(name: str) -> float:
-    """The budget of time (seconds) or memory (GiB) of one derivation. Raises BadInput for what is no number."""
+    """The budget of processor time (seconds) or memory (GiB) of a derivation. Raises BadInput for what is no number."""
     given = os.environ.get(name, "")
     with suppress(ValueError):
         if not given or 0.0 < float(given) < 1e6:
@@ -80,11 +83,16 @@ def environment() -> dict[str, str]:
 
 def _asked(kind: str, text: str, subject: str) -> Mapping[str, Any]:
     seconds, gibibytes = budget(SECONDS), budget(GIBIBYTES)
+    patience = max(_START, _PATIENCE * seconds)
     request = json.dumps({"kind": kind, "text": text, "bytes": int(gibibytes * 2**30), "seconds": seconds})
     try:
-        found = _workshop(os.getpid()).ask(request, seconds)
+        found = _workshop(os.getpid()).ask(request, patience)
     except TimeoutError:
-        raise _beyond(subject, f"takes more than {seconds:g} s") from None
+        raise _beyond(
+            subject, f"had no end after {patience:g} s, however little of them the processor had for it"
+        ) from None
+    if found == TOO_LONG:
+        raise _beyond(subject, f"takes more than {seconds:g} s of processor time")
     if "memory" in found:
         raise _beyond(subject, f"takes more than {gibibytes:g} GiB")
     if "failed" in found:

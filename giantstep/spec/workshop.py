@@ -1,8 +1,8 @@
 """A process that derives and compiles user expressions for another one: ``python -m giantstep.spec.workshop``.
 
 Requests and answers are lines of JSON. What takes long to load is loaded once. Each request is then answered in a copy
-of the process (fork), within a budget: nothing that SymPy or the compiler keeps of an expression serves or burdens the
-next. Without work it leaves after a minute, and with the process that asks at once.
+of the process (fork), within a budget of processor time and memory: nothing that SymPy or the compiler keeps of an
+expression serves or burdens the next. Without work it leaves after a minute, and with the process that asks at once.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from __future__ import annotations
 import base64
 import gc
 import json
-import math
 import os
 import select
+import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -23,6 +23,8 @@ from types import ModuleType
 from typing import Any
 
 IDLE = 60.0  # seconds
+
+TOO_LONG = {"time": ""}  # the answer where the processor time is spent
 
 _FIRST, _FIRST_LOSS = "tanh(2*z)", "log(1+exp(-2*y*f))"  # derived before all others: much is loaded at first use
 
@@ -99,14 +101,15 @@ def _answered(work: Work, text: str) -> Answer:
 
 
 def _limit(size: int, seconds: float) -> None:
-    """Let allocations of more bytes than so many fail, and end what nobody waits for any more, where the system can."""
+    """Let allocations of more bytes than so many fail, and end after so much processor time, where the system can."""
     with suppress(ImportError, ValueError, OSError):
         import resource  # not on Windows
 
         used = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (used + size, used + size))
-        processor = math.ceil(seconds) + 1
-        resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
+    if hasattr(signal, "setitimer"):
+        signal.signal(signal.SIGPROF, signal.SIG_DFL)
+        signal.setitimer(signal.ITIMER_PROF, seconds)
 
 
 def _within(request: Mapping[str, Any], work: Work) -> str:
@@ -120,7 +123,7 @@ def _within(request: Mapping[str, Any], work: Work) -> str:
 
 
 def _in_a_copy(request: Mapping[str, Any], work: Work) -> str:
-    """The answer of a copy of this process; an empty text where the copy ended without."""
+    """The answer of a copy of this process; where it ended without, what it took too much of."""
     reading, writing = os.pipe()
     copy = os.fork()
     if copy == 0:
@@ -136,8 +139,8 @@ def _in_a_copy(request: Mapping[str, Any], work: Work) -> str:
             os.kill(copy, 9)
             sys.exit()
         written = pipe.read()
-    os.waitpid(copy, 0)
-    return written
+    _, status = os.waitpid(copy, 0)
+    return json.dumps(TOO_LONG) if os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGPROF else written
 
 
 def _main() -> None:

@@ -6,6 +6,7 @@ import gc
 import os
 import signal
 import sys
+import threading
 import weakref
 from collections.abc import Iterator
 
@@ -43,7 +44,7 @@ def test_a_derivation_to_be_printed_has_the_same_budget(monkeypatch: pytest.Monk
 
 def test_too_much_time_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(SECONDS, "0.01")
-    with pytest.raises(BadInput, match=rf"the loss .* takes more than 0.01 s.*{SECONDS}"):
+    with pytest.raises(BadInput, match=rf"the loss .* takes more than 0.01 s of processor time.*{SECONDS}"):
         emitted("loss", "(y-f)**4")
 
 
@@ -102,6 +103,33 @@ def test_the_other_process_starts_again_where_it_has_left(
     with pytest.raises(KeyboardInterrupt):
         emitted("function", "z")
     assert last is not None and last.returncode == -signal.SIGKILL and workshop._process is None
+
+
+def test_time_that_the_processor_spends_elsewhere_is_not_counted(
+    workshop: emission._Workshop, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other process stands still for longer than its budget, as beside others that need the processor."""
+    emitted("function", "z")
+    monkeypatch.setenv(SECONDS, "0.9")
+    process = workshop._process
+    assert process is not None
+    os.killpg(process.pid, signal.SIGSTOP)
+    later = threading.Timer(1.0, os.killpg, (process.pid, signal.SIGCONT))
+    later.start()
+    assert emitted("function", "tanh(z)-z/3")
+    later.join()
+
+
+def test_the_wait_ends_all_the_same(workshop: emission._Workshop, monkeypatch: pytest.MonkeyPatch) -> None:
+    emitted("function", "z")
+    process = workshop._process
+    assert process is not None
+    os.killpg(process.pid, signal.SIGSTOP)
+    monkeypatch.setattr(emission, "_START", 0.1)
+    monkeypatch.setenv(SECONDS, "0.02")
+    with pytest.raises(BadInput, match=r"the function 'tanh\(z\)-z/3' .* no end after 0.2 s"):
+        emitted("function", "tanh(z)-z/3")
+    assert process.wait() == -signal.SIGKILL
 
 
 def test_machine_code_is_that_of_this_process_and_goes_with_its_module() -> None:
