@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature ccfc98b7579ee1e6, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature e9adc08ed0ec14ce, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ccfc98b7579ee1e6b2cc46f98553158ba04a8ccc1fb3f1b1723f5136ce2ec35b"
+SIGNATURE = "e9adc08ed0ec14ce42520c598d2c15e400e9b7e21f1ecce6d095e9f7cfd39385"
 
 
 def overlap(lower, information, alpha):

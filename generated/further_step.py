@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 4494a35f89c96d2a, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature d2ac46e7e10b0403, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4494a35f89c96d2a88eb17094e49c39d79b996f21e85f4ec2dc4cbd37e5342cf"
+SIGNATURE = "d2ac46e7e10b0403b386d9490f742550de47c8d309cde53fad91e24f7336943c"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

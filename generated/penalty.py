@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 2f2dcbf83dcef46e, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 6387071af4b06a17, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2f2dcbf83dcef46e81309b231d576b82a91239f2ae6f3b9ab8fff6afab079ed7"
+SIGNATURE = "6387071af4b06a170df24e84726fcb73712eb2319ee788ce95c4f8f60d72ff89"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 3ff8dd87e38a0cb5, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 2c765bea5abf38a0, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3ff8dd87e38a0cb59377de47fb1d89cf1342d662475153a938b1aa30feaf601d"
+SIGNATURE = "2c765bea5abf38a0c0e45115874db28c7c7f0f659ef34ba1d89e3002ac1bfb4a"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

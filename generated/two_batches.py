@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature ba62108977840346, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 123bd185361f45d6, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "ba621089778403460f7bc9a5572bddda68af7c7792c3f75963e66b2c6e7a3461"
+SIGNATURE = "123bd185361f45d644c6ed7503d10632e595158d73ab66b8e32216ab58c0cb1e"
 
 
 def directions(*, L_rest, gamma, **_):

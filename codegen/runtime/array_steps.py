@@ -5,7 +5,7 @@ Every array has two parts, values and bounds, which lie in two rows of the same 
 """
 
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from itertools import combinations
 from math import prod
 from string import ascii_lowercase
@@ -13,6 +13,7 @@ from string import ascii_lowercase
 import numpy as np
 
 from codegen.runtime.compiling import inner, kept
+from codegen.runtime.contraction_layout import taken
 from codegen.runtime.contractions import ALONG, MAKING
 from codegen.runtime.products import LARGE, Product
 
@@ -21,6 +22,7 @@ PRODUCT, SUM, RECIPROCAL, EQUAL, VANISH = range(5)
 AXES = 8  # of the loops of a step, at most
 # columns of a step: kind, its operands, the first and one after the last; of the result its place and size
 KIND, FIRST, LAST, PLACE, SIZE, LENGTH = 0, 1, 2, 3, 4, 5
+NOUGHT, ONE = np.uint64(0), np.uint64(1)  # of what is never negative, which is indexed faster
 STRIDE = LENGTH + AXES  # lengths of the loops come first, then the strides of the result
 
 
@@ -37,10 +39,38 @@ def _place(row, first, strides, index):
 def _advance(step, index):
     """The next round of the loops but the last."""
     for axis in range(AXES - 2, -1, -1):
-        index[axis] += 1
+        index[axis] += ONE
         if index[axis] < step[LENGTH + axis]:
             break
-        index[axis] = 0
+        index[axis] = NOUGHT
+
+
+@kept(**ALONG)
+def _multiply(array, places, strides, length):
+    """Add products of two, place by place; to one place the sum of all. Loops along memory have steps that are written.
+
+    places, strides: of the result and both factors.
+    """
+    x, y, z = places
+    if strides[0] == 0:
+        total = 0.0
+        if strides[1] == 1 and strides[2] == 1:
+            for n in range(length):
+                total += array[y + n] * array[z + n]
+        else:
+            for n in range(length):
+                total += array[y + n * strides[1]] * array[z + n * strides[2]]
+        array[x] += total
+    elif strides[0] == 1 and strides[1] == 1 and strides[2] == 1:
+        for n in range(length):
+            array[x + n] += array[y + n] * array[z + n]
+    elif strides[0] == 1 and strides[1] + strides[2] == 1:
+        factor, along = (array[z], y) if strides[2] == 0 else (array[y], z)
+        for n in range(length):
+            array[x + n] += factor * array[along + n]
+    else:
+        for n in range(length):
+            array[x + n * strides[0]] += array[y + n * strides[1]] * array[z + n * strides[2]]
 
 
 @kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
@@ -50,22 +80,27 @@ def run_steps(steps, operands, factors, both, missed):
     operands: place and strides loop by loop, factors: of each, of those that are summed; the last loop is the longest.
     """
     value, bound, equation = both[0], both[1], 0
-    longest = 1
-    for s in range(steps.shape[0]):
-        longest = max(longest, steps[s, STRIDE - 1])
-    index, terms, sizes = np.zeros(AXES, np.int64), np.empty(longest), np.empty(longest)
+    longest = int(steps[:, STRIDE - 1].max())
+    index, terms, sizes = np.zeros(AXES, np.uint64), np.empty(longest), np.empty(longest)
     for s in range(steps.shape[0]):
         step = steps[s]
         kind, length, along = step[KIND], step[STRIDE - 1], step[STRIDE + AXES - 1]
         if kind <= SUM:
             for n in range(step[PLACE], step[PLACE] + step[SIZE]):
                 value[n] = bound[n] = 0.0
-        outer, largest, scale = 1, 0.0, 0.0
+        outer, largest, scale, pair = ONE, 0.0, 0.0, kind == PRODUCT and step[LAST] - step[FIRST] == 2
         for axis in range(AXES - 1):
             outer *= step[LENGTH + axis]
-            index[axis] = 0
+            index[axis] = NOUGHT
         for _ in range(outer):
-            at = _place(step, PLACE, STRIDE, index)
+            at, first = _place(step, PLACE, STRIDE, index), step[FIRST]
+            if pair:
+                places = at, _place(operands[first], 0, 1, index), _place(operands[first + ONE], 0, 1, index)
+                strides = along, operands[first, AXES], operands[first + ONE, AXES]
+                _multiply(value, places, strides, length)
+                _multiply(bound, places, strides, length)
+                _advance(step, index)
+                continue
             if kind == PRODUCT:
                 for n in range(length):
                     terms[n] = sizes[n] = 1.0
@@ -127,14 +162,14 @@ class Equation:
 
 
 class Plan:
-    """The steps for arrays given in some shapes; places: of an array by name among the numbers of one part."""
+    """Steps for arrays that are given, name -> shape; places: of an array by name among the numbers of one part."""
 
-    def __init__(self, steps, shapes):
+    def __init__(self, steps, given):
         self.count, self.places, self.shapes = 0, {}, {}
-        for name, shape in zip(steps.names, shapes, strict=True):
+        for name, shape in given.items():
             self._lay(name, shape)
         self.given, self.pieces, rows = self.count, [], []
-        for step in steps.steps:
+        for step in steps:
             row = self._equation(step) if isinstance(step, Equation) else self._step(step)
             if isinstance(row, Large):
                 self.pieces += [*self._loop(rows), row]
@@ -142,13 +177,13 @@ class Plan:
             else:
                 rows.append(row)
         self.pieces += self._loop(rows)
-        self.equations = sum(isinstance(step, Equation) for step in steps.steps)
+        self.equations = sum(isinstance(step, Equation) for step in steps)
 
-    def numbers(self, arrays):
-        """Room [2, n] for values and bounds of all arrays, with those that are given."""
-        both = np.empty((2, self.count))
-        np.concatenate([values.ravel() for values in arrays], out=both[0, : self.given])
-        np.abs(both[0, : self.given], out=both[1, : self.given])
+    def numbers(self, given):
+        """Room [2, n] for values and bounds of all arrays; given: the values of those that are, in order."""
+        both = taken((2, self.count))
+        both[0, : self.given] = given
+        np.abs(given, out=both[1, : self.given])
         return both
 
     def worst(self, both):
@@ -223,7 +258,8 @@ class Plan:
         factors = [factor for _, _, own in rows for factor in own]
         equations = sum(row[0] >= EQUAL for row, _, _ in rows)
         shape = (counts[-1], 1 + AXES)
-        return [(np.array(steps), np.array(operands, np.int64).reshape(shape), np.array(factors), equations)]
+        operands = np.array(operands, np.uint64).reshape(shape)
+        return [(np.array(steps, np.uint64), operands, np.array(factors), equations)]
 
 
 class Large:
@@ -241,12 +277,6 @@ class Large:
         place, shape = self.result
         arrays = [both[:, own].reshape(2, *sizes) for own, sizes in self.operands]
         both[:, place] = np.broadcast_to(self.of(*arrays), (2, *shape)).reshape(2, -1)
-
-
-@lru_cache(maxsize=32)
-def planned(steps, shapes):
-    """The plan of some steps for the shapes of the arrays that are given, in the order of their names."""
-    return Plan(steps, shapes)
 
 
 def multiplied(names, kept, lengths):

@@ -38,12 +38,7 @@ class Layout:
 
     def numbers(self, kind=float):
         """All numbers, constants in place, what is given or moves zero; memory is taken where others are written."""
-        value = _taken(self.size, np.dtype(kind))
-        if value is None:
-            value = np.zeros(self.size, kind)
-        else:
-            for place in self.zero:
-                value[place] = 0.0
+        value = taken((self.size,), kind, self.zero)
         value[self.constants[0]] = self.constants[1]
         return value
 
@@ -87,12 +82,15 @@ def give_back(value):
         del _SPARE.arrays[:-_SPARES]
 
 
-def _taken(size, kind):
-    """Memory that was given back, for as many numbers of a kind; None where there is none."""
-    for place, value in enumerate(_SPARE.arrays):
-        if value.size == size and value.dtype == kind:
-            return _SPARE.arrays.pop(place)
-    return None
+def taken(shape, kind=float, zero=()):
+    """Memory for as many numbers of a kind, zero in some places: that of an array that was given back, or fresh."""
+    for number, value in enumerate(_SPARE.arrays):
+        if value.shape == shape and value.dtype == kind:
+            del _SPARE.arrays[number]
+            for place in zero:
+                value[place] = 0.0
+            return value
+    return np.zeros(shape, kind)
 
 
 @dataclass(frozen=True)

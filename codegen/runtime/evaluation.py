@@ -185,6 +185,29 @@ class Numbers(MutableMapping):
                 run(piece, self.value)
 
 
+def joined(state, names):
+    """(the numbers of arrays, one after the other; their names and shapes in this order)."""
+    if not isinstance(state, Numbers):
+        found = [np.asarray(state[name]) for name in names]
+        return np.concatenate([values.ravel() for values in found]), _shapes(names, found)
+    places, shapes, beside = _joined(state.layout, names)
+    others = [state.others[name] for name in beside]
+    return np.concatenate([state.value[places], *(each.ravel() for each in others)]), shapes + _shapes(beside, others)
+
+
+def _shapes(names, arrays):
+    return tuple([(name, values.shape) for name, values in zip(names, arrays, strict=True)])
+
+
+@lru_cache(maxsize=64)
+def _joined(layout, names):
+    """Where arrays lie among all numbers, their names and shapes; names of those that do not."""
+    beside = [name for name in names if name not in layout.defined and name not in layout.moving]
+    inside = [name for name in names if name not in beside]
+    places = [places_in(layout, name) for name in inside]
+    return np.concatenate([each.ravel() for each in places]), _shapes(inside, places), beside
+
+
 def places_in(layout, name):
     """Where the members of a family lie among all numbers, in the shape of the family."""
     place, shape, order = where(layout, name)

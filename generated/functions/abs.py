@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2d1d97a62492b303, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 5282722f11c7c218, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "2d1d97a62492b3035a41c9b2ac329df26aa82ddd5249c1f01bb04628682191d5"
+SIGNATURE = "5282722f11c7c218c736d6bb2fbbcf18b40053188ecc131332f8e01c01cca528"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b2aa6a76d28d6e38, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 80cf17b717b1b810, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "b2aa6a76d28d6e388ace60e1a9f00343f0b0159bea81df9109ea03d8ce2f7417"
+SIGNATURE = "80cf17b717b1b81018b3e73262fb7acd0effc82ac9aa1cc2bc4ffe5ca1dd545a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

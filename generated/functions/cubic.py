@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 04c0064547806a08, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 035f2a95abde4efe, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "04c0064547806a08ba06ec9c10b3cb645e21f733debe5f2dc8280300b8bb067b"
+SIGNATURE = "035f2a95abde4efeea39315bf43a3798fe3b567621113054249082310ae13c9c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

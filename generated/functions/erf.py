@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a76bf44eb84542ef, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 980a0892c8dd2acb, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "a76bf44eb84542eff2af8119ee5ea3e39f598d656487f86cc132c6eba6eff68f"
+SIGNATURE = "980a0892c8dd2acb96394fd64619a139244a45d72372e8595dd00094d2c1a991"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ed773fe5e99cc632, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 6085be9c00ffe110, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "ed773fe5e99cc6320e61587eb67f48220dc3f95238b6da4409a94c04d1ce3369"
+SIGNATURE = "6085be9c00ffe1105c609727b7ad0567584474114abf57ba03e873d19ea6082b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

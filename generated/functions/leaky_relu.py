@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 14fa3979c3320f54, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature da7435a4b10a07f0, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "14fa3979c3320f54c8f784288550d44afe1ffb34b2ac8d481ceabcff0ab70123"
+SIGNATURE = "da7435a4b10a07f02e43f7cf264f4a726c53e66330a7be5045f4ce489bcefcb9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9ab8bcfdbb5698da, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature a3ed5c146a82d203, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "9ab8bcfdbb5698da610c057fecb4735053a7826e444886872de45fa2d0db278f"
+SIGNATURE = "a3ed5c146a82d20382129309b0f7c47214fa80ed09c2299c8f3cae11cfb9b102"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3b751a461b672347, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9f1f0f1169966f92, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "3b751a461b672347d21e6ddbceeec71875e58752f9ade6fcce393547cda63438"
+SIGNATURE = "9f1f0f1169966f925c39f7c8fdb6b3a7aaf6e173e91ec750d533d96320c6c59f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c913344d10a58815, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 725837c931139c66, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "c913344d10a58815bddb9efc2422e44490bed2eaf9c40d08a4c600e44d37ad3c"
+SIGNATURE = "725837c931139c669b240ba3c1da67eec02fa960056cad1a63f562ef8d9a5073"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f6768e460cb073b5, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature c3ae13afc4c4f07a, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f6768e460cb073b533fce95b9b673c54d52d1f535a2deea6e1aba2abefba4071"
+SIGNATURE = "c3ae13afc4c4f07a99c2772fba6db3db52050b27cd9ae275400b2dfc9637c5b0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9e89e83343d3fc19, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature d10282faf1e3bf26, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "9e89e83343d3fc191efbd7333bbaef306ce1a5ea11e1c58cc46d85be8f67d61f"
+SIGNATURE = "d10282faf1e3bf26809fcc117e995545e32713e3715adb5c498340ab89fd8628"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

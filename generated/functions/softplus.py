@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e58dcc1e5dbb8a53, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 02c7b7767065fdef, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e58dcc1e5dbb8a53fbe6b3d5e30f67ec3ee2cba60343473215a92a099aa4bb1a"
+SIGNATURE = "02c7b7767065fdef3b9dd320f8caa26b00bf844a384d8860ae3beed2808a256b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

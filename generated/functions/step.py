@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9cf44eedac6c1c28, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature ef2990f48e89cbf8, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "9cf44eedac6c1c280235c60e31574e8b17820cedfa4838dc1c6e25528b33a896"
+SIGNATURE = "ef2990f48e89cbf84d791f9d9dfe2cf8257f5d4dacaccf6a0fbe499d1baf9330"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 84dd7f323d1621f3, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9f49c574c8ea1839, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "84dd7f323d1621f3af23c546e3d3040729e2ebf2c665311ce3bfe1434ff7d2d3"
+SIGNATURE = "9f49c574c8ea183933720b545c5ca7098f8c71954f428b56fb02c96327ea2a26"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

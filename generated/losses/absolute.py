@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature a86fcc89a598fc67, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9866c5dbd5aa321a, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "a86fcc89a598fc675d2884797018858219d6eb057443ec8fa364e0ea031ddb1a"
+SIGNATURE = "9866c5dbd5aa321a71f6a66f30f5e74030446c16d0d3a6a9ad4194c68de0748f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature a18aa1308d78cd59, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 49745cd8483d7673, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "a18aa1308d78cd59487c4513a4ebe384ed0fb763adf1d82367734212c7b0a2b8"
+SIGNATURE = "49745cd8483d7673bc0c8bc98c3637bdd0686079fba4cdb1b4485f7c88c115bb"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 246b22c77175e2dc, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 0cf2b80390420876, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "246b22c77175e2dc41c656bfed916ad8de841ec6f68901f402d2bad6cee81751"
+SIGNATURE = "0cf2b8039042087643ec1ca8073e5db45cd2655a4a11a21b8fb663ccee19c336"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

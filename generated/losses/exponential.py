@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d86829b7f57b56cd, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 6d89b34a438f47a4, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "d86829b7f57b56cd72f6dd06a5598942d190e0e1d0acb02cebcf969110a5f2f8"
+SIGNATURE = "6d89b34a438f47a43a970f4631d0246358b35d75e094ae08b3be720da03af783"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

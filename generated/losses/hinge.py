@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature a68019678d7b582d, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature ff022046b9ef9805, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "a68019678d7b582d29f2a362fad38ed299186a40ef267708a2a56fc81c8f6620"
+SIGNATURE = "ff022046b9ef98059eb8262bb87e562715b60c7be82879092f2a5b462143f090"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

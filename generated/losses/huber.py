@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 3a2d76e2e4810238, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 8255b4cb8146dbf5, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "3a2d76e2e48102382b69cc8d45611913d70b39f530ca2a656c75e25e521e2028"
+SIGNATURE = "8255b4cb8146dbf5ff7be8760f548796f7487ea4ae83cec8106f0dd84910c5f4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 724293a86cd58636, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 7268afd41f889fa4, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "724293a86cd586366a75a1a8d369dbafefe868c304317c5a687905bf4e2d9036"
+SIGNATURE = "7268afd41f889fa4aa76467bd58c19b7c8580d732c75d20abd7de0ccccb1c309"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 9dac2c24f85ebe9f, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature bd6e3643b53984f8, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "9dac2c24f85ebe9f80a9a081174e60625423f1fe0391574eabf4e95695691f20"
+SIGNATURE = "bd6e3643b53984f857d6f306e70474f9f35dbf14e50c3da4eb0480892c854029"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

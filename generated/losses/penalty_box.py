@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 395af39d1ed461f3, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 4200f9f94f071b34, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "395af39d1ed461f37b43563978e3447c3b658289dd4355e35d658b5f652f8d74"
+SIGNATURE = "4200f9f94f071b34be3f7fbadd130b06b29c9b18cf04ec68cd7ef47976c2be1d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

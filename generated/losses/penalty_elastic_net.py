@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 1cf5ae4673653a77, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 7eba99ffb87e69da, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "1cf5ae4673653a77b9a3b1e5644e1faab327bc1bc863fbfb9efa3ae45375d518"
+SIGNATURE = "7eba99ffb87e69dae96f8e035d7c90fae33860d235b1eadeb3e0bc80c9fdfed5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

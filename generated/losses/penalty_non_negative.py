@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0441c00a48dab8c5, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature e30d05dbdc06d534, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "0441c00a48dab8c5751d837ee14be4aac9bd049257c153cb100f6240e32e7084"
+SIGNATURE = "e30d05dbdc06d53437582ee9dcdd20ed878176451a5abce7f273dd409eba6fe3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

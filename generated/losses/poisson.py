@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature bc239fa72383aa74, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature cf167779c5dbb04f, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "bc239fa72383aa74bdcf667b010d7f21796f1967d33af34be70f0761bd373e9b"
+SIGNATURE = "cf167779c5dbb04fc493937270318577c3a71fb05ceccb65244f692bbb579c02"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

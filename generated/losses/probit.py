@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 90df022e71e56407, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 411329a7efe8286f, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "90df022e71e5640778ef69acf278569e22bb4483442488747053aae7bbc90f02"
+SIGNATURE = "411329a7efe8286f58f6c8b453bdfb97c7885b79dab36e25d36b447c1da3632b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 254860c5cb0086c2, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 6b490f8a1cdb243d, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "254860c5cb0086c2f373088b62fe0e5b2312ac5c7d94b035e6ec0e7f6dec2a50"
+SIGNATURE = "6b490f8a1cdb243d81ad4cc9855b8c2d0dadfa76d766e8d211f24b9a1cbc01bc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

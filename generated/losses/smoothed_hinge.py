@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 855bfee8fc7c6924, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 3da5496610584ba4, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "855bfee8fc7c692406ef88843441a3ad511b0b0c3c0b82d09fda852a454c5274"
+SIGNATURE = "3da5496610584ba49baeb7c5e2595ac248a48b25972694fd4396323b6c0850f2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

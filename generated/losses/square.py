@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 696d3b249656e9cb, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 1aa83156ff437b82, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "696d3b249656e9cb3b3ccf0637eb565f0f83cf7c89c25857fef490baae86b6a8"
+SIGNATURE = "1aa83156ff437b8230eba788589040b1e57e96165da0b0540cf1d2a2023d95aa"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -5,20 +5,22 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 9a338ce76f779e64, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9ae7f4b04ce86628, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 import ast
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import prod
 
 import numpy as np
 
-from generated.runtime.array_steps import PRODUCT, RECIPROCAL, SUM, Equation, Step, planned
+from generated.runtime.array_steps import PRODUCT, RECIPROCAL, SUM, Equation, Plan, Step
+from generated.runtime.contraction_layout import give_back
 from generated.runtime.equation_text import FEATURES, NODE, PARAMETERS, lines_of
+from generated.runtime.evaluation import joined
 
 
 class ArrayCertificate:
@@ -32,19 +34,35 @@ class ArrayCertificate:
         """The steps that evaluate the equations."""
         return Steps(self.equations, self.features)
 
+    @cached_property
+    def families(self):
+        """Names of what a state is asked for."""
+        given = {*PARAMETERS, "fraction", "delta", *self.columns, *self.features}
+        return tuple(name for name in self.steps.names if name not in given)
+
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
-        blocks, first = len(fraction), len(self.columns)
-        columns = dict(zip(self.columns, node, strict=False))
-        features = {name: node[first + i * blocks :][:blocks] for i, name in enumerate(self.features)}
-        given = {**dict(zip(PARAMETERS, parameters, strict=True)), **columns, **features}
-        given |= {"fraction": fraction, "delta": np.eye(blocks)}
-        arrays = [np.asarray(given[name] if name in given else state[name]) for name in self.steps.names]
-        plan = planned(self.steps, tuple([values.shape for values in arrays]))
-        both = plan.numbers(arrays)
+        values, shapes = joined(state, self.families)
+        plan = planned(self, len(fraction), node.shape[1], shapes)
+        both = plan.numbers(np.concatenate((parameters, fraction, plan.identity, node[: plan.columns].ravel(), values)))
         for name in self.odd:  # where no output feels the loss, rounding may be all that E g^2 is
-            both[1, plan.places[name]] = np.maximum(np.sqrt(np.abs(state["avg_gg"])), np.abs(state[name]))
-        return plan.worst(both)
+            square, own = (both[1, plan.places[each]] for each in ("avg_gg", name))
+            np.maximum(np.sqrt(square), own, out=own)
+        worst = plan.worst(both)
+        give_back(both)
+        return worst
+
+
+@lru_cache(maxsize=64)
+def planned(certificate, blocks, nodes, shapes):
+    """The plan of a certificate for numbers of blocks and nodes; of what a state is asked for names and shapes."""
+    given = {**dict.fromkeys(PARAMETERS, ()), "fraction": (blocks,), "delta": (blocks, blocks)}
+    given |= dict.fromkeys(certificate.columns, (nodes,))
+    given |= dict.fromkeys(certificate.features, (blocks, nodes))
+    given |= dict(shapes)
+    plan = Plan(certificate.steps.steps, given)
+    plan.identity, plan.columns = np.eye(blocks).ravel(), len(certificate.columns) + blocks * len(certificate.features)
+    return plan
 
 
 class Steps:
@@ -163,4 +181,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "9a338ce76f779e64d5192e1401513d99153495602eadb76fe598b238f42cc0ec"
+SIGNATURE = "9ae7f4b04ce8662852393f05351381ec6da25c8daef30e5f6ecbe09be43380b1"

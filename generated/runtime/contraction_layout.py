@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 9a338ce76f779e64, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9ae7f4b04ce86628, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -45,12 +45,7 @@ class Layout:
 
     def numbers(self, kind=float):
         """All numbers, constants in place, what is given or moves zero; memory is taken where others are written."""
-        value = _taken(self.size, np.dtype(kind))
-        if value is None:
-            value = np.zeros(self.size, kind)
-        else:
-            for place in self.zero:
-                value[place] = 0.0
+        value = taken((self.size,), kind, self.zero)
         value[self.constants[0]] = self.constants[1]
         return value
 
@@ -94,12 +89,15 @@ def give_back(value):
         del _SPARE.arrays[:-_SPARES]
 
 
-def _taken(size, kind):
-    """Memory that was given back, for as many numbers of a kind; None where there is none."""
-    for place, value in enumerate(_SPARE.arrays):
-        if value.size == size and value.dtype == kind:
-            return _SPARE.arrays.pop(place)
-    return None
+def taken(shape, kind=float, zero=()):
+    """Memory for as many numbers of a kind, zero in some places: that of an array that was given back, or fresh."""
+    for number, value in enumerate(_SPARE.arrays):
+        if value.shape == shape and value.dtype == kind:
+            del _SPARE.arrays[number]
+            for place in zero:
+                value[place] = 0.0
+            return value
+    return np.zeros(shape, kind)
 
 
 @dataclass(frozen=True)
@@ -214,4 +212,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "9a338ce76f779e64d5192e1401513d99153495602eadb76fe598b238f42cc0ec"
+SIGNATURE = "9ae7f4b04ce8662852393f05351381ec6da25c8daef30e5f6ecbe09be43380b1"

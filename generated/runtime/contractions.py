@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature 9a338ce76f779e64, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9ae7f4b04ce86628, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "9a338ce76f779e64d5192e1401513d99153495602eadb76fe598b238f42cc0ec"
+SIGNATURE = "9ae7f4b04ce8662852393f05351381ec6da25c8daef30e5f6ecbe09be43380b1"

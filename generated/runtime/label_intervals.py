@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 9a338ce76f779e64, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9ae7f4b04ce86628, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -189,4 +189,4 @@ def _fill_averages(law, rule, labels, fields, scratch, rows, out):
             )
             add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "9a338ce76f779e64d5192e1401513d99153495602eadb76fe598b238f42cc0ec"
+SIGNATURE = "9ae7f4b04ce8662852393f05351381ec6da25c8daef30e5f6ecbe09be43380b1"

@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 9a338ce76f779e64, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9ae7f4b04ce86628, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -111,4 +111,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "9a338ce76f779e64d5192e1401513d99153495602eadb76fe598b238f42cc0ec"
+SIGNATURE = "9ae7f4b04ce8662852393f05351381ec6da25c8daef30e5f6ecbe09be43380b1"

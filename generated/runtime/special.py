@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature 9a338ce76f779e64, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9ae7f4b04ce86628, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -82,4 +82,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "9a338ce76f779e64d5192e1401513d99153495602eadb76fe598b238f42cc0ec"
+SIGNATURE = "9ae7f4b04ce8662852393f05351381ec6da25c8daef30e5f6ecbe09be43380b1"

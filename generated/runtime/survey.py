@@ -1,7 +1,7 @@
 """What coefficients at the nodes of panels in kappa say of the panels: are they narrow enough, and go far enough.
 
 Written by hand, in codegen/runtime/survey.py.
-Generated; do not edit. Signature 9a338ce76f779e64, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 9ae7f4b04ce86628, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -61,4 +61,4 @@ def survey(edges, rows, ends, place, last, resolved, floor, bad):
                         bad[p] = True
     return far / peak
 
-SIGNATURE = "9a338ce76f779e64d5192e1401513d99153495602eadb76fe598b238f42cc0ec"
+SIGNATURE = "9ae7f4b04ce8662852393f05351381ec6da25c8daef30e5f6ecbe09be43380b1"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 9d89b543c12525e6.
+Generated; do not edit. Signature f0a910f415c3664e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9d89b543c12525e6612e0ad7860b27f7e22f5384c462bd13b496b0b9708d1197"
+SIGNATURE = "f0a910f415c3664ea811a99de1b0ca09831a31fb9ecc66a9f0eee9aebc589c3a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

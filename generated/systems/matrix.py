@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 0100603db81c3737.
+Generated; do not edit. Signature c8513d870b8fd70d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0100603db81c37372d000fbb15eb6d4bac00983d54846ad855bab81ea993e17d"
+SIGNATURE = "c8513d870b8fd70dd24b21e45ca3a604be1d0cf783fed5ba9bfd996543af1aaa"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 9e544fbd1dbb3845, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 4936033878cc4298, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "9e544fbd1dbb384521140b4269862f64f5209c1708e67c0bb74c99cfb967e615"
+SIGNATURE = "4936033878cc4298673a3e13f4a68f1e0421af97f80547366e9728ca94528713"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b878f750c7e11a82, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 2678ee17449acc22, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b878f750c7e11a825fe176f474e262032d96d6a3df47a371576ad557de1ff34e"
+SIGNATURE = "2678ee17449acc22a2f1bfb9036a9bf9576919820fbe61949096d16a70d530ce"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 21c7bea323f42ede, runtime 80ca4ef63621c4aa.
+Generated; do not edit. Signature 1d8a2115ade2d357, runtime e771343fd9e106ec.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "21c7bea323f42ededf4c5a441967104a395384e620bac0da71668a4fb86c7633"
+SIGNATURE = "1d8a2115ade2d35707be9b5a60047359c42248d2eeb460efb61c09b960a7eb2b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

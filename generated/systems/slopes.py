@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3ae1feb95168f310.
+Generated; do not edit. Signature 5d57cc819e80a42c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3ae1feb95168f3107851d875e055e7905c8aa2eb2f5b41fb1335e89d45ed0666"
+SIGNATURE = "5d57cc819e80a42cc049ceb4089c2818cf60b6229635459aa9047702cb110909"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 5a8c6564f402cafd.
+in X). Generated; do not edit. Signature 19e2ca4c2093b702.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "5a8c6564f402cafd940a7a2213b18b33dcb2fc6cac6ee5e8b18ae8da4ee3f273"
+SIGNATURE = "19e2ca4c2093b7024bf9d05a7061486e49d7b136714f64c1fb060fd70f910233"
 
 
 # rows of node, then those of the blocks

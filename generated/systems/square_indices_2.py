@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a9c9841901f55f47.
+in X). Generated; do not edit. Signature f99317296c65e841.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "a9c9841901f55f47d7d096ad18dc1b3eed20e760ba63af5bd7d8f907e4c77433"
+SIGNATURE = "f99317296c65e841e5bf3ecd5fdf485ca51877e9897de0e10bca3669cad64a4b"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

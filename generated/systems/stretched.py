@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c7471bc56c393a04.
+Generated; do not edit. Signature 7e987aafcfa7a4bf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c7471bc56c393a0404bfd7b2e7bf4cc283be02d0b85de28b7aa83ab588ef6c5e"
+SIGNATURE = "7e987aafcfa7a4bfea985b5a8b60f6dcbff5b0b7f6a0172ecd06e948649c8f42"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature befefd243ec14ba0.
+Generated; do not edit. Signature 9f4ec7c3e249b85b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "befefd243ec14ba07bbff053e5c245a33a49c49ea4c0c551f69514c7b18995cc"
+SIGNATURE = "9f4ec7c3e249b85bb27877e26e777b104fb4242e5045df53a0459aa0f97d6c7a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

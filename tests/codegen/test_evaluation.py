@@ -9,7 +9,7 @@ import pytest
 
 from generated.runtime import array_steps, contraction_layout
 from generated.runtime.array_certificate import ArrayCertificate
-from generated.runtime.array_steps import LARGE, PRODUCT
+from generated.runtime.array_steps import LARGE, PRODUCT, Plan, Step
 from generated.runtime.equation_text import Contractions
 from generated.runtime.evaluation import Numbers, Stage
 from generated.runtime.tangents import TangentEquations, Text
@@ -137,6 +137,7 @@ def test_the_certificate_sees_every_family() -> None:
     left, bound = by_hand(node, state)["residual_v"], np.abs(state["v"]).max()
     found = check(node, np.ones(BLOCKS), PARAMETERS, known)
     assert 0.0 < found <= np.abs(left).max() / min(bound, 1e-3)
+    assert check(node, np.ones(BLOCKS), PARAMETERS, evaluated(float, node, state)) == pytest.approx(found, rel=1e-12)
     solved = ArrayCertificate(EQUATIONS[: EQUATIONS.rindex("v[i] =")], COLUMNS, features=FEATURES).check
     assert solved(node, np.ones(BLOCKS), PARAMETERS, known) < 1e-14
     for name in ("G", "F", "u"):
@@ -165,6 +166,22 @@ def test_indices_may_have_any_names() -> None:
     for name in ("u", "w", "x"):
         wrong = {**known, name: known[name] + 1e-6}
         assert certificate.check(node, np.ones(k), PARAMETERS, wrong) > 1e-8, name
+
+
+@pytest.mark.parametrize("text", ["ab,ab->", "ab,b->a", "ab,b->ab", "a,ab->ab", "ab,ab->ab", "ab,ba->ab", "ab,cb->ac"])
+@pytest.mark.parametrize("length", [1, 7])
+def test_products_of_two_arrays(text: str, length: int) -> None:
+    """Values, and bounds: the same of absolute values; wherever the last loop goes along memory or stands still."""
+    draw, sizes = np.random.default_rng(7), {"a": 3, "b": length, "c": 4}
+    names, kept = text.split("->")[0].split(","), text.split("->")[1]
+    arrays = [draw.normal(size=[sizes[axis] for axis in own]) for own in names]
+    axes = tuple(tuple(map("abc".index, own)) for own in names)
+    step = Step(PRODUCT, "result", ("left", "right"), axes, tuple(map("abc".index, kept)), ())
+    plan = Plan([step], dict(zip(("left", "right"), (each.shape for each in arrays), strict=True)))
+    both = plan.numbers(np.concatenate([each.ravel() for each in arrays]))
+    assert plan.worst(both) == 0.0
+    for found, given in zip(both, (arrays, [np.abs(each) for each in arrays]), strict=True):
+        assert np.allclose(found[plan.places["result"]], np.einsum(text, *given).ravel(), rtol=1e-13)
 
 
 def test_bounds_of_the_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
