@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature e9adc08ed0ec14ce, runtime e771343fd9e106ec.
+Generated; do not edit. Signature e6d2bacf3edf86e5, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e9adc08ed0ec14ce42520c598d2c15e400e9b7e21f1ecce6d095e9f7cfd39385"
+SIGNATURE = "e6d2bacf3edf86e531176594120befffed3197ec6cbefeb8cff79dc5481382c9"
 
 
 def overlap(lower, information, alpha):

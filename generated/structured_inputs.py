@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 2c765bea5abf38a0, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 67a8aca777ed4c1b, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2c765bea5abf38a0c0e45115874db28c7c7f0f659ef34ba1d89e3002ac1bfb4a"
+SIGNATURE = "67a8aca777ed4c1b5e156e7a58112ecfca59494ebe3e9d80a9c14b138ed7e340"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 123bd185361f45d6, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 8dea1cb39212efe9, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "123bd185361f45d644c6ed7503d10632e595158d73ab66b8e32216ab58c0cb1e"
+SIGNATURE = "8dea1cb39212efe97b1b08ed2911beb09c520dbc5bf2f18cd0f5ff3a56e1ac3b"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -14,6 +14,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from codegen.runtime.kept_code import CodeFile, keep
+from codegen.runtime.linked import LinkedCompiler
 from codegen.runtime.machine_code import Code, Loaded, made
 
 _NUMBERS = types.CPointer(types.float64)
@@ -32,10 +33,11 @@ PIECES = types.void(types.intp, types.float64, _NUMBERS, types.intp, _NUMBERS, _
 EDGE = types.float64(types.intp, types.float64, _NUMBERS)
 
 # wrappers that nobody calls take a tenth of the time to compile
-inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_BORROWING)
-making_inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)  # makes arrays
+_INNER = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
+inner = njit(**_INNER, **_BORROWING)
+making_inner = njit(**_INNER, **_OPTIONS)  # makes arrays
 # what loops are to become vector instructions with: a call would keep them from it
-within = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True, **_BORROWING)
+within = njit(forceinline=True, **_INNER, **_BORROWING)
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -52,8 +54,9 @@ def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile with the options of numba; kept on disk where a folder can be written."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
-        found = njit(**options)(function)
-        keep(found, function)
+        linked = options.get("no_cpython_wrapper", False)
+        found = njit(**options, **({"pipeline_class": LinkedCompiler} if linked else {}))(function)
+        keep(found, function, linked)
         return found
 
     return compile_it

@@ -12,6 +12,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
 from numba.core.sigutils import normalize_signature
 
+from codegen.runtime.linked import LinkedCode
 from codegen.runtime.machine_code import Code, runtime_known
 
 _DIGEST = hashlib.sha256().digest_size
@@ -65,6 +66,12 @@ class _SealedCache(FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
 
 
+class _LinkedCache(_SealedCache):
+    """The same of a function that is only linked into others."""
+
+    _impl_class = LinkedCode
+
+
 class CodeFile:
     """Where machine code of one function of a signature is kept, if a folder can be written."""
 
@@ -96,10 +103,13 @@ class CodeFile:
         return self._cache._index_key(self._signature, cpu_target.target_context.codegen())
 
 
-def keep(compiled: Any, function: Callable[..., Any]) -> None:
-    """Let numba keep the machine code of a function on disk, where a folder can be written."""
+def keep(compiled: Any, function: Callable[..., Any], linked: bool) -> None:
+    """Let numba keep the machine code of a function on disk, where a folder can be written.
+
+    linked: of one that has none of its own, what LLVM reads.
+    """
     try:
-        compiled._cache = _SealedCache(function)
+        compiled._cache = (_LinkedCache if linked else _SealedCache)(function)
     except RuntimeError as error:
         _only_without_folder(error)
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5282722f11c7c218, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 6404a29dd3b89d70, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "5282722f11c7c218c736d6bb2fbbcf18b40053188ecc131332f8e01c01cca528"
+SIGNATURE = "6404a29dd3b89d7084a5432523d0cacb6380ae986d9ae0515cf804fc3229d897"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 980a0892c8dd2acb, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 2d7ff1d6c13199be, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "980a0892c8dd2acb96394fd64619a139244a45d72372e8595dd00094d2c1a991"
+SIGNATURE = "2d7ff1d6c13199be1a94ca6e051d37b4546f54a631f3170aa51f809e999cce4c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

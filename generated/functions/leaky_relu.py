@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature da7435a4b10a07f0, runtime e771343fd9e106ec.
+Generated; do not edit. Signature c1e01204950dc009, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "da7435a4b10a07f02e43f7cf264f4a726c53e66330a7be5045f4ce489bcefcb9"
+SIGNATURE = "c1e01204950dc0093300a6b7ee44fafe56bd9ac755b1e8c9fb4f4c5fa82cce61"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5a927994983edfcf, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 965905837e80930f, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "5a927994983edfcf14ad1c974b3516cc4408b4e568a3ee7d23dc0d5d50d4a4c9"
+SIGNATURE = "965905837e80930f4a40c943cb55c2c705b9c4423a7828ddc07c0eea9dcb2bd9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a3ed5c146a82d203, runtime e771343fd9e106ec.
+Generated; do not edit. Signature f1ab30959483f827, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "a3ed5c146a82d20382129309b0f7c47214fa80ed09c2299c8f3cae11cfb9b102"
+SIGNATURE = "f1ab30959483f827654c0d37c43182a92368cd0f10e0bda8386844f570440463"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

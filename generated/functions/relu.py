@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9f1f0f1169966f92, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 23abf0a26129de72, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "9f1f0f1169966f925c39f7c8fdb6b3a7aaf6e173e91ec750d533d96320c6c59f"
+SIGNATURE = "23abf0a26129de7200299ff805185338ce1510161d0170741f10012edbabe795"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

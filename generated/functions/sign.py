@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 725837c931139c66, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 00de25def57691b5, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "725837c931139c669b240ba3c1da67eec02fa960056cad1a63f562ef8d9a5073"
+SIGNATURE = "00de25def57691b5aef5f0c6839fc3ea9564eeac12f07259598810f105881bcf"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c3ae13afc4c4f07a, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 5856784a226e5cc7, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "c3ae13afc4c4f07a99c2772fba6db3db52050b27cd9ae275400b2dfc9637c5b0"
+SIGNATURE = "5856784a226e5cc7d7e000e1fa1e292326ff3402b591b77d9d6d2707d5fb972e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

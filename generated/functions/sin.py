@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d10282faf1e3bf26, runtime e771343fd9e106ec.
+Generated; do not edit. Signature aed81e228635774a, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "d10282faf1e3bf26809fcc117e995545e32713e3715adb5c498340ab89fd8628"
+SIGNATURE = "aed81e228635774a8de470a1dfa1084a1d6cb9c97191f300e6cc8e4d07efd883"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 02c7b7767065fdef, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 7c2dd9b46ee3661f, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "02c7b7767065fdef3b9dd320f8caa26b00bf844a384d8860ae3beed2808a256b"
+SIGNATURE = "7c2dd9b46ee3661f060f2d9d9dfaa0fd43d40df2f811cb5f6576fdbb07e227f6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ef2990f48e89cbf8, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 1b2935eb61ffa8c3, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "ef2990f48e89cbf84d791f9d9dfe2cf8257f5d4dacaccf6a0fbe499d1baf9330"
+SIGNATURE = "1b2935eb61ffa8c3ee90d0f543a63cee95a2c13fbf3a32260c60ee5698243987"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

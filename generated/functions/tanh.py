@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9f49c574c8ea1839, runtime e771343fd9e106ec.
+Generated; do not edit. Signature ba7c1751e71384bc, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "9f49c574c8ea183933720b545c5ca7098f8c71954f428b56fb02c96327ea2a26"
+SIGNATURE = "ba7c1751e71384bc3e9a4b79601ae0dcee4601bd1e9fbd874e6263545f8cd1de"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9866c5dbd5aa321a, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 1277e43cddd14791, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9866c5dbd5aa321a71f6a66f30f5e74030446c16d0d3a6a9ad4194c68de0748f"
+SIGNATURE = "1277e43cddd14791d2136df2b7382f7b79e19e6d8c139654bbfb8573991d59f5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 49745cd8483d7673, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 693a8b16b9064eb9, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "49745cd8483d7673bc0c8bc98c3637bdd0686079fba4cdb1b4485f7c88c115bb"
+SIGNATURE = "693a8b16b9064eb99c048d1e44b114030a62019f234413a565b9f9cd9cce1a8c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 0cf2b80390420876, runtime e771343fd9e106ec.
+Generated; do not edit. Signature a4c73e7def712c96, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "0cf2b8039042087643ec1ca8073e5db45cd2655a4a11a21b8fb663ccee19c336"
+SIGNATURE = "a4c73e7def712c9617ed8fbbd7f9c320e66396abfd740774cb8d00cbdd609e01"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

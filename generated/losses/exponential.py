@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 6d89b34a438f47a4, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 1eac4d2e5ebf1a28, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "6d89b34a438f47a43a970f4631d0246358b35d75e094ae08b3be720da03af783"
+SIGNATURE = "1eac4d2e5ebf1a28b01b390da456ea095b659c3edc18dcb463157cf0863aea56"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

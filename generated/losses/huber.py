@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 8255b4cb8146dbf5, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 5882d1ac40c92cd0, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "8255b4cb8146dbf5ff7be8760f548796f7487ea4ae83cec8106f0dd84910c5f4"
+SIGNATURE = "5882d1ac40c92cd0ca35ea6d26583905b01d79cc1e55de17e16a2a6e62acc995"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

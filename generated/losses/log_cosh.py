@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7268afd41f889fa4, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 4297560cccb00443, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "7268afd41f889fa4aa76467bd58c19b7c8580d732c75d20abd7de0ccccb1c309"
+SIGNATURE = "4297560cccb00443f724c36da46e9390c87d8d7527c9182042b445f4938bf4c6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature bd6e3643b53984f8, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 738d35737b5365a9, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "bd6e3643b53984f857d6f306e70474f9f35dbf14e50c3da4eb0480892c854029"
+SIGNATURE = "738d35737b5365a97fabd05e3904fa4837880ca5c38fc2a388ddef5136474414"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 4200f9f94f071b34, runtime e771343fd9e106ec.
+Generated; do not edit. Signature c8af48dd8f9c376f, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "4200f9f94f071b34be3f7fbadd130b06b29c9b18cf04ec68cd7ef47976c2be1d"
+SIGNATURE = "c8af48dd8f9c376f7fc0a9328a8571ca95009ee54e3ee226351cb1ccdeb7c055"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

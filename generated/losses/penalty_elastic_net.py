@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 7eba99ffb87e69da, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 460e5450bf204764, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "7eba99ffb87e69dae96f8e035d7c90fae33860d235b1eadeb3e0bc80c9fdfed5"
+SIGNATURE = "460e5450bf20476457ea2654406b4354b1de3a331cc23747772b19216065623c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

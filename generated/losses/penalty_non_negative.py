@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e30d05dbdc06d534, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 86e88cf93e72a304, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "e30d05dbdc06d53437582ee9dcdd20ed878176451a5abce7f273dd409eba6fe3"
+SIGNATURE = "86e88cf93e72a304ed133dfe76cac00d5a5dd1c773ffa43878e5b39367588c20"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

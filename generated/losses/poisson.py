@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature cf167779c5dbb04f, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 2c1f3151625c319f, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "cf167779c5dbb04fc493937270318577c3a71fb05ceccb65244f692bbb579c02"
+SIGNATURE = "2c1f3151625c319f4e72fd6330e71b070f7bbbb59c4ce42eab176ee06ad3560d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

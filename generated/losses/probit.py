@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 411329a7efe8286f, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 77e71cd7f38f514a, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "411329a7efe8286f58f6c8b453bdfb97c7885b79dab36e25d36b447c1da3632b"
+SIGNATURE = "77e71cd7f38f514a14436179ad5df4548aa1a8d374d5260bd1668d46a38d3e8f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 6b490f8a1cdb243d, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 9491d4e6dd0d67c6, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "6b490f8a1cdb243d81ad4cc9855b8c2d0dadfa76d766e8d211f24b9a1cbc01bc"
+SIGNATURE = "9491d4e6dd0d67c6aa29fe8c4621beeaa52365df2fb0dcfdfab622679e8c9a67"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

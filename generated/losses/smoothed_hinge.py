@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 3da5496610584ba4, runtime e771343fd9e106ec.
+Generated; do not edit. Signature b5d91dccb38dd45c, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "3da5496610584ba49baeb7c5e2595ac248a48b25972694fd4396323b6c0850f2"
+SIGNATURE = "b5d91dccb38dd45c956360eb34c4b10031ee3c05ae2f872f4189ea3fa5161080"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 3bf42f60efe32c7d, runtime e771343fd9e106ec.
+Generated; do not edit. Signature f9d5443c8a2b797c, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "3bf42f60efe32c7db6520700b43d7cd4ab93310aba88f7e559e39381ff426cc5"
+SIGNATURE = "f9d5443c8a2b797cbad78e6c2b85226e39c7c8b2b5fd21c5b3857d0746e80bbc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 9ae7f4b04ce86628, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -20,6 +20,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 
 from generated.runtime.kept_code import CodeFile, keep
+from generated.runtime.linked import LinkedCompiler
 from generated.runtime.machine_code import Code, Loaded, made
 
 _NUMBERS = types.CPointer(types.float64)
@@ -38,10 +39,11 @@ PIECES = types.void(types.intp, types.float64, _NUMBERS, types.intp, _NUMBERS, _
 EDGE = types.float64(types.intp, types.float64, _NUMBERS)
 
 # wrappers that nobody calls take a tenth of the time to compile
-inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_BORROWING)
-making_inner = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, **_OPTIONS)  # makes arrays
+_INNER = {"no_cfunc_wrapper": True, "no_cpython_wrapper": True, "pipeline_class": LinkedCompiler}
+inner = njit(**_INNER, **_BORROWING)
+making_inner = njit(**_INNER, **_OPTIONS)  # makes arrays
 # what loops are to become vector instructions with: a call would keep them from it
-within = njit(no_cfunc_wrapper=True, no_cpython_wrapper=True, forceinline=True, **_BORROWING)
+within = njit(forceinline=True, **_INNER, **_BORROWING)
 
 
 def entry(function: Callable[..., Any]) -> Any:
@@ -58,8 +60,9 @@ def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile with the options of numba; kept on disk where a folder can be written."""
 
     def compile_it(function: Callable[..., Any]) -> Any:
-        found = njit(**options)(function)
-        keep(found, function)
+        linked = options.get("no_cpython_wrapper", False)
+        found = njit(**options, **({"pipeline_class": LinkedCompiler} if linked else {}))(function)
+        keep(found, function, linked)
         return found
 
     return compile_it
@@ -313,4 +316,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "9ae7f4b04ce8662852393f05351381ec6da25c8daef30e5f6ecbe09be43380b1"
+SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 9ae7f4b04ce86628, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -19,6 +19,7 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
 from numba.core.sigutils import normalize_signature
 
+from generated.runtime.linked import LinkedCode
 from generated.runtime.machine_code import Code, runtime_known
 
 _DIGEST = hashlib.sha256().digest_size
@@ -72,6 +73,12 @@ class _SealedCache(FunctionCache):  # type: ignore[misc]
             super().save_overload(sig, data)
 
 
+class _LinkedCache(_SealedCache):
+    """The same of a function that is only linked into others."""
+
+    _impl_class = LinkedCode
+
+
 class CodeFile:
     """Where machine code of one function of a signature is kept, if a folder can be written."""
 
@@ -103,10 +110,13 @@ class CodeFile:
         return self._cache._index_key(self._signature, cpu_target.target_context.codegen())
 
 
-def keep(compiled: Any, function: Callable[..., Any]) -> None:
-    """Let numba keep the machine code of a function on disk, where a folder can be written."""
+def keep(compiled: Any, function: Callable[..., Any], linked: bool) -> None:
+    """Let numba keep the machine code of a function on disk, where a folder can be written.
+
+    linked: of one that has none of its own, what LLVM reads.
+    """
     try:
-        compiled._cache = _SealedCache(function)
+        compiled._cache = (_LinkedCache if linked else _SealedCache)(function)
     except RuntimeError as error:
         _only_without_folder(error)
 
@@ -146,4 +156,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "9ae7f4b04ce8662852393f05351381ec6da25c8daef30e5f6ecbe09be43380b1"
+SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature f0a910f415c3664e.
+Generated; do not edit. Signature 9405f878bbeabf98.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f0a910f415c3664ea811a99de1b0ca09831a31fb9ecc66a9f0eee9aebc589c3a"
+SIGNATURE = "9405f878bbeabf98225970084562496bdaca47a4b50382d7982562f76b7ec265"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

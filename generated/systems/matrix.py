@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature c8513d870b8fd70d.
+Generated; do not edit. Signature e0c5e0eda3f8c0bc.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c8513d870b8fd70dd24b21e45ca3a604be1d0cf783fed5ba9bfd996543af1aaa"
+SIGNATURE = "e0c5e0eda3f8c0bc05ad68c8b8b345a0d3d13600d029de8255bc508c1cc66a10"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

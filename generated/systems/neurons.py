@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 516a0eefde27cef4.
+Generated; do not edit. Signature 34f279312f583e1f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "516a0eefde27cef4f66895feb619b21e80b2b8425960112426f19ff0d249a4f7"
+SIGNATURE = "34f279312f583e1fb76ef90642025fa5b1e95d463adadff1345e3d9d8f695412"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

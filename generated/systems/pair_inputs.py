@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4936033878cc4298, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 9ca7daa1fa54a0ad, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4936033878cc4298673a3e13f4a68f1e0421af97f80547366e9728ca94528713"
+SIGNATURE = "9ca7daa1fa54a0ad47709409f0686a22f8c967096187960f145a91a12fb44100"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b11fa7dfb2214d22, runtime e771343fd9e106ec.
+Generated; do not edit. Signature 9addcfb192936867, runtime d3a019d571db4e6d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b11fa7dfb2214d222ed6bbcc2f1f47fc7636e1f660b4e5590f49fb6a3040a5b8"
+SIGNATURE = "9addcfb1929368674eb85753e50f3ef1a223dbac3cdfe65e558318cd54216bf7"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5d57cc819e80a42c.
+Generated; do not edit. Signature dd6fc22d401c95a6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5d57cc819e80a42cc049ceb4089c2818cf60b6229635459aa9047702cb110909"
+SIGNATURE = "dd6fc22d401c95a61ac0fdbe6a0f1bb779c0fb024e883e1827d6921d6fe33fbc"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

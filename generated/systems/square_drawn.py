@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 19e2ca4c2093b702.
+in X). Generated; do not edit. Signature 05781a1abfaa47ad.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDU
     invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "19e2ca4c2093b7024bf9d05a7061486e49d7b136714f64c1fb060fd70f910233"
+SIGNATURE = "05781a1abfaa47adab1b3b016baf65d42fe4b3bc344d13eb112121b5edf24fba"
 
 
 # rows of node, then those of the blocks

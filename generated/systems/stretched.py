@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7e987aafcfa7a4bf.
+Generated; do not edit. Signature 313a46b3e118d271.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7e987aafcfa7a4bfea985b5a8b60f6dcbff5b0b7f6a0172ecd06e948649c8f42"
+SIGNATURE = "313a46b3e118d27173721e8251a1352e50d477beb532ad21d8e8f0c966e29354"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

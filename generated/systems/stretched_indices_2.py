@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 9f4ec7c3e249b85b.
+Generated; do not edit. Signature 7d92bc0e91eb1bae.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9f4ec7c3e249b85bb27877e26e777b104fb4242e5045df53a0459aa0f97d6c7a"
+SIGNATURE = "7d92bc0e91eb1bae2f3fd2fa7aae4f472028a46e813e811ff296c7704e099e7e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

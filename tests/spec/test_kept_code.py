@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -20,3 +21,53 @@ def test_code_that_may_raise_is_loaded_before_anything_is_compiled() -> None:
         assert done.returncode == 0, done.stderr
         density, share = np.exp(-0.045) / np.sqrt(2.0 * np.pi), 0.6179114221889526
         assert float(done.stdout) == pytest.approx(-density / share, rel=1e-14)
+
+
+LINKED = """
+import sys
+import numpy as np
+from generated.runtime.compiling import entry, inner, kept
+from generated.runtime.contractions import INNER
+
+@inner
+def root(x):
+    return np.sqrt(x)
+
+@kept(**INNER)
+def shifted(numbers, place):
+    return root(numbers[place]) + 1.0
+
+@entry
+def total(numbers):
+    result = 0.0
+    for place in range(numbers.shape[0]):
+        result += shifted(numbers, place)
+    return result
+
+@entry
+def product(numbers):
+    result = 1.0
+    for place in range(numbers.shape[0]):
+        result *= shifted(numbers, place)
+    return result
+
+for name in sys.argv[1:]:
+    print(globals()[name](np.array([4.0, 9.0, 16.0])), len(shifted.overloads))
+print(sum(shifted.stats.cache_hits.values()), sum(shifted.stats.cache_misses.values()))
+made = [code.library.get_pointer_to_function(code.fndesc.llvm_func_name) for code in shifted.overloads.values()]
+print(*made)
+"""
+
+
+def test_what_is_only_linked_is_compiled_once_and_kept_for_other_callers(tmp_path: Path) -> None:
+    """A process with a caller; another where that needs it no more and one more caller finds it."""
+    script = tmp_path / "linked.py"
+    script.write_text(LINKED)
+
+    def called(*names: str) -> list[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+        command = [sys.executable, str(script), *names]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    assert called("total") == ["12.0", "1", "0", "1", "0"]  # no machine code that nobody runs
+    assert called("total", "product") == ["12.0", "0", "60.0", "1", "1", "0", "0"]
