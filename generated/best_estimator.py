@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature e6d2bacf3edf86e5, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 35bc795128c57e76, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e6d2bacf3edf86e531176594120befffed3197ec6cbefeb8cff79dc5481382c9"
+SIGNATURE = "35bc795128c57e769f2e263cda15a69d7a18e72ce2bb806561d2d548a2c54cad"
 
 
 def overlap(lower, information, alpha):

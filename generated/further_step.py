@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature c4e892c2f4fb9fd0, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 5e0fdc0ab677b37d, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c4e892c2f4fb9fd071f1e4411712f8a966e4a59f348b3672c738ed7bae9c889a"
+SIGNATURE = "5e0fdc0ab677b37d1a9bf45cb3baae05dd54aa7ccadcbe032bd36a3c64232feb"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

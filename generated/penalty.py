@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature c78f3aade327675d, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 960cb9eb63173a9f, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c78f3aade327675d9718f4deb5d72dcb89eb069d97678b9c072bbf3ca7dc7a2b"
+SIGNATURE = "960cb9eb63173a9fa1dd55e45a7e37dea2ffd5cb2c8dbb1637af47e57e9e5aa8"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature a4c39fbdce384153, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature b628a822feadcc09, runtime fea0185573724550.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "a4c39fbdce38415395ced3d4eccfd6d56c23513e53e61a206393080f363c8cbf"
+SIGNATURE = "b628a822feadcc0925fb41d6ba69909911c7a431863511b1058ce75a3676e62c"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

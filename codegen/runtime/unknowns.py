@@ -15,6 +15,7 @@ from codegen.runtime.compiling import kept
 from codegen.runtime.contractions import INNER, MAKING, short
 
 UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY, ROW, COLUMN = range(9)
+ENOUGH, CLOSE = 4e-16, 1e-8  # changes of unknowns that are rounding, and those whose square is
 
 
 @kept(**INNER)

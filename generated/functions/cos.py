@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ce8e7b3a3cb1de0d, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 619e1c78ac69189b, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "ce8e7b3a3cb1de0d02aef5f132d4a277eaf9855f6f56df3ff72b13c40f7692b1"
+SIGNATURE = "619e1c78ac69189b7e1306531357cce76597f5b1abda81a6e809f0366c4bc2a1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

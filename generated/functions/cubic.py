@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b5c50b0e45547c3c, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 0a969c5bf4b27937, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "b5c50b0e45547c3c93d1c788f7024c055aaeff24bac9fa6f0cdb188c4b361cf3"
+SIGNATURE = "0a969c5bf4b27937ccd86d6bfc2a0205f80554e5469bc4d97495cad68db9df62"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

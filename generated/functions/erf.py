@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2d7ff1d6c13199be, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 496ee3df6eef079d, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "2d7ff1d6c13199be1a94ca6e051d37b4546f54a631f3170aa51f809e999cce4c"
+SIGNATURE = "496ee3df6eef079d4a043962e4249456d591638b1cc1902a73afe87aad859f57"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

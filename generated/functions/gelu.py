@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ba1a251c5c8c09c3, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature b404039da6b0348a, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "ba1a251c5c8c09c302399e49df86ead5f9f5c35a4a2fe6a784154e24560a85a7"
+SIGNATURE = "b404039da6b0348a9eb3882414a25469b8b99eeb9230b15f744904306e1bc41c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

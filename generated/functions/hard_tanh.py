@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a25c5274c6b522cb, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 8532a4078e457b5e, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "a25c5274c6b522cbcf6584e8617ea821fa370132e611734b2df4e47c1b857c55"
+SIGNATURE = "8532a4078e457b5e16b3d0672ddc4eabcfe142587ae3d446098ca11ae352f5b7"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c1e01204950dc009, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 2d4713c1df276777, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "c1e01204950dc0093300a6b7ee44fafe56bd9ac755b1e8c9fb4f4c5fa82cce61"
+SIGNATURE = "2d4713c1df2767779a6641477fb776ee01954afb74e8c9ba623592209602696c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 965905837e80930f, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature b06fa9f2c6fd0fee, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "965905837e80930f4a40c943cb55c2c705b9c4423a7828ddc07c0eea9dcb2bd9"
+SIGNATURE = "b06fa9f2c6fd0fee26ee3f6ed7a6fd0b0edb594273ce6c56beedf4b11fa088c8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

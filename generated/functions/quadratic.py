@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f1ab30959483f827, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 809e595c5fa10b15, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "f1ab30959483f827654c0d37c43182a92368cd0f10e0bda8386844f570440463"
+SIGNATURE = "809e595c5fa10b159d06af97e49eb37e5df1c73ed0657e652b3a2c234125ded8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 00de25def57691b5, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 4420f3341f44f739, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "00de25def57691b5aef5f0c6839fc3ea9564eeac12f07259598810f105881bcf"
+SIGNATURE = "4420f3341f44f7394a5e3869e89d79fc81a190dbdbbaa52337be08bce997bb19"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5856784a226e5cc7, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature ace4efb67a198242, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "5856784a226e5cc7d7e000e1fa1e292326ff3402b591b77d9d6d2707d5fb972e"
+SIGNATURE = "ace4efb67a1982422561fe34bec745b9a42c5b1146b4a32049f6627acf5d747b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

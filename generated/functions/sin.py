@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature aed81e228635774a, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 65f5468de31bb135, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "aed81e228635774a8de470a1dfa1084a1d6cb9c97191f300e6cc8e4d07efd883"
+SIGNATURE = "65f5468de31bb1358639eb4d6790b9fd43b5b40f99262aa2b242f77bd82674c2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

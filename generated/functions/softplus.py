@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7c2dd9b46ee3661f, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 72fe22d9177f4980, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "7c2dd9b46ee3661f060f2d9d9dfaa0fd43d40df2f811cb5f6576fdbb07e227f6"
+SIGNATURE = "72fe22d9177f498098c9f9371ef8f7cb49f63dd221271b1d15561f55e7635cd5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1b2935eb61ffa8c3, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 3e0fb972a48e87cb, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "1b2935eb61ffa8c3ee90d0f543a63cee95a2c13fbf3a32260c60ee5698243987"
+SIGNATURE = "3e0fb972a48e87cbb60ae2d0fb6e48977a00b6826542eb54327fc6bfe34aefbd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

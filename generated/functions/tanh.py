@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ba7c1751e71384bc, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 54009765bbb44051, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "ba7c1751e71384bc3e9a4b79601ae0dcee4601bd1e9fbd874e6263545f8cd1de"
+SIGNATURE = "54009765bbb440517d6e839a65348ba26ec3bc65ef4e09da449afb6354e10bee"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1277e43cddd14791, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature b66f66f74da38227, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1277e43cddd14791d2136df2b7382f7b79e19e6d8c139654bbfb8573991d59f5"
+SIGNATURE = "b66f66f74da382270d387e11c372a68acdbdb0f6bd30402800603ce7c06d6f82"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

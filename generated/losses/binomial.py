@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 693a8b16b9064eb9, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 0ff561221ccec3a8, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "693a8b16b9064eb99c048d1e44b114030a62019f234413a565b9f9cd9cce1a8c"
+SIGNATURE = "0ff561221ccec3a89b350588486dd83145b4a70c59f51867c32ff01632a1bb07"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature a4c73e7def712c96, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 8493a522949b35e2, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "a4c73e7def712c9617ed8fbbd7f9c320e66396abfd740774cb8d00cbdd609e01"
+SIGNATURE = "8493a522949b35e29f9724fe58a3e6c1033f1cac9acfdaf29cc5265eafd28126"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1eac4d2e5ebf1a28, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 4376561fb3372111, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "1eac4d2e5ebf1a28b01b390da456ea095b659c3edc18dcb463157cf0863aea56"
+SIGNATURE = "4376561fb3372111b7f5cda06008cfb8e219df85d3b633a3baf52f00e6163854"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature c6fd49c14061b91e, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 908f037d3f4e2c28, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "c6fd49c14061b91e24f92f68becda853f36bfb5aa75fc8000628f9106c955fa7"
+SIGNATURE = "908f037d3f4e2c28526d665beeb884e969695ae1a0e63587357adf653a7b5ca5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

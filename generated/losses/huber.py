@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 5882d1ac40c92cd0, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature c1ecf567464be3c3, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "5882d1ac40c92cd0ca35ea6d26583905b01d79cc1e55de17e16a2a6e62acc995"
+SIGNATURE = "c1ecf567464be3c36dd12a9e2246545d8b5cd8bc1c91d1a23b9a1f2f3c186b47"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4297560cccb00443, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 16c09341c0e0b64f, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "4297560cccb00443f724c36da46e9390c87d8d7527c9182042b445f4938bf4c6"
+SIGNATURE = "16c09341c0e0b64f522a1057f7c60b121cfde0e5923ef012f3892386250f109f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 738d35737b5365a9, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 49bb541edcd1c94f, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "738d35737b5365a97fabd05e3904fa4837880ca5c38fc2a388ddef5136474414"
+SIGNATURE = "49bb541edcd1c94f438d46b6064c406a9c462c67b9af52e04cefa25de679dfc1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature c8af48dd8f9c376f, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 59298775d745f8ae, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "c8af48dd8f9c376f7fc0a9328a8571ca95009ee54e3ee226351cb1ccdeb7c055"
+SIGNATURE = "59298775d745f8aea661109bc53c26fafb1172411b5d378e314ca8d79f50d5fe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

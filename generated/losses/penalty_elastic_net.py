@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 460e5450bf204764, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 4891f3a3def547fd, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "460e5450bf20476457ea2654406b4354b1de3a331cc23747772b19216065623c"
+SIGNATURE = "4891f3a3def547fdc6be7f56d180d440a45c6bbbbc2280478f9a21c38600361b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

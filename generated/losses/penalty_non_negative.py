@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 86e88cf93e72a304, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 89b5a75d6782fa53, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "86e88cf93e72a304ed133dfe76cac00d5a5dd1c773ffa43878e5b39367588c20"
+SIGNATURE = "89b5a75d6782fa5396490e1f2c8de776493c05ae95fd979e60478ce493cf5821"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

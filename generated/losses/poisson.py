@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 2c1f3151625c319f, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature ae3d886fe79ce5ee, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "2c1f3151625c319f4e72fd6330e71b070f7bbbb59c4ce42eab176ee06ad3560d"
+SIGNATURE = "ae3d886fe79ce5ee3fdd1d221b7442ec7c5bde027ee7dede1c1da81c9299e2f2"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 77e71cd7f38f514a, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 24d4b0c8953468ce, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "77e71cd7f38f514a14436179ad5df4548aa1a8d374d5260bd1668d46a38d3e8f"
+SIGNATURE = "24d4b0c8953468ced3610c787de9a928235fe02286078885546d57a9115d7a55"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 9491d4e6dd0d67c6, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 258230530909b3c6, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "9491d4e6dd0d67c6aa29fe8c4621beeaa52365df2fb0dcfdfab622679e8c9a67"
+SIGNATURE = "258230530909b3c6265d48abd8df7d25092c92069f7b532361e63b4b206edfc5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

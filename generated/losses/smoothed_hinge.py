@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature b5d91dccb38dd45c, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature c1c77259ea28b30d, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "b5d91dccb38dd45c956360eb34c4b10031ee3c05ae2f872f4189ea3fa5161080"
+SIGNATURE = "c1c77259ea28b30dba6b165580a76918c74543260405dadcc6953d15dfeac8b8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

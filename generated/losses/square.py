@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8142b08682d83e33, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 377da2273758379a, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "8142b08682d83e33af929832b58df0be24673472eaa98e4f8d5f418ba94a77aa"
+SIGNATURE = "377da2273758379a70ace849d3678118d93038f6e683479d15717133eccf3a89"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature f9d5443c8a2b797c, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 3102e23bc342d30b, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "f9d5443c8a2b797cbad78e6c2b85226e39c7c8b2b5fd21c5b3857d0746e80bbc"
+SIGNATURE = "3102e23bc342d30bb998338c9ebd1fafd19c72f1f54238345d7be22af196e5f4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -181,4 +181,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

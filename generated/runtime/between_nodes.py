@@ -3,7 +3,7 @@
 kappa grows; where all of it is positive, the table is one half of one whose mirror image is the other.
 
 Written by hand, in codegen/runtime/between_nodes.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -85,4 +85,4 @@ def crosses(kappa, values, width):
             return True
     return False
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

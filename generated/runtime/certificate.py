@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -175,4 +175,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

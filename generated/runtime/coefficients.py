@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -284,4 +284,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -316,4 +316,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

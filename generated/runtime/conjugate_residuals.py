@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

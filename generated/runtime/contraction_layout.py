@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -212,4 +212,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

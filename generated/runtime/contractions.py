@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

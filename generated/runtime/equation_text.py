@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -246,4 +246,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

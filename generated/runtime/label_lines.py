@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -264,4 +264,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 room_of = ends, ended, beside, moves, part, room
                 _add_lines(law, denser, labels, residuals, order, count, base, V, room_of, node)
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

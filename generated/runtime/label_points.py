@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -395,4 +395,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

@@ -4,7 +4,7 @@ numba also optimises each by itself and makes machine code of it, which nobody r
 a quarter of all compilation.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -107,4 +107,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

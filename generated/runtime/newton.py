@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -243,4 +243,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

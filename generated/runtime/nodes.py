@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -321,4 +321,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

@@ -6,7 +6,7 @@ integral: the integrand is smooth, 16 points leave 1e-16.
 Source: Owen (1956), Ann. Math. Stat. 27, 1075, eqs. 2.1, 2.3 and 3.2.
 
 Written by hand, in codegen/runtime/rectangles.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -134,4 +134,4 @@ def wrong_signs_between(labels, kappa, fields, gauss, room, out):
             inside, both = room[_BELOW, n] - room[_BELOW_LAST, n], room[_BOTH, n] - room[_BOTH_LAST, n]
             out[n] += both if y > 0.0 else inside - both if y < 0.0 else 0.5 * inside
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

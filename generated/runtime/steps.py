@@ -1,7 +1,7 @@
 """A step of Newton's method: its linear equations, and what the law of the output must be at the place it leads to.
 
 Written by hand, in codegen/runtime/steps.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
             field[row, n] = max(field[row, n], least)
     return NONE if not sound else RAISED if raised else PLAIN
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -296,4 +296,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 620a7a9f8d591cb4, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -21,6 +21,7 @@ from generated.runtime.compiling import kept
 from generated.runtime.contractions import INNER, MAKING, short
 
 UNKNOWN, RESIDUAL, DIRECTION, IMAGE, WEIGHT, TURNED, FAMILY, ROW, COLUMN = range(9)
+ENOUGH, CLOSE = 4e-16, 1e-8  # changes of unknowns that are rounding, and those whose square is
 
 
 @kept(**INNER)
@@ -154,4 +155,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "620a7a9f8d591cb47162d952a6855e64a3a2c1070ee5c92f7e3c03f5e3c13f3d"
+SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"

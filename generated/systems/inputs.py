@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 9405f878bbeabf98.
+Generated; do not edit. Signature 03c6391196b1b40d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9405f878bbeabf98225970084562496bdaca47a4b50382d7982562f76b7ec265"
+SIGNATURE = "03c6391196b1b40d82b710e143a14de29da180ccdac1679652844ea3f5364ab1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature e0c5e0eda3f8c0bc.
+Generated; do not edit. Signature 8699bf072be5aa0e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e0c5e0eda3f8c0bc05ad68c8b8b345a0d3d13600d029de8255bc508c1cc66a10"
+SIGNATURE = "8699bf072be5aa0ed5c3397dae822f6503f185f43ca11b9b2d2d18d43d10f6e1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 34f279312f583e1f.
+Generated; do not edit. Signature 37839ed26a67fe7a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "34f279312f583e1fb76ef90642025fa5b1e95d463adadff1345e3d9d8f695412"
+SIGNATURE = "37839ed26a67fe7a3315745e813bf66a216e4383f98a903cd82aad0ecc5ff801"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

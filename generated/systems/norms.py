@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6ed08aa2f30a4c1d.
+in X). Generated; do not edit. Signature 8dacbef56275d3cc.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "6ed08aa2f30a4c1d27539b856a0ea6f252c124cf517f83fc684f1832d89031d8"
+SIGNATURE = "8dacbef56275d3cc8052f1b70a0aa530bfdc93f3c32eaf29ef68c73bbe3a150a"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

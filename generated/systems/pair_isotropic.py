@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature f8b28508477209da, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 9524f8b38e4e1035, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "f8b28508477209dad04d2b3b1e689e16fdf25a62dfb894629e544f37e829b22c"
+SIGNATURE = "9524f8b38e4e1035b557503a0f197e9ed480c9db535fe11efbcf32b8a4616e34"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

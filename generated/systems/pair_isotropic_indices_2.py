@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3488ce9f907ff425, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature 01a32dc4a2f13695, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "3488ce9f907ff425b8da32a2994af7acede06b00050c2c94777050f1c5778212"
+SIGNATURE = "01a32dc4a2f1369582a697ff7a8bfb4fd6a5cdb784f6cbc9d878686168002ed2"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 52847725d698dab3, runtime d3a019d571db4e6d.
+Generated; do not edit. Signature af4601a3e1c03da8, runtime fea0185573724550.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "52847725d698dab3c4bf8110c54a3e67c05c82c2b3c81406c0c1db45c12b092b"
+SIGNATURE = "af4601a3e1c03da8df4025b73cdb4ef85ff633176961ef45d9131be76820b4a6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature dd6fc22d401c95a6.
+Generated; do not edit. Signature abbe4d1cd0ea5eba.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "dd6fc22d401c95a61ac0fdbe6a0f1bb779c0fb024e883e1827d6921d6fe33fbc"
+SIGNATURE = "abbe4d1cd0ea5eba22248e9b08d52c861396afc3921ea176ac7d215da01cd586"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature afeeace856498378.
+in X). Generated; do not edit. Signature 2ac0939848725c2e.
 Regenerate with: giantstep generate
 """
 
@@ -20,11 +20,11 @@ from generated.runtime.certificate import Certificate
 from generated.runtime.compiling import entry, kept, making_entry
 from generated.runtime.conjugate_residuals import FURTHER, ROUNDING, begin, descend, finish
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
-from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDUAL, ROW, TURNED, UNKNOWN, WEIGHT,
-    invert, solve_linear, strengthen, subtract)
+from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY, IMAGE, RESIDUAL, ROW, TURNED,
+    UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "afeeace8564983787f1a2c999d862030f54c566e199aea2c7607c050584b9997"
+SIGNATURE = "2ac0939848725c2e442279b2c5f7cc0cdff383ec1c0b21e940859c954ee78362"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks
@@ -453,10 +453,10 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
             iteration += 1
             done = iteration > last
             if newton:
-                done = iteration > 0 and (change < 4e-16 or (change < 1e-9 and change >= 0.5*previous))
+                done = iteration > 0 and (change < ENOUGH or (change < 1e-9 and change >= 0.5*previous))
             elif known:
-                done = done or change < 1e-8
-            if done and change < 4e-16 and (newton or columns == 0):  # rounding: all is known at these unknowns
+                done = done or change < CLOSE
+            if done and change < ENOUGH and (newton or columns == 0):  # rounding: all is known at these unknowns
                 break
             columns = n if not done and (not direct or (newton and (iteration == 0 or change > 1e-7))) else 0
             previous = change

@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7b69da4ed20ef100.
+in X). Generated; do not edit. Signature 996d5d3daf03691c.
 Regenerate with: giantstep generate
 """
 
@@ -23,11 +23,11 @@ from generated.runtime.certificate import Certificate
 from generated.runtime.compiling import entry, kept, making_entry
 from generated.runtime.conjugate_residuals import FURTHER, ROUNDING, begin, descend, finish
 from generated.runtime.contractions import INNER, add, add_product, average, average_of_product, clear, short, sum_of
-from generated.runtime.unknowns import (COLUMN, DIRECTION, FAMILY, IMAGE, RESIDUAL, ROW, TURNED, UNKNOWN, WEIGHT,
-    invert, solve_linear, strengthen, subtract)
+from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY, IMAGE, RESIDUAL, ROW, TURNED,
+    UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "7b69da4ed20ef1005e1d430e0b31824909950c0859750175d32df72175a3125b"
+SIGNATURE = "996d5d3daf03691c196baf3c3d693b7e20eedaa2abbe1efd4b8ece8940e1f8d9"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks
@@ -482,10 +482,10 @@ def _solve_point(node, fraction, parameters, work, vector, matrix, field, member
             iteration += 1
             done = iteration > last
             if newton:
-                done = iteration > 0 and (change < 4e-16 or (change < 1e-9 and change >= 0.5*previous))
+                done = iteration > 0 and (change < ENOUGH or (change < 1e-9 and change >= 0.5*previous))
             elif known:
-                done = done or change < 1e-8
-            if done and change < 4e-16 and (newton or columns == 0):  # rounding: all is known at these unknowns
+                done = done or change < CLOSE
+            if done and change < ENOUGH and (newton or columns == 0):  # rounding: all is known at these unknowns
                 break
             columns = n if not done and (not direct or (newton and (iteration == 0 or change > 1e-7))) else 0
             previous = change

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 313a46b3e118d271.
+Generated; do not edit. Signature 8186e42c8f0536e9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "313a46b3e118d27173721e8251a1352e50d477beb532ad21d8e8f0c966e29354"
+SIGNATURE = "8186e42c8f0536e99a567ae2779d2e0447f39307a764fb849f45b9393246ea15"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7d92bc0e91eb1bae.
+Generated; do not edit. Signature c5cbc1d478cc766f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7d92bc0e91eb1bae2f3fd2fa7aae4f472028a46e813e811ff296c7704e099e7e"
+SIGNATURE = "c5cbc1d478cc766f56ece43cde213b95ea7d2124753bc5f42d93fdbb140dcc43"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

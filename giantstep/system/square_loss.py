@@ -20,7 +20,6 @@ from giantstep.system.result import ORDER_PARAMETERS
 from giantstep.system.span import Span, span_of
 from giantstep.system.square_tables import FINER, Fineness, rows_of, solver_nodes
 from giantstep.system.state import SolvedPoints, run_points, slices_by_name
-from giantstep.system.uncompiled import uncompiled
 
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
@@ -31,7 +30,6 @@ _REFINED, _AT_ONCE, _ROUNDED = 8, 3, 1e-9  # how often at most, and an axis at o
 _HELD = 0.7  # of an error, what refining leaves where rounding holds it up
 _MEMORY = 1 << 27  # bytes of tables that are remembered
 _MOST = 4000  # nodes that are gone over without a compiler
-_DIGITS = 0.01  # of the rounding of double precision, what another kind of number has to have to be worth it
 
 
 class Points(NamedTuple):
@@ -59,21 +57,23 @@ class Points(NamedTuple):
 
 
 def solve_direct(problem: Problem, tolerance: float) -> Solution:
-    """Solve at increasing resolution until the test error has settled. Raises NotConverged."""
-    for kind in (float, np.longdouble):
-        found = _settled(problem, tolerance, kind)
-        if found.quadrature_error <= tolerance and found.residual <= RESIDUAL or found.nodes > _MOST:
-            break
-        if not np.finfo(np.longdouble).eps < _DIGITS * np.finfo(float).eps:
-            break
-    return found
+    """Solve at increasing resolution until the test error has settled, in many digits where it has to be. Raises
+    NotConverged.
+    """
+    try:
+        found = _settled(problem, tolerance)
+    except NotConverged:
+        return _settled(problem, tolerance, digits=True)
+    if found.quadrature_error <= tolerance and found.residual <= RESIDUAL or found.nodes > _MOST:
+        return found
+    return _settled(problem, tolerance, digits=True)
 
 
-def _settled(problem: Problem, tolerance: float, kind: type) -> Solution:
+def _settled(problem: Problem, tolerance: float, digits: bool = False) -> Solution:
     """The solution at the resolution where it has settled, or is held up by rounding."""
     previous, fineness = math.inf, Fineness.first(problem.rank)
     for _ in range(_REFINED):
-        found = direct_points(problem, problem.parameters, tolerance, fineness, kind).at(0)
+        found = direct_points(problem, problem.parameters, tolerance, fineness, digits).at(0)
         if found.iterations <= 0:
             raise NotConverged(_stalled(problem, -found.iterations), rounding_hint(problem))
         error = found.quadrature_error
@@ -117,19 +117,28 @@ def direct_points(
     parameters: Parameters,
     tolerance: float,
     fineness: Fineness | None = None,
-    kind: type = float,
+    digits: bool = False,
 ) -> Points:
     """Solve at the parameters of one point or of many at both orders of quadrature, whose difference is the error.
 
-    A point is solved as if it were alone. kind: of the numbers, others than those of double precision without a
-    compiler.
+    A point is solved as if it were alone. digits: in numbers of many digits, without a compiler.
     """
     rule = _rule(problem.features, fineness or Fineness.first(problem.rank), span_of(problem))
     fraction, numbers = problem.fraction, parameters.array().reshape(-1, len(parameters))
-    nodes, square = (rule.rough, rule.node), (rule.square, ROUNDING / tolerance)
-    solve = None if kind is float else uncompiled(rule.kernel.solve)
-    found = run_points(rule.kernel, nodes, fraction, numbers, square, solve=solve, kind=kind, functions=rule.functions)
+    square = rule.square, ROUNDING / tolerance
+    if digits:
+        return _to_many_digits(rule, fraction, numbers, square)
+    found = run_points(rule.kernel, (rule.rough, rule.node), fraction, numbers, square, functions=rule.functions)
     return Points(rule, found, rule.certificate.check(fraction, numbers, found.work))
+
+
+def _to_many_digits(rule: _Rule, fraction: np.ndarray, numbers: np.ndarray, square: tuple[float, float]) -> Points:
+    from giantstep.system.many_digits import certified, many, solver  # loads mpmath, which most models need not
+
+    given = (many(rule.rough), many(rule.node)), many(fraction), many(numbers), square
+    found = run_points(rule.kernel, *given, solve=solver(rule.kernel), functions=rule.functions)
+    residual = certified(rule.certificate, fraction, numbers, found.work)
+    return Points(rule, found._replace(work=found.work.astype(float)), residual)
 
 
 def square_kernel(problem: Problem | Features) -> ModuleType:

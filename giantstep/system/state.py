@@ -173,25 +173,21 @@ def run_points(
     square: tuple[float, float] = (0.0, 0.0),
     start: Array | None = None,
     solve: Callable[..., Any] | None = None,
-    kind: type = float,
     functions: int | None = None,
 ) -> SolvedPoints:
-    """Solve a system that is solved block by block at ``parameters`` [P, 5].
+    """Solve a system that is solved block by block at ``parameters`` [P, 5], in numbers of the kind that these are.
 
     nodes: rough ones, and those of the answer [columns, N]; square: E y^2 of the clean label, and which share of E y^2
     is negligible; start: families [P, ...] of solutions on other nodes; solve: in the place of the kernel's, the same
     in plain Python, which takes numbers of any kind; functions: coordinates of the mean, if there are not K.
     """
-    count, blocks = len(parameters), len(fraction)
+    count, blocks, kind = len(parameters), len(fraction), parameters.dtype
     work: Array = np.zeros((count, size_of(kernel, blocks)), kind) if start is None else start.astype(kind)
     field: Array = np.empty((len(kernel.FIELDS), nodes[1].shape[1]), kind)
     out, status = np.empty((count, 5)), np.empty(count, np.int64)
-    given = [*nodes, fraction, parameters]
-    if kind is not float:
-        given = [array.astype(kind) for array in given]
     room = work, field, *members(kernel, blocks, blocks if functions is None else functions)
-    (solve or kernel.solve)(*given, *square, *room, start is not None, out, status)
-    return SolvedPoints(status, out, work if kind is float else work.astype(float), field)
+    (solve or kernel.solve)(*nodes, fraction, parameters, *square, *room, start is not None, out, status)
+    return SolvedPoints(status, out, work, field)
 
 
 def run_solver(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -12,9 +12,9 @@ from numba.core.dispatcher import Dispatcher
 from generated.runtime.contractions import short
 
 
-def uncompiled(kernel: Any) -> Callable[..., Any]:
-    """A compiled function as plain Python, with all that it calls."""
-    function = _Plain().function(kernel.py_func)
+def uncompiled(kernel: Any, **constants: float) -> Callable[..., Any]:
+    """A compiled function as plain Python, with all that it calls; constants: other values of some that these name."""
+    function = _Plain(constants).function(kernel.py_func)
 
     def called(*arguments: Any) -> Any:
         with np.errstate(all="ignore"):  # compiled code does not warn
@@ -26,8 +26,9 @@ def uncompiled(kernel: Any) -> Callable[..., Any]:
 class _Plain:
     """Functions that call plain Python only."""
 
-    def __init__(self) -> None:
+    def __init__(self, constants: Mapping[str, float]) -> None:
         self.known: dict[FunctionType, Callable[..., Any]] = {}
+        self.constants = constants
 
     def function(self, compiled: FunctionType) -> Callable[..., Any]:
         """The function, its compiled callees replaced."""
@@ -36,6 +37,7 @@ class _Plain:
             names = {"__builtins__": given["__builtins__"]}
             self.known[compiled] = FunctionType(code, names, compiled.__name__, compiled.__defaults__)
             names |= {name: self._value(given[name]) for name in code.co_names if name in given}
+            names |= self.constants
         return self.known[compiled]
 
     def _value(self, value: Any) -> Any:

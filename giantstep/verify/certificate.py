@@ -66,6 +66,8 @@ def _certificate(found: Reference) -> Certificate:
     unsettled = "" if nodes.error <= _SETTLED else f"the second quadrature has settled to {nodes.error:.0e} only"
     if found.rounding > _ROUNDING:
         unsettled = f"m of features that hardly differ cancel: rounding makes {found.rounding:.0e}"
+    if found.cancelled > ERRORS:
+        unsettled = f"responses or overlaps of blocks cancel: rounding makes {found.cancelled:.0e}"
     if max(found.result.order_parameters["Q2"].max(), observables["free_energy"]) < _NOTHING:
         unsettled = "the readout is zero: labels that feel the loss there are too rare to average"
     reported = {name: float(getattr(found.result, name)) for name in observables}
@@ -95,8 +97,8 @@ def _left_open(found: Reference, equations: Mapping[str, float]) -> str:
 
 
 def _moved(found: Reference) -> list[dict[str, float]]:
-    """The residuals where slopes of the loss, or their squares, are by as much off as averages may be, and mean
-    features by the rounding of what they are averages of.
+    """The residuals where slopes of the loss, or their squares, are by as much off as averages may be, mean features by
+    the rounding of what they are averages of, and responses and overlaps, whose entries may cancel, by that of these.
     """
     columns = found.point.columns
     slope, square = columns["avg_g"], columns["avg_gg"]
@@ -106,7 +108,12 @@ def _moved(found: Reference) -> list[dict[str, float]]:
         others += [{"mu0": columns["mu0"] + side * rounding}]
         others += [{"avg_gg": square * (1.0 + side * _SETTLED)}, {"avg_g": slope + side * off}]
         others += [{"avg_g": slope + side * off * np.sign(columns[k])} for k in directions_of("kappa", found.rank)]
-    return [residuals(found.system, replace(found.point, columns={**columns, **other})) for other in others]
+    points = [replace(found.point, columns={**columns, **other}) for other in others]
+    for name in ("V1", "Q1"):
+        families = dict(found.point.families)
+        families[name] = families[name] + _EPS * np.abs(families[name])
+        points += [found.at_order(replace(found.point, families=families))]
+    return [residuals(found.system, point) for point in points]
 
 
 def _layer_differs(result: Result, layer: FirstLayer) -> float:

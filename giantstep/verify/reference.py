@@ -184,6 +184,18 @@ class Reference:
         size = output.mean**2 + output.variance + (output.slopes**2).sum(axis=0)
         return float(np.sqrt((weight @ terms**2) / (weight @ size)))
 
+    @cached_property
+    def cancelled(self) -> float:
+        """What the rounding of V1 and Q1, whose entries between blocks may cancel, makes of the response and of the
+        variance of the output, relative to these.
+        """
+        kappa = self._line(_ZEROS)
+        features = self.features(kappa)
+        output, weight, mu1 = self.output(kappa, features), density(_ZEROS), np.abs(features[1])
+        sizes = output.response, output.variance + (output.slopes**2).sum(axis=0)
+        terms = (np.einsum("bn,cn,bc->n", mu1, mu1, np.abs(self.order[name])) for name in ("V1", "Q1"))
+        return max(float(_EPS * (weight @ each) / (weight @ size)) for each, size in zip(terms, sizes, strict=True))
+
     def _cuts(self) -> list[float]:
         """Where the label turns, and where the mean output changes sign and its spread is smaller than a panel."""
         output = self.output(_ZEROS, self.features(_ZEROS))

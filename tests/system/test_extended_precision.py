@@ -1,11 +1,10 @@
-"""The interpolation peak: double precision loses as many digits as the ridge is small."""
+"""Small ridges: double precision loses as many digits as the ridge is small, or twice as many."""
 
 from __future__ import annotations
 
 import math
 
 import mpmath
-import numpy as np
 import pytest
 
 from giantstep.spec.model import Model
@@ -23,10 +22,8 @@ PEAK = {
     "target": {"link": "step"},
     "fit": {"samples": 2.951769269995056, "ridge": 1e-6},
 }
-extended = pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="no numbers beyond double precision")
 
 
-@extended
 def test_peak_is_solved_though_double_precision_does_not_settle() -> None:
     model = Model.from_dict(PEAK)
     problem = problem_of(model, None, intermediate=True)
@@ -48,7 +45,6 @@ def _noise_at_peak(ridge: float, width: float) -> float:
         return float(1 / (1 - gain))
 
 
-@extended
 def test_peak_of_pure_noise_is_the_closed_form() -> None:
     model = Model.from_dict(
         {
@@ -58,3 +54,68 @@ def test_peak_of_pure_noise_is_the_closed_form() -> None:
         }
     )
     assert math.isclose(solve(model).test_error, _noise_at_peak(1e-8, 1.7), rel_tol=1e-10)
+
+
+def _linear_regression(fit: dict[str, float], width: float, rows: list[float], fractions: list[float]) -> list[float]:
+    """[test, training] error of linear features without a spike on z^3/3 with noise 1/10, to 60 digits.
+
+    All features have one slope but for the norms of rows, and THEORY section 4 is one of scalars in
+    tau = sum_b rows_b T_b and u = v/(1 + v tau), T_b (ridge + rows_b u) = width fraction_b: the response is
+    m = tau/(1 + v tau), Q = -dR/dv of R = (p^2 + q/width) m, p and q the conjugates of psi and V.
+    """
+    with mpmath.workdps(60):
+        samples, ridge, beta = mpmath.mpf(fit["samples"]), mpmath.mpf(fit["ridge"]), mpmath.mpf(width)
+        blocks = [(mpmath.mpf(row), mpmath.mpf(part)) for row, part in zip(rows, fractions, strict=True)]
+
+        def tau(u: mpmath.mpf, order: int = 1) -> mpmath.mpf:
+            return beta * sum(part * (row / (ridge + row * u)) ** order for row, part in blocks)
+
+        def excess(log: mpmath.mpf) -> mpmath.mpf:  # of v (1 + V) over samples/width; it rises with u
+            u = mpmath.exp(log)
+            free = 1 - u * tau(u)
+            return u / free + (u * tau(u) - samples) / beta if free > 0 else mpmath.inf
+
+        low, high = mpmath.mpf(-80), mpmath.mpf(80)
+        for _ in range(260):
+            middle = (low + high) / 2
+            low, high = (middle, high) if excess(middle) < 0 else (low, middle)
+        u = mpmath.exp(low)
+        total, slope = tau(u), -tau(u, 2)
+        free = 1 - u * total
+        response = total * free
+        falls = -(slope - total**2 - 2 * u * total * slope) * free**2 / (1 + u**2 * slope)
+        gain = 1 / (1 + response / beta)
+        of_label = samples / beta * gain
+        learned = response * of_label
+        rest, noise = mpmath.mpf(2) / 3, mpmath.mpf(0.1)
+        fixed = rest + noise + (1 - learned) ** 2 - learned**2
+        back = falls * samples / beta**2 * gain**2
+        overlap = (of_label**2 * falls + back * fixed) / (1 - back)
+        return [float(overlap + fixed - noise), float((overlap + fixed) * gain**2)]
+
+
+@pytest.mark.parametrize(
+    ("values", "width", "samples", "ridge"),
+    [
+        ([1.0, 0.3], 2.0, 4.0, 1e-6),
+        ([1.0, -0.5, 0.2], 2.0, 1.5, 1e-8),
+        ([1.4259332, 1.4259333, 1.4259334], 8.28, 8.28, 1e-8),
+        ([1.0, 0.9], 0.5, 1.0, 1e-8),
+    ],
+)
+def test_linear_features_of_several_values_at_a_small_ridge(
+    values: list[float], width: float, samples: float, ridge: float
+) -> None:
+    """Responses of the blocks are as large as the ridge is small, and cancel."""
+    fractions = [1.0 / len(values)] * len(values)
+    found = {
+        "network": {"activation": "linear", "width": width, "readout": {"values": values, "fractions": fractions}},
+        "spike": {"strength": 0.0, "alignment": 0.0, "bulk_variance": 1.5},
+        "target": {"link": "z**3/3", "noise": 0.1},
+        "fit": {"samples": samples, "ridge": ridge},
+    }
+    result = solve(Model.from_dict(found))
+    rows = [1.0 + 0.5 * value**2 for value in values]
+    expected = _linear_regression(found["fit"], width, rows, fractions)
+    assert [result.test_error, result.train_error] == pytest.approx(expected, rel=1e-9)
+    assert result.residual < 1e-14

@@ -6,8 +6,9 @@ from solver_cases import model, small_table
 
 from generated.systems import square
 from giantstep.system import uncompiled as plain
+from giantstep.system.many_digits import certified, many, solver
 from giantstep.system.solve import problem_of
-from giantstep.system.state import run_solver
+from giantstep.system.state import run_points, run_solver, slices_by_name
 
 
 @pytest.mark.parametrize("blocks", [1, 2])
@@ -29,3 +30,32 @@ def test_a_division_by_zero_is_that_of_compiled_code() -> None:
         square, node, problem.fraction, problem.parameters.array(), solve=plain.uncompiled(square.solve)
     ).status
     assert status == run_solver(square, node, problem.fraction, problem.parameters.array()).status
+
+
+def test_many_digits_are_the_same_solution_and_satisfy_more_of_the_equations() -> None:
+    problem = problem_of(model(2), 300)
+    node = np.array(small_table(problem, 12).T, order="C")
+    table = square.CERTIFICATE.on(node, slices_by_name(square, 2))
+    numbers = problem.parameters.array()[None]
+    compiled = run_points(square, (node[:, :0], node), problem.fraction, numbers)
+    given = many(problem.fraction), many(numbers)
+    longer = run_points(square, (many(node[:, :0]), many(node)), *given, solve=solver(square))
+    assert np.allclose(longer.work.astype(float), compiled.work, rtol=1e-11, atol=1e-13)
+    residual = certified(table, problem.fraction, numbers, longer.work)[0]
+    assert residual < 1e-20 < table.check(problem.fraction, numbers, compiled.work)[0]
+    off = longer.work * (1.0 + 1e-15)
+    assert 1e-18 < certified(table, problem.fraction, numbers, off)[0] < 1e-14
+
+
+def test_many_digits_divide_by_zero_as_compiled_code_does() -> None:
+    problem = problem_of(model())
+    node = np.array(small_table(problem, 4).T, order="C")
+    node[5:] = 0.0  # features that vanish
+    numbers = problem.parameters.array()[None]
+    given = many(problem.fraction), many(numbers)
+    longer = run_points(square, (many(node[:, :0]), many(node)), *given, solve=solver(square))
+    compiled = run_points(square, (node[:, :0], node), problem.fraction, numbers)
+    assert longer.status[0] == compiled.status[0]
+    one, zero = many(np.array([1.0, 0.0]))
+    assert 1.0 / zero == -(-1.0 / zero) == one / zero == np.inf
+    assert np.isnan(float(zero / 0))

@@ -399,3 +399,20 @@ def test_overlaps_that_are_rounding_of_zero_decide_no_sign() -> None:
     order = found.order_parameters
     assert certificate(found).holds
     assert certificate(replace(found, order_parameters={**order, "m": np.full_like(order["m"], 1e-17)})).holds
+
+
+def test_rounding_of_responses_that_cancel_is_no_difference() -> None:
+    """Linear features: responses of blocks are as large as the ridge is small, their sum is not; where they do not
+    cancel a wrong one is found.
+    """
+    network = {"activation": "linear", "width": 2.0, "readout": {"values": [1.0, 0.9], "fractions": [0.5, 0.5]}}
+    spike = {"strength": 0.0, "alignment": 0.0, "bulk_variance": 1.5}
+    target, fit = {"link": "z**3/3", "noise": 0.1}, {"samples": 2.0, "ridge": 1e-8}
+    model = Model.from_dict({"network": network, "spike": spike, "target": target, "fit": fit})
+    found = certificate(solve(model))
+    assert "overlaps of blocks cancel" in found.unsettled and not found.holds
+    result = solve(model.replace({"fit.ridge": 0.1}))
+    assert certificate(result).holds
+    order = {**result.order_parameters, "V1": result.order_parameters["V1"] * 1.001}
+    wrong = certificate(replace(result, order_parameters=order))
+    assert not wrong.holds and not wrong.unsettled
