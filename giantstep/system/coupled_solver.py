@@ -10,6 +10,7 @@ from itertools import chain
 
 import numpy as np
 
+from giantstep.law.kind import bulk_kind
 from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
@@ -71,7 +72,7 @@ def coupled_solution(
     problem: Problem, tolerance: float, start: Result | None, near: tuple[CoupledSystem, Array] | None = None
 ) -> Found:
     """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
-    beside = _beside(problem, start) if start is not None and near is None else None
+    beside = _beside(problem, start) if near is None else None
     outcome, last = _first_solution(problem, start, near) if beside is None else beside[1:]
     x, evaluations, change = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
@@ -123,15 +124,18 @@ def coupled_solution(
     return found
 
 
-def _beside(problem: Problem, start: Result) -> tuple[Pair, Outcome, CoupledSystem] | None:
-    """The first pair of systems with a solution of the coarser one, where a start is so near that no easier one has to
-    lead to it.
+def _beside(problem: Problem, start: Result | None) -> tuple[Pair, Outcome, CoupledSystem] | None:
+    """The first pair of systems with a solution of the coarser one, where no easier one has to lead to it: a start is
+    near; or most of the time goes into samples, of which these have few.
     """
+    if start is None and bulk_kind(problem.model) != "stretched":
+        return None
     first = pair(problem, Times(), np.empty(0))
-    x = _unknowns_of(problem, first[0], start)
+    x = _like_square_loss(problem, first[0]) if start is None else _unknowns_of(problem, first[0], start)
     if x is None:
         return None
-    outcome = newton(first[0], x, most=_SOON, settled=_NEAR, blind=True, shortest=SHORT)
+    most = _SOON if start is not None else 2 * _SOON
+    outcome = newton(first[0], x, most=most, settled=_NEAR, blind=True, shortest=SHORT)
     return (first, outcome, first[0]) if outcome.converged else None
 
 
@@ -189,15 +193,18 @@ def _first_starts(
     if near is not None:
         system.takes(near[0])
         yield _moved(system, *near), SHORTEST
-    elif start is None:
-        with suppress(NotConverged):
-            like = unknowns_of_like_square_loss(problem, system)
-            if like is not None:
-                yield like, SHORT
-                if (nearer := system.approached(like)) is not None:
-                    yield nearer, SHORTEST
+    elif start is None and (like := _like_square_loss(problem, system)) is not None:
+        yield like, SHORT
+        if (nearer := system.approached(like)) is not None:
+            yield nearer, SHORTEST
     for x in starts(problem, system, start):
         yield x, SHORTEST
+
+
+def _like_square_loss(problem: Problem, system: CoupledSystem) -> Array | None:
+    with suppress(NotConverged):
+        return unknowns_of_like_square_loss(problem, system)
+    return None
 
 
 def _upwards(problem: Problem, begin: Iterator[Array]) -> Outcome:

@@ -13,30 +13,26 @@ from typing import Any, Protocol
 import numpy as np
 
 from generated.runtime.newton import sizes
-from generated.runtime.nodes import Fields, Rule
+from generated.runtime.nodes import Fields
 from generated.runtime.steps import NONE, RAISED, raise_variances
-from generated.runtime.unknowns import FAMILY, RESIDUAL, TURNED, UNKNOWN
-from giantstep.law.kind import kind_of_averages
+from generated.runtime.unknowns import FAMILY, RESIDUAL
 from giantstep.law.label_lines import LabelLaw, Lines
 from giantstep.law.labels import Intervals, Points, nodes_of_link
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
-from giantstep.quadrature.gauss import gauss_rule
 from giantstep.quadrature.mesh import ORDERS, meshes, nodes
 from giantstep.quadrature.panels import terms_of
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
+from giantstep.system.at_level import at_level
 from giantstep.system.directions import in_units
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
-from giantstep.system.kernels import loss_kernel, system_kernel
-from giantstep.system.label_kernels import kernel_of
 from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
 from giantstep.system.misclassification import sign_averages, wrong_sign
 from giantstep.system.problem import Problem
 from giantstep.system.sample_weights import weighted
 from giantstep.system.sign_panels import Output, panels
-from giantstep.system.span import span_of
-from giantstep.system.state import State, members_and_norms, overlaps_of, variance_rows
+from giantstep.system.state import State, overlaps_of
 from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_along_several
 
 Array = np.ndarray
@@ -68,43 +64,30 @@ class CoupledSystem(LinearReadouts):
     of_samples = False  # whether the bulk follows from the law of a sample of a step
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
-        model, self.problem, self.level = problem.model, problem, level
-        laws = laws or resolved(problem, level)
-        self.span = span_of(problem)
-        self.feature_table = laws.table  # with the mean features themselves
-        self.labels, self.clean = laws.labels, laws.clean
-        self.blocks, nodes = len(problem.fraction), len(self.feature_table)
-        columns = laws.on(self.span, self.blocks)
-        self.table, self.node, self.sizes = columns.table, columns.node, columns.sizes
-        self.kappa = columns.kappa  # of several coordinates that along the alignment
-        self.of_square = columns.of_square
-        self.loss, self.predicts = loss_kernel(model.fit.loss), model.fit.loss.predicts
-        self.indices = model.target.indices
-        self.kernel = system_kernel(kind_of_averages(model), self.indices, problem.rank)
-        self.equations: ModuleType = self.kernel  # with their certificate and tangents
-        self.noise = model.target.noise if self.loss.FORM == "residual" else 0.0
-        self.constants = np.array(model.fit.loss.values, dtype=float)
-        self.rule = Rule(gauss_rule(level.output), level.output, self.constants, self.noise)
+        self.problem, self.level = problem, level
+        self.at = at = at_level(problem, level, laws)
+        self.span, self.labels, self.clean = at.span, at.laws.labels, at.laws.clean
+        self.feature_table = at.laws.table  # with the mean features themselves
+        self.table, self.node, self.sizes = at.columns.table, at.node, at.columns.sizes
+        self.kappa = at.columns.kappa  # of several coordinates that along the alignment
+        self.blocks, nodes = len(problem.fraction), len(self.table)
+        self.loss, self.predicts = at.loss, problem.model.fit.loss.predicts
+        self.indices, self.rule = problem.model.target.indices, at.rule
+        self.kernel = at.kernel
+        self.equations: ModuleType = at.kernel  # with their certificate and tangents
+        self.noise, self.constants = at.rule.noise, at.rule.parameters
         self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
-        if problem.norms_vary:
-            self.node = np.concatenate([self.node, laws.norm_functions(problem)])
-        if len(self.node) < self.kernel.ROWS + 3 * self.blocks:  # the kernels do not look
-            raise ValueError(f"a table of {len(self.node)} columns is too narrow for {self.kernel.__name__}")
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work
         if problem.norms_vary:
-            self.view("chi")[...] = norms_of_isotropic_rows(model.network)
-        functions = self.blocks if self.span is None else self.span.rank
-        self.members, self.diagonal = members_and_norms(self.kernel, self.blocks, functions)
-        self.first = self.members[UNKNOWN]
-        self.second = self.first + self.members[TURNED]
+            self.view("chi")[...] = norms_of_isotropic_rows(problem.model.network)
+        self.members, self.diagonal, self.first, self.second = at.members, at.diagonal, at.first, at.second
         self.parameters = problem.parameters.array()
         self.averages = self.room.rows(self.kernel.AVERAGES)
         self.slopes = self.room.rows(self.kernel.SLOPES)
         self.averaging = self._averaging()
         # Delta as it is, and the terms that V and Delta are differences of, without their signs
         self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
-        self.rows = variance_rows(self.kernel)
         self.raised = False  # whether some V or Delta was, at the last x
         self.x = np.empty(0)  # the last unknowns
         self.certified: tuple[Array, float] | None = None  # the last unknowns that were, and their residual
@@ -150,7 +133,7 @@ class CoupledSystem(LinearReadouts):
         self.kernel.fields(*self._arguments())
         room = self.room.vector, self.room.matrix, self.room.field
         weight, blur, floor = self.node[1], self.problem.blur, self.problem.floor
-        law = raise_variances(room, self.rows, self.sizes, weight, blur, floor, self.variance, self.terms)
+        law = raise_variances(room, self.at.variance_rows, self.sizes, weight, blur, floor, self.variance, self.terms)
         self.raised = law == RAISED
         return bool(law != NONE)
 
@@ -390,7 +373,7 @@ class CoupledSystem(LinearReadouts):
     def _averaging(self) -> tuple[Callable[..., object], Sequence[object]]:
         """The kernel that averages over the output, with its arguments."""
         fields = Fields(self.view("V"), self.view("mean"), self.slopes, self.view("Delta"))
-        kernel, labels = kernel_of(self.loss, self.labels, self.kappa)
+        kernel, labels = self.at.labels
         average = kernel, (self.rule, labels, fields, self.scratch, self.averages)
         weights = self.problem.weights
         return average if weights is None else weighted(average, self.kernel.AVERAGES, weights)

@@ -71,9 +71,9 @@ def order_of_square_loss(system: CoupledSystem) -> dict[str, Array]:
 def _nodes(problem: Problem, system: CoupledSystem) -> Array:
     """The nodes of the square loss, what flips take of the label as noise; remembered."""
     share = _kept(problem)
-    if share not in system.of_square:
-        system.of_square[share] = _nodes_of(share, problem, system.feature_table)
-    return system.of_square[share]
+    if share not in system.at.columns.of_square:
+        system.at.columns.of_square[share] = _nodes_of(share, problem, system.feature_table)
+    return system.at.columns.of_square[share]
 
 
 def _nodes_of(share: float, problem: Problem, rows: Array) -> Array:

@@ -1,0 +1,103 @@
+"""What a coupled system has of its features at one level of quadrature, whatever the numbers of its equations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from generated.runtime.nodes import Rule
+from generated.runtime.unknowns import TURNED, UNKNOWN
+from giantstep.law.kind import BulkKind, kind_of_averages, norms_vary
+from giantstep.quadrature.gauss import gauss_rule
+from giantstep.system.discretisation import Columns, Level, Resolved, resolved
+from giantstep.system.kernels import loss_kernel, system_kernel
+from giantstep.system.label_kernels import kernel_of
+from giantstep.system.problem import Problem
+from giantstep.system.span import Span, span_of
+from giantstep.system.state import members_and_norms, variance_rows
+
+Array = np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class AtLevel:
+    """laws: tables and laws of labels; span: of mean features at infinite dimension, whose functions are in columns;
+    node [columns, N]: what kernels read there; labels: what averages over the output, with the law that it takes;
+    members [9, n]: places of the unknowns, of which the ``first`` and ``second`` are those of symmetric matrices;
+    diagonal [n]: of the norms that they are compared with.
+    """
+
+    laws: Resolved
+    span: Span | None
+    columns: Columns
+    node: Array
+    kernel: ModuleType
+    loss: ModuleType
+    rule: Rule
+    labels: tuple[Callable[..., object], Any]
+    members: Array
+    diagonal: Array
+
+    @cached_property
+    def first(self) -> Array:
+        return np.array(self.members[UNKNOWN])
+
+    @cached_property
+    def second(self) -> Array:
+        return np.asarray(self.first + self.members[TURNED])
+
+    @cached_property
+    def variance_rows(self) -> tuple[int, ...]:
+        """See ``raise_variances``."""
+        return variance_rows(self.kernel)
+
+
+@dataclass(frozen=True)
+class AskedFor:
+    """What this depends on: the features, which are one object, the law of the rows, whether m is regularised."""
+
+    features: int
+    level: Level
+    kind: BulkKind
+    finite: bool
+    problem: Problem = field(compare=False, repr=False)
+
+
+def asked_for(problem: Problem, level: Level) -> AskedFor:
+    """The key of what is remembered for a problem at a level: its own features are kept with it."""
+    finite = problem.parameters.inverse_dimension > 0.0
+    return AskedFor(id(problem.features), level, kind_of_averages(problem.model), finite, problem)
+
+
+def at_level(problem: Problem, level: Level, laws: Resolved | None = None) -> AtLevel:
+    """What a system of a problem has at a level, remembered but where the laws are others."""
+    asked = asked_for(problem, level)
+    return _remembered(asked) if laws is None else _made(asked, laws)
+
+
+@lru_cache(maxsize=16)
+def _remembered(asked: AskedFor) -> AtLevel:
+    return _made(asked, resolved(asked.problem, asked.level))
+
+
+def _made(asked: AskedFor, laws: Resolved) -> AtLevel:
+    problem, model, blocks = asked.problem, asked.problem.model, len(asked.problem.fraction)
+    span, loss = span_of(problem), loss_kernel(model.fit.loss)
+    columns = laws.on(span, blocks)
+    kernel = system_kernel(asked.kind, model.target.indices, problem.rank)
+    node = columns.node
+    if norms_vary(model):
+        node = np.concatenate([node, laws.norm_functions(problem)])
+    if len(node) < kernel.ROWS + 3 * blocks:  # the kernels do not look
+        raise ValueError(f"a table of {len(node)} columns is too narrow for {kernel.__name__}")
+    constants, noise = np.array(model.fit.loss.values, dtype=float), model.target.noise
+    rule = Rule(
+        gauss_rule(asked.level.output), asked.level.output, constants, noise if loss.FORM == "residual" else 0.0
+    )
+    places = members_and_norms(kernel, blocks, blocks if span is None else span.rank)
+    return AtLevel(laws, span, columns, node, kernel, loss, rule, kernel_of(loss, laws.labels, columns.kappa), *places)
