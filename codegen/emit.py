@@ -12,6 +12,7 @@ bulk.py            equations of a bulk of more than one covariance, as text
 row_norms.py       the rows that a step leaves
 inputs.py          spectral law of inputs of a given covariance
 pairs.py           the covariance of the outputs of two fits
+draws.py           how much the test error varies between draws
 best_estimator.py  state evolution of what is possible at all
 sensitivity.py     ``tangents``: how a solution moves with the parameters of its model; slopes: of features and step
 certificate.py     ``check``: every equation anew, as text that the runtime evaluates
@@ -27,6 +28,8 @@ from codegen.best_estimator import emit_best_estimator
 from codegen.blockwise import emit_square
 from codegen.bulk import emit_bulk
 from codegen.coupled import emit_coupled_system
+from codegen.draws import PATH as DRAWS_PATH
+from codegen.draws import emit_draws
 from codegen.functions import emit_registered
 from codegen.further_step import PATH as FURTHER_PATH
 from codegen.further_step import emit_further_step
@@ -107,6 +110,7 @@ def expected_texts() -> dict[str, str]:
         BATCHES_PATH: emit_batches(),
         BEST_PATH: emit_best_estimator(),
         PENALTY_PATH: emit_penalty(),
+        DRAWS_PATH: emit_draws(),
     }
     return with_manifest(
         {**emit_registered(), **emit_registered_losses(), **emit_runtime(), **emit_systems(), **emit_pairs(), **steps}

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 35bc795128c57e76, runtime fea0185573724550.
+Generated; do not edit. Signature c3036cdf6d3df256, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "35bc795128c57e769f2e263cda15a69d7a18e72ce2bb806561d2d548a2c54cad"
+SIGNATURE = "c3036cdf6d3df256f3e5f501242d7d0b11a57e840531311833c59ea38dc5c01c"
 
 
 def overlap(lower, information, alpha):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature f76419181c4115e2, runtime fea0185573724550.
+Generated; do not edit. Signature cca30adc8b157939, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f76419181c4115e271cfe6102b190daeeedc2a59322ab5edec464835300d3b1d"
+SIGNATURE = "cca30adc8b1579396dc9ba37a57fa6629b45500a459ec3bc249a6c085159c88c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

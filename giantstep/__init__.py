@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from giantstep.observe.bounds import Bounds, bounds
     from giantstep.observe.compare import Comparison, compare
     from giantstep.observe.decompose import Decomposition, decompose
+    from giantstep.observe.deviation.deviation import Deviation, deviation
     from giantstep.observe.gains import Gains, gains
     from giantstep.observe.gradient.gradient import Gradient, gradient
     from giantstep.observe.learnable.learnable import Learnability, learnable
@@ -81,6 +82,8 @@ _HOME = {
     "compare": "observe.compare",
     "Decomposition": "observe.decompose",
     "decompose": "observe.decompose",
+    "Deviation": "observe.deviation.deviation",
+    "deviation": "observe.deviation.deviation",
     "Gains": "observe.gains",
     "gains": "observe.gains",
     "Gradient": "observe.gradient.gradient",
@@ -125,6 +128,7 @@ __all__ = [
     "Dataset",
     "Decomposition",
     "Decompositions",
+    "Deviation",
     "Fit",
     "FitLoss",
     "FitPenalty",
@@ -159,6 +163,7 @@ __all__ = [
     "decompose",
     "decompose_along",
     "derive",
+    "deviation",
     "explore",
     "gains",
     "generate",

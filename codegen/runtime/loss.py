@@ -11,6 +11,7 @@ from codegen.runtime.label_lines import lines
 from codegen.runtime.label_points import points
 from codegen.runtime.nodes import OMEGA, WEIGHT, fill_nodes, span_of
 from codegen.runtime.prox import Law, at, find_cell, piece_of
+from codegen.runtime.slope_moments import slope_moments
 from codegen.runtime.slope_series import slope_series
 from codegen.runtime.vector import exp
 
@@ -56,6 +57,10 @@ class Loss:
     def slope_series(self, *given: Any) -> Any:
         """The slope by Hermite polynomials of outputs: see ``slope_series``."""
         return slope_series(self.law, *given)
+
+    def slope_moments(self, *given: Any) -> Any:
+        """Moments of the slope at outputs: see ``slope_moments``."""
+        return slope_moments(self.law, *given)
 
     def nodes(self, *given: Any) -> Any:
         """Nodes for an average over omega_u: see ``fill_nodes``."""

@@ -54,7 +54,8 @@ class Tangents(Contractions):
         for take, name, sides in _ordered(text):
             results |= getattr(self, take)(name, *self._parsed(*sides))
         self.results = tuple(results)
-        moved = {f"d_{name}": self.known[f"d_{name}"] for name in self.followed if f"d_{name}" in self.known}
+        moving = (*self.followed, *(_name(left).removeprefix("d_") for left, *_ in lines_of(text.rules)))
+        moved = {f"d_{name}": self.known[f"d_{name}"] for name in moving if f"d_{name}" in self.known}
         self.defined = {**self.families, **self.followed, **moved, **results}
         self.named = {**self.known, **self.moving, **self.defined}
 

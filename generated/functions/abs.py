@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 935d36144e5029b4, runtime fea0185573724550.
+Generated; do not edit. Signature bf6686cbe40abe38, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "935d36144e5029b4588046714322e2dd9b0d12f8511b546d20d06f7c52ae12e6"
+SIGNATURE = "bf6686cbe40abe381363d44709eb9bf55c95db7f7f17b1c4db61c09a539da765"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

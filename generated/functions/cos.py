@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 619e1c78ac69189b, runtime fea0185573724550.
+Generated; do not edit. Signature e2407ae2bc056fd8, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "619e1c78ac69189b7e1306531357cce76597f5b1abda81a6e809f0366c4bc2a1"
+SIGNATURE = "e2407ae2bc056fd8bc12da12e4fb533b7974b9ff462f92d1f146202e284426da"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

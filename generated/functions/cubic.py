@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a969c5bf4b27937, runtime fea0185573724550.
+Generated; do not edit. Signature d2eb9972ea4c1836, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "0a969c5bf4b27937ccd86d6bfc2a0205f80554e5469bc4d97495cad68db9df62"
+SIGNATURE = "d2eb9972ea4c1836fbbae3bb31953781fbac7a6de4894edcafa0b6378f6aec94"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 496ee3df6eef079d, runtime fea0185573724550.
+Generated; do not edit. Signature 3824b3e2fc18364f, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "496ee3df6eef079d4a043962e4249456d591638b1cc1902a73afe87aad859f57"
+SIGNATURE = "3824b3e2fc18364fcda7de0805756b5bffa9f3ec6b28c073c80fd1f8e4fbb5b5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b404039da6b0348a, runtime fea0185573724550.
+Generated; do not edit. Signature cf374130d2b90acb, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b404039da6b0348a9eb3882414a25469b8b99eeb9230b15f744904306e1bc41c"
+SIGNATURE = "cf374130d2b90acb22c09da9205f66e04b286be38af2badd5a4a8645b4c14ac6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

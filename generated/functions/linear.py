@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b06fa9f2c6fd0fee, runtime fea0185573724550.
+Generated; do not edit. Signature 91730617bed0ee16, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "b06fa9f2c6fd0fee26ee3f6ed7a6fd0b0edb594273ce6c56beedf4b11fa088c8"
+SIGNATURE = "91730617bed0ee16b584b597a81d6fbd43b13ddd9fea4e0779f8a13e8ce1115e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

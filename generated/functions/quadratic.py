@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 809e595c5fa10b15, runtime fea0185573724550.
+Generated; do not edit. Signature e09fa7296fd6a9cb, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "809e595c5fa10b159d06af97e49eb37e5df1c73ed0657e652b3a2c234125ded8"
+SIGNATURE = "e09fa7296fd6a9cb0963a1189be6086748b2ec807cee74d2d5c82369415ba72b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4420f3341f44f739, runtime fea0185573724550.
+Generated; do not edit. Signature 35c585111c48b407, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "4420f3341f44f7394a5e3869e89d79fc81a190dbdbbaa52337be08bce997bb19"
+SIGNATURE = "35c585111c48b4070b19d9ec703463058acca6dea96f7ffcfc3010ebd6591f1a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ace4efb67a198242, runtime fea0185573724550.
+Generated; do not edit. Signature 8287e838982dddde, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "ace4efb67a1982422561fe34bec745b9a42c5b1146b4a32049f6627acf5d747b"
+SIGNATURE = "8287e838982ddddef8e5524411c550ec81d871305a20d053de7885873d3a9742"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 65f5468de31bb135, runtime fea0185573724550.
+Generated; do not edit. Signature ce9cbc7df373ec51, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "65f5468de31bb1358639eb4d6790b9fd43b5b40f99262aa2b242f77bd82674c2"
+SIGNATURE = "ce9cbc7df373ec51556609d5efb30f892ab8acd0df5e83c66e9dc4d3d0d21723"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

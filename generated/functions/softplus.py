@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 72fe22d9177f4980, runtime fea0185573724550.
+Generated; do not edit. Signature 20931edf74087f42, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "72fe22d9177f498098c9f9371ef8f7cb49f63dd221271b1d15561f55e7635cd5"
+SIGNATURE = "20931edf74087f42cf2d926de64a2651379e29fe9c449abb39b105df3fa4d0f5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

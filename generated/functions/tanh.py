@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 54009765bbb44051, runtime fea0185573724550.
+Generated; do not edit. Signature becb522d9d8cb5d0, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "54009765bbb440517d6e839a65348ba26ec3bc65ef4e09da449afb6354e10bee"
+SIGNATURE = "becb522d9d8cb5d02c628c9913693ec1c5ccbfe645842e109bca59bc9f35ec23"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

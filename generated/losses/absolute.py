@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature b66f66f74da38227, runtime fea0185573724550.
+Generated; do not edit. Signature c2262648fc366096, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "b66f66f74da382270d387e11c372a68acdbdb0f6bd30402800603ce7c06d6f82"
+SIGNATURE = "c2262648fc366096e0364e1a49d1bf00ce7f8e8e9af80ccce8c4e621f5951c68"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 0ff561221ccec3a8, runtime fea0185573724550.
+Generated; do not edit. Signature 40c76cf5ade31eb8, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "0ff561221ccec3a89b350588486dd83145b4a70c59f51867c32ff01632a1bb07"
+SIGNATURE = "40c76cf5ade31eb898c064a9e0fcf4e6b1b55b7dec9769eb6acc1aa9fc39d5d5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

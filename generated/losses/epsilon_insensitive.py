@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 8493a522949b35e2, runtime fea0185573724550.
+Generated; do not edit. Signature 99b431d27a4ac904, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "8493a522949b35e29f9724fe58a3e6c1033f1cac9acfdaf29cc5265eafd28126"
+SIGNATURE = "99b431d27a4ac904e23a0c7e3f8acdc6c639bbfc477823d9f65c53e72c04314f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 4376561fb3372111, runtime fea0185573724550.
+Generated; do not edit. Signature 925174fb5327ba44, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "4376561fb3372111b7f5cda06008cfb8e219df85d3b633a3baf52f00e6163854"
+SIGNATURE = "925174fb5327ba440ccbc27a5019c8c04d7028a762808d6573dcfba1c162bb3a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

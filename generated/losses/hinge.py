@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 908f037d3f4e2c28, runtime fea0185573724550.
+Generated; do not edit. Signature e0a19cb14f338b96, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "908f037d3f4e2c28526d665beeb884e969695ae1a0e63587357adf653a7b5ca5"
+SIGNATURE = "e0a19cb14f338b96df8699efe08b0af2e48f0a723f94982bbfd6a1c6ebdc51ad"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature c1ecf567464be3c3, runtime fea0185573724550.
+Generated; do not edit. Signature c6a19a9efc9e6edb, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "c1ecf567464be3c36dd12a9e2246545d8b5cd8bc1c91d1a23b9a1f2f3c186b47"
+SIGNATURE = "c6a19a9efc9e6edb75c171974dd62327ee9852c924466a1745e38ac74b4f4c29"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 16c09341c0e0b64f, runtime fea0185573724550.
+Generated; do not edit. Signature 2fbb59b8c9b0fc26, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "16c09341c0e0b64f522a1057f7c60b121cfde0e5923ef012f3892386250f109f"
+SIGNATURE = "2fbb59b8c9b0fc26306202ba22c98988b657c13408d16b67864ffcd9268bf903"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 49bb541edcd1c94f, runtime fea0185573724550.
+Generated; do not edit. Signature eda1cf0e7cb5af0d, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "49bb541edcd1c94f438d46b6064c406a9c462c67b9af52e04cefa25de679dfc1"
+SIGNATURE = "eda1cf0e7cb5af0da46c6dc46bb563f864f451b3b7faf2fc98579a4e92d8f817"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 59298775d745f8ae, runtime fea0185573724550.
+Generated; do not edit. Signature f92432862d386703, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "59298775d745f8aea661109bc53c26fafb1172411b5d378e314ca8d79f50d5fe"
+SIGNATURE = "f92432862d38670371b55c39c843bff1db5c583b976d6536b45de4cb1798148e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

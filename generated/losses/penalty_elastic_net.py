@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 4891f3a3def547fd, runtime fea0185573724550.
+Generated; do not edit. Signature e9f4839628dc9ffa, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "4891f3a3def547fdc6be7f56d180d440a45c6bbbbc2280478f9a21c38600361b"
+SIGNATURE = "e9f4839628dc9ffaf6d5bc8af1bdd849eb03e85f016d3a0e3a9402afafb36670"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 89b5a75d6782fa53, runtime fea0185573724550.
+Generated; do not edit. Signature 68244bb55ce27d98, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "89b5a75d6782fa5396490e1f2c8de776493c05ae95fd979e60478ce493cf5821"
+SIGNATURE = "68244bb55ce27d98bf33c1e8f0a0c9dd1d29c238f6b76115dfe45a8433c96ab2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

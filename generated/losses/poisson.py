@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature ae3d886fe79ce5ee, runtime fea0185573724550.
+Generated; do not edit. Signature c8791b7ce0c170d5, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "ae3d886fe79ce5ee3fdd1d221b7442ec7c5bde027ee7dede1c1da81c9299e2f2"
+SIGNATURE = "c8791b7ce0c170d5f29a29795fda6169c90a6df463595189f9c9b5c07502ebff"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 24d4b0c8953468ce, runtime fea0185573724550.
+Generated; do not edit. Signature 59055d2d9673d806, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "24d4b0c8953468ced3610c787de9a928235fe02286078885546d57a9115d7a55"
+SIGNATURE = "59055d2d9673d8069a09980126e058a01a2ab21cc0a23ebacaad7d2ad6b95b73"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

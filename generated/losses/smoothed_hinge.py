@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature c1c77259ea28b30d, runtime fea0185573724550.
+Generated; do not edit. Signature fa76b44071af52af, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "c1c77259ea28b30dba6b165580a76918c74543260405dadcc6953d15dfeac8b8"
+SIGNATURE = "fa76b44071af52afebb53c0b9b369e6327d5b6b03531c8ffefaf44a64d5c1221"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

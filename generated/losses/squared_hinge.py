@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 3102e23bc342d30b, runtime fea0185573724550.
+Generated; do not edit. Signature 2df7ffab29bc3e22, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "3102e23bc342d30bb998338c9ebd1fafd19c72f1f54238345d7be22af196e5f4"
+SIGNATURE = "2df7ffab29bc3e227bbf982a5f10f8d5bb7fe7afd674f94bb623a91755125006"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

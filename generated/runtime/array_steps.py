@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -306,4 +306,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

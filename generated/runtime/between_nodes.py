@@ -3,7 +3,7 @@
 kappa grows; where all of it is positive, the table is one half of one whose mirror image is the other.
 
 Written by hand, in codegen/runtime/between_nodes.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -85,4 +85,4 @@ def crosses(kappa, values, width):
             return True
     return False
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

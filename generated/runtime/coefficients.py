@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of a function by the rules that serve it, cheapest first.
 
 Written by hand, in codegen/runtime/coefficients.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -284,4 +284,4 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[5, i] = error2
         raw[6, i] = wave
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

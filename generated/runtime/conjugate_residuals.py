@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -212,4 +212,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

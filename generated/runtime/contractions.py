@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -246,4 +246,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -264,4 +264,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 room_of = ends, ended, beside, moves, part, room
                 _add_lines(law, denser, labels, residuals, order, count, base, V, room_of, node)
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

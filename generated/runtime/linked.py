@@ -4,7 +4,7 @@ numba also optimises each by itself and makes machine code of it, which nobody r
 a quarter of all compilation.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -107,4 +107,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

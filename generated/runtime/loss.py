@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -18,6 +18,7 @@ from generated.runtime.label_lines import lines
 from generated.runtime.label_points import points
 from generated.runtime.nodes import OMEGA, WEIGHT, fill_nodes, span_of
 from generated.runtime.prox import Law, at, find_cell, piece_of
+from generated.runtime.slope_moments import slope_moments
 from generated.runtime.slope_series import slope_series
 from generated.runtime.vector import exp
 
@@ -63,6 +64,10 @@ class Loss:
     def slope_series(self, *given: Any) -> Any:
         """The slope by Hermite polynomials of outputs: see ``slope_series``."""
         return slope_series(self.law, *given)
+
+    def slope_moments(self, *given: Any) -> Any:
+        """Moments of the slope at outputs: see ``slope_moments``."""
+        return slope_moments(self.law, *given)
 
     def nodes(self, *given: Any) -> Any:
         """Nodes for an average over omega_u: see ``fill_nodes``."""
@@ -111,4 +116,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

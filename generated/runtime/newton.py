@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -243,4 +243,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

@@ -2,7 +2,7 @@
 without noise over the places that it may come from.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def told_by_places(places, logarithm, centre, weight, share, around, width):
             total += weight[m] * share[n] * (first / chance) ** 2
     return total
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

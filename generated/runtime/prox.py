@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -189,4 +189,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

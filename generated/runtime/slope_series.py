@@ -1,7 +1,7 @@
 """The slope of a loss at an output, by Hermite polynomials: all that two outputs of any covariance have in common.
 
 Written by hand, in codegen/runtime/slope_series.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -49,4 +49,4 @@ def slope_series(law, rule, label, outputs, scratch, out):
             for i in range(nodes):
                 weighted[other, i] = up * x[i] * weighted[here, i] - down * weighted[other, i]
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

@@ -1,7 +1,7 @@
 """A step of Newton's method: its linear equations, and what the law of the output must be at the place it leads to.
 
 Written by hand, in codegen/runtime/steps.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
             field[row, n] = max(field[row, n], least)
     return NONE if not sound else RAISED if raised else PLAIN
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

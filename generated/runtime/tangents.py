@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -60,7 +60,8 @@ class Tangents(Contractions):
         for take, name, sides in _ordered(text):
             results |= getattr(self, take)(name, *self._parsed(*sides))
         self.results = tuple(results)
-        moved = {f"d_{name}": self.known[f"d_{name}"] for name in self.followed if f"d_{name}" in self.known}
+        moving = (*self.followed, *(_name(left).removeprefix("d_") for left, *_ in lines_of(text.rules)))
+        moved = {f"d_{name}": self.known[f"d_{name}"] for name in moving if f"d_{name}" in self.known}
         self.defined = {**self.families, **self.followed, **moved, **results}
         self.named = {**self.known, **self.moving, **self.defined}
 
@@ -296,4 +297,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -155,4 +155,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

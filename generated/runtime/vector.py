@@ -4,7 +4,7 @@ Polynomials are Taylor's, or sums of Chebyshev polynomials written in powers; ea
 Four terms together, then two of these, do not wait for each other.
 
 Written by hand, in codegen/runtime/vector.py.
-Generated; do not edit. Signature 709e5f7a88f5d019, runtime fea0185573724550.
+Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -76,4 +76,4 @@ def tail(x):
     weight = exp(-0.5 * x * x)
     return p * weight / (1.0 + 2.0 * z), NORM * weight
 
-SIGNATURE = "709e5f7a88f5d019fe8cf0c56313f712df9c48d821b078cea8ef560839b050a5"
+SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 03c6391196b1b40d.
+Generated; do not edit. Signature de8793922cbe07bb.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "03c6391196b1b40d82b710e143a14de29da180ccdac1679652844ea3f5364ab1"
+SIGNATURE = "de8793922cbe07bbd6c0b760d8e9e299a36b3b5816da97dc27463072572e4a6b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature afa2b7d5e1a52f91.
+in X). Generated; do not edit. Signature c783c09aa45e593a.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "afa2b7d5e1a52f917c908e0729964de0b5aecd7a377513871d28db8174a1cb2b"
+SIGNATURE = "c783c09aa45e593a0b55d09007213eba1c5e7f5d467b7e8ea623fadb7dbdec10"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 8699bf072be5aa0e.
+Generated; do not edit. Signature eec5bd88adbc3ce0.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8699bf072be5aa0ed5c3397dae822f6503f185f43ca11b9b2d2d18d43d10f6e1"
+SIGNATURE = "eec5bd88adbc3ce039e6911278eda6d32815c54c4e1a48c43586a8546b0ec720"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

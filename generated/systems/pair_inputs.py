@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature adb5522bba0f6100, runtime fea0185573724550.
+Generated; do not edit. Signature 7f497e43bf0950a4, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "adb5522bba0f6100c0df3c0b15e2bee8604d3ff29ec39599492a52b5c75d50bb"
+SIGNATURE = "7f497e43bf0950a4db1513c466058875f179507f5f251272f4dbbf78d14ee435"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

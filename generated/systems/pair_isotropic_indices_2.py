@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 01a32dc4a2f13695, runtime fea0185573724550.
+Generated; do not edit. Signature 2cccf758f5130f52, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "01a32dc4a2f1369582a697ff7a8bfb4fd6a5cdb784f6cbc9d878686168002ed2"
+SIGNATURE = "2cccf758f5130f52a5c3e368e566dd447aec34b7dadbb3a23eabe5d282b0cf83"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

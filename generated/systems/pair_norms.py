@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 655d800ed2cd36ff, runtime fea0185573724550.
+Generated; do not edit. Signature 28966fa96318192e, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "655d800ed2cd36ffd31d1d6dc77c098d98b33c7a2a6cdc8ee53811c94f969db1"
+SIGNATURE = "28966fa96318192e0ae0a06f17fcff8daef1f8d259a677259b39e4d95dfada70"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a6b31b9406daa01c, runtime fea0185573724550.
+Generated; do not edit. Signature 88fa565a3c2396b2, runtime 2c25465eff784bff.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a6b31b9406daa01cbf0aa6133ca586df92ae70ce9d26d23d1af903f02cf73da7"
+SIGNATURE = "88fa565a3c2396b227f6dfe2dc9494d34e734c1f7f37be01c1bffa759dfc6679"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

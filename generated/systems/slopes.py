@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature abbe4d1cd0ea5eba.
+Generated; do not edit. Signature 8619e0acd1bf412b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "abbe4d1cd0ea5eba22248e9b08d52c861396afc3921ea176ac7d215da01cd586"
+SIGNATURE = "8619e0acd1bf412bc76935179173015483056412b401e46f49086752b167b1a8"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 79bf98c63efb2eaa.
+in X). Generated; do not edit. Signature ae2b7fbe35f25a5c.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "79bf98c63efb2eaa24452a4953235827d8e6ff5878fa66b982e014ff5e967865"
+SIGNATURE = "ae2b7fbe35f25a5c4e3cd4510012e963eae6c35d6a3c4bfb71c14161ec181006"
 
 
 # rows of node, then those of the blocks

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e01ff615875f9f45.
+in X). Generated; do not edit. Signature e02ef064e01b537d.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "e01ff615875f9f45644f196bd2b95b141c2504ab9a3aaea79ea67ca44f9b9198"
+SIGNATURE = "e02ef064e01b537df0d89fbdca998318de8d21119d3b95f30595980c9c1ccc52"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

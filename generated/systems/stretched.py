@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 8186e42c8f0536e9.
+Generated; do not edit. Signature e5d00f471c644ba0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8186e42c8f0536e99a567ae2779d2e0447f39307a764fb849f45b9393246ea15"
+SIGNATURE = "e5d00f471c644ba0aae8328f94ad44c72631431e89aa5c1c0361294bb2c29af7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

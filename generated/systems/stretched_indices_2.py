@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c5cbc1d478cc766f.
+Generated; do not edit. Signature a8d48f042f25048d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c5cbc1d478cc766f56ece43cde213b95ea7d2124753bc5f42d93fdbb140dcc43"
+SIGNATURE = "a8d48f042f25048d3d3a018741d0feafda4ee9f07ada34e0696b7910d8495c0a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -40,6 +40,11 @@ def add(subparsers: Subparsers) -> None:
     decompose.add_argument(
         "--scores", metavar="LOW:HIGH", help="calibration of a margin loss: P(label 1 | output) at 25 outputs between"
     )
+    decompose.add_argument(
+        "--deviation",
+        action="store_true",
+        help="how much the test error of one fit varies between draws (its standard deviation at --dimension)",
+    )
     decompose.add_argument("--simulate", action="store_true", help="simulate pairs of fits too (needs --dimension)")
     add_accuracy(decompose)
     add_simulation(decompose)
@@ -49,7 +54,7 @@ def add(subparsers: Subparsers) -> None:
 def _decompose(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
     check_plot(arguments)
-    names = ("members", "share", "given", "bootstrap", "subsample", "dimension", "tolerance")
+    names = ("members", "share", "given", "bootstrap", "subsample", "dimension", "tolerance", "deviation")
     options: dict[str, Any] = {name: getattr(arguments, name) for name in names}
     if arguments.simulate:
         options |= {name: getattr(arguments, name) for name in ("simulate", "seeds", "what", "seed")}
@@ -71,6 +76,8 @@ def _decompose(arguments: argparse.Namespace) -> int:
 def _table(found: gs.Decomposition) -> str:
     """Errors, parts, pairs and ensembles, a line each."""
     lines = [f"{'test error':<44} {found.test_error:>14.9g}"]
+    if found.deviation is not None:
+        lines += _deviation(found.deviation)
     if found.bias_squared is not None:
         lines.append(f"{'bias squared':<44} {found.bias_squared:>14.9g}")
         lines += [f"{f'variance: {name}':<44} {value:>14.9g}" for name, value in found.variance.items()]
@@ -91,6 +98,15 @@ def _table(found: gs.Decomposition) -> str:
             bar = "" if error is None else f" ({error:.2g})"
             lines.append(f"{name or 'nothing':<44} {told['mean']:>14.6g}{bar}")
     return "\n".join(lines)
+
+
+def _deviation(found: gs.Deviation) -> list[str]:
+    """The standard deviation of the test error at the dimension, and d times the variance by source."""
+    lines = [f"{f'd times its variance between draws: {k}':<44} {v:>14.9g}" for k, v in found.variance.items()]
+    if found.test_error is not None:
+        told = f"its standard deviation at d = {found.result.dimension}"
+        lines.insert(0, f"{told:<44} {found.test_error:>14.9g}")
+    return lines + [f"left out: {name}: {reason}" for name, reason in found.not_derived.items()]
 
 
 def _lines(found: gs.Decompositions) -> str:

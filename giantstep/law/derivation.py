@@ -16,6 +16,7 @@ from derive.bulk_covariance import bulk_covariance
 from derive.channel import ChannelLaw, channel_law, derive_moments, given_law
 from derive.coefficients import conditional_coefficients
 from derive.continuous_readout import continuous_readout
+from derive.draws import draws
 from derive.features import Origin, bias_condition, features_given_kappa
 from derive.further_step import further_step
 from derive.gradient_step import GradientStepMap, gradient_step_map
@@ -222,6 +223,7 @@ def _parts_of_two(model: Model) -> Iterator[Derivation]:
         yield pair_law().derivation
     if bulk_kind(model) == "isotropic":
         yield two_batches().derivation
+        yield draws().derivation
 
 
 def _parts_of_best(_: Model) -> Iterator[Derivation]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from giantstep.observe.calibration import Calibration, calibration
+from giantstep.observe.deviation.deviation import Deviation, deviation_of
 from giantstep.observe.finite_system import at_dimension
 from giantstep.observe.measured_pairs import MeasuredPairs, measured_pairs
 from giantstep.simulate.pairs import SOURCES, Resampling
@@ -62,7 +63,8 @@ class Decomposition(Pictured):
     E (y - f_1)(y - f_2) of fits that share these sources; variance: of each source, and of what several do together;
     "resampling" is that of samples drawn from a pool; ensemble: members -> error of fits that share ``members_share``;
     given: sources that are never drawn again, whose variance counts as bias; not_derived: of margin losses the pairs
-    that there are no equations of, and why; calibration: of a margin loss by members, where scores were asked for.
+    that there are no equations of, and why; calibration: of a margin loss by members, where scores were asked for;
+    deviation: how much the test error of one fit varies between draws, where it was asked for.
     """
 
     result: Result
@@ -78,6 +80,7 @@ class Decomposition(Pictured):
     simulation: MeasuredPairs | None = None
     not_derived: Mapping[str, str] = field(default_factory=dict)
     calibration: Mapping[int, Calibration] = field(default_factory=dict)
+    deviation: Deviation | None = None
 
     def summary(self) -> list[Row]:
         """Error, bias and the largest variances, ensembles, the model."""
@@ -112,6 +115,7 @@ class Decomposition(Pictured):
             "not_derived": dict(self.not_derived),
             "calibration": [one.to_dict() for one in self.calibration.values()],
             "resampling": {"kind": self.resampling.kind, "fraction": self.resampling.fraction},
+            "deviation": None if self.deviation is None else self.deviation.to_dict(),
             "dimension": self.result.dimension,
             "model": self.result.model.to_dict(),
         }
@@ -136,6 +140,7 @@ def decompose(
     what: SystemKind | None = None,
     seed: int = 0,
     scores: Sequence[float] = (),
+    deviation: bool = False,
 ) -> Decomposition:
     """Bias and variance of the test error by batch of the step, data, label noise and initialisation; ensembles.
 
@@ -144,12 +149,15 @@ def decompose(
     samples with replacement; subsample: a fraction of them; model.fit.samples counts the pool. simulate: pairs of
     finite systems too, at ``dimension``. tolerance: of the single fit; a pair tells its own error,
     1e-6 where fits have batches of their own and rules reach that. scores: outputs of a margin loss at which to
-    give the probability of the label 1, for one fit and for the mean of ``members``. Raises BadInput for what has not
+    give the probability of the label 1, for one fit and for the mean of ``members``. deviation: also how much the
+    test error of one fit varies between draws (``gs.deviation``). Raises BadInput for what has not
     been derived, NotConverged where a pair is not found to its accuracy. Source: docs/theory.md, section 14.
     """
     checked_count("members", members, 1)
     _require_label(model)
     resampling = _resampling(bootstrap, subsample)
+    if deviation and resampling.kind != "all":
+        raise BadInput("the deviation between draws of resampled fits has not been derived", "leave deviation out")
     held, present = _names("given", given), sources_of(model)
     if simulate:
         model = _at_dimension(model, dimension)
@@ -180,6 +188,7 @@ def decompose(
         simulation,
         missing,
         {k: decomposed.calibration(chosen, k, at) for k in sorted({1, members}) if at.size},
+        deviation_of(result) if deviation else None,
     )
 
 

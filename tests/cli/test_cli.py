@@ -190,6 +190,14 @@ def test_derive_prints_what_another_command_solves(run: Run, model: str, of: str
         assert code == 0 and title in out
 
 
+def test_decompose_tells_the_deviation_between_draws(run: Run, model: str) -> None:
+    code, out, _ = run("decompose", model, "--deviation", "--dimension", "300", "--json")
+    told = json.loads(out)["deviation"]
+    assert code == 0 and told["test_error"] == pytest.approx((sum(told["times_dimension"].values()) / 300) ** 0.5)
+    code, out, _ = run("decompose", model, "--deviation", "--dimension", "300")
+    assert code == 0 and "its standard deviation at d = 300" in out and "between draws: data" in out
+
+
 # --- curve
 
 

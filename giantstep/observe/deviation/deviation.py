@@ -1,0 +1,152 @@
+"""The standard deviation of the test error between draws of what is random in a fit.
+
+At large d the test error of one fit is normal about its limit with the variance C/d. C is found from one solution: the
+test error is put as a source into the objective, and what that does to the overlaps of the fit gives the covariance of
+the free energies of two fits with different sources. Source: docs/theory.md, section 14.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from giantstep.law.intermediate_steps import is_intermediate
+from giantstep.law.kind import bulk_kind
+from giantstep.observe.deviation.batch import of_batch
+from giantstep.observe.deviation.readouts import Readouts
+from giantstep.observe.deviation.samples import of_samples
+from giantstep.observe.deviation.source import moved_by_source
+from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.given import takes_model
+from giantstep.spec.model import Model
+from giantstep.spec.outline import outline
+from giantstep.spec.shown import Row, Shown, number
+from giantstep.system.coupled_solver import order_of
+from giantstep.system.resolution import FINE
+from giantstep.system.result import Result
+from giantstep.system.solve import solve
+from giantstep.system.solved_again import solved_again
+from giantstep.system.two_fits import merged_problem
+
+_RESIDUAL, _WORST = 1e-7, 1e-3  # of the linear equations of the source; change between two resolutions
+
+
+@dataclass(frozen=True, repr=False)
+class Deviation(Shown):
+    """How much the test error of one fit varies between draws.
+
+    variance: d times that of the test error, by source: "batch" of the step, "data" with the noise of the labels (given
+    the first layer), "initialisation" (of the mean over data); test_error: the standard deviation at the dimension of
+    the result, None without one. not_derived: sources that are left out, and why. residual: worst relative one of the
+    linear equations; error: relative change of the variance between two resolutions.
+    """
+
+    result: Result
+    variance: Mapping[str, float]
+    not_derived: Mapping[str, str]
+    residual: float
+    error: float
+
+    @property
+    def test_error(self) -> float | None:
+        """The standard deviation at the dimension of the result."""
+        dimension = self.result.dimension
+        return None if dimension is None else math.sqrt(sum(self.variance.values()) / dimension)
+
+    def summary(self) -> list[Row]:
+        """The test error with its deviation, the variances by source, the model."""
+        told = "" if self.test_error is None else f" +- {self.test_error:.3g} at d = {self.result.dimension}"
+        parts = ", ".join(f"{name} {value:.4g}" for name, value in self.variance.items())
+        return [
+            ("test error", number(self.result.test_error) + told),
+            ("d times the variance", parts),
+            ("left out", ", ".join(self.not_derived) or "nothing"),
+            ("model", outline(self.result.model)),
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object under ``deviation`` of ``decompose --json``."""
+        return {
+            "test_error": self.test_error,
+            "dimension": self.result.dimension,
+            "times_dimension": dict(self.variance),
+            "not_derived": dict(self.not_derived),
+            "residual": self.residual,
+            "quadrature_error": self.error,
+        }
+
+
+@takes_model
+def deviation(model: Model, *, dimension: int | None = None, tolerance: float = 1e-10) -> Deviation:
+    """How much the test error of one fit varies between draws of data, first layer and batch of the step.
+
+    Raises BadInput for what has not been derived, NotConverged where it is not found to its accuracy.
+    Source: docs/theory.md, section 14.
+    """
+    require_deviation(model)
+    return deviation_of(solve(model, dimension=dimension, tolerance=tolerance))
+
+
+def require_deviation(model: Model) -> None:
+    """Raise BadInput for models whose fits have not been derived to vary."""
+    kind = bulk_kind(model)
+    words = {
+        "penalised": "a penalty beside the ridge",
+        "norms": "rows that are Gaussian at initialisation",
+        "stretched": f'step.bulk = "{model.bulk}"',
+        "matrix": "a given bulk",
+        "neurons": "a given bulk",
+        "inputs": "structured inputs",
+    }
+    reason = words.get(kind)
+    if model.network.trains_bias:
+        reason = "a trained bias"
+    elif model.network.readout.continuous:
+        reason = "a density of readout values"
+    elif model.step is not None and is_intermediate(model):
+        reason = "a step below the giant one"
+    if reason is not None:
+        raise BadInput(
+            f"the deviation between draws has not been derived for {reason}",
+            "use isotropic inputs and bulk, readout values, a bias that is a number, and no penalty",
+        )
+
+
+def deviation_of(result: Result) -> Deviation:
+    """The same of a solution."""
+    require_deviation(result.model)
+    problem, members = merged_problem(result)
+    order = members.gathered(order_of(problem, result))
+    found: list[dict[str, float]] = []
+    worst = 0.0
+    for level in FINE:
+        system = solved_again(problem, order, level)
+        if system is None:
+            raise NotConverged("the solution is not found again at the resolution of its draws", "raise fit.ridge")
+        moved = moved_by_source(system)
+        rest = Readouts(system, moved)
+        layer = rest.of_one_layer()
+        found.append({"data": of_samples(system, moved) + rest.of_one_fit() - layer, "initialisation": layer})
+        worst = max(worst, moved.residual)
+    totals = [sum(parts.values()) for parts in found]
+    error = abs(totals[1] - totals[0]) / max(abs(totals[1]), 1e-300)
+    if not worst <= _RESIDUAL:
+        raise NotConverged(f"the linear equations of the deviation are solved to {worst:.1e} only", "raise fit.ridge")
+    if not (error <= _WORST and totals[1] > 0.0):
+        raise NotConverged(
+            f"the variance between draws changes by {error:.1e} (relative) between orders of quadrature",
+            "raise fit.ridge",
+        )
+    return Deviation(result, *_with_batch(result.model, found[1]), worst, error)
+
+
+def _with_batch(model: Model, parts: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:
+    """(variances with that of the batch of a step, why it is not among them)."""
+    if model.step is None:
+        return dict(parts), {}
+    try:
+        return {"batch": of_batch(model), **parts}, {}
+    except BadInput as error:
+        return dict(parts), {"batch": error.message}
