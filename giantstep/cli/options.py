@@ -37,6 +37,11 @@ class Parser(argparse.ArgumentParser):
             )
         super()._check_value(action, value)
 
+    def _print_message(self, message: str, file: Any = None) -> None:
+        """Write the help or the version; argparse says nothing where that fails."""
+        if message and file is not None:
+            file.write(message)
+
     def unknown(self, words: Sequence[str]) -> BadInput:
         """The error for words that are no arguments of a command."""
         word = words[0].partition("=")[0]

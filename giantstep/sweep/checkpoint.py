@@ -36,7 +36,7 @@ def key_of(description: Mapping[str, Any]) -> str:
 class Checkpoint:
     """A file of outcomes by key, each line with its digest; additions reach the disk at once.
 
-    What is torn, changed or not ours is ignored, and so computed again.
+    What is torn, changed or not ours is ignored, and so computed again. In memory is where each line begins.
 
     A context manager. Raises BadInput where the file cannot be read or written, and where another process has it open.
     """
@@ -46,9 +46,8 @@ class Checkpoint:
         try:
             self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115 (closed by close)
             _lock(self._file)
-            self._file.seek(0)
-            content = self._file.read()
-            if content and not content.endswith(b"\n"):
+            self._places = dict(_readable(self._file))
+            if self._file.tell() and not _ends_with_a_line(self._file):
                 self._file.write(b"\n")
         except BlockingIOError:
             self._file.close()
@@ -61,20 +60,25 @@ class Checkpoint:
                 f"the finished points cannot be kept in {self.path}: {error.strerror or error}",
                 "give an --output in a folder that exists and can be written",
             ) from None
-        self._known = dict(_readable(content))
 
     def get(self, key: str) -> Outcome | None:
         """The outcome kept under this key, or None."""
-        return self._known.get(key)
+        place = self._places.get(_short(key))
+        if place is None:
+            return None
+        self._file.seek(place)
+        found = _read(self._file.readline())
+        return found[1] if found is not None and found[0] == key else None
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._places)
 
     def add(self, outcomes: Mapping[str, Outcome]) -> None:
         """Append outcomes and force them to the disk."""
-        text = "".join(_line(key, one) + "\n" for key, one in outcomes.items())
+        lines = {key: f"{_line(key, one)}\n".encode() for key, one in outcomes.items()}
         try:
-            self._file.write(text.encode())
+            end = self._file.seek(0, os.SEEK_END)
+            self._file.write(b"".join(lines.values()))
             self._file.flush()
             os.fsync(self._file.fileno())
         except OSError as error:
@@ -82,7 +86,9 @@ class Checkpoint:
                 f"the finished points cannot be written to {self.path}: {error.strerror or error}",
                 "free some space and run the same command again: it goes on from what was kept",
             ) from None
-        self._known.update(outcomes)
+        for key, line in lines.items():
+            self._places[_short(key)] = end
+            end += len(line)
 
     def close(self) -> None:
         """Close the file; a file without any outcome is removed."""
@@ -90,7 +96,7 @@ class Checkpoint:
             return
         with contextlib.suppress(OSError):
             self._file.close()
-        if not self._known:
+        if not self._places:
             self.remove()
 
     def remove(self) -> None:
@@ -132,12 +138,33 @@ def _digest(content: list[Any]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _readable(content: bytes) -> Iterable[tuple[str, Outcome]]:
-    for line in content.split(b"\n"):
-        try:
-            digest, *rest = json.loads(line)
-            if digest == _digest(rest):
-                key, status, values, reason = rest
-                yield key, Outcome(status, values, reason)
-        except (ValueError, TypeError, RecursionError):
-            continue
+def _short(key: str) -> bytes:
+    """A key in less memory: a third of its text."""
+    return hashlib.blake2b(key.encode(), digest_size=16).digest()
+
+
+def _ends_with_a_line(file: BinaryIO) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
+
+
+def _readable(file: BinaryIO) -> Iterable[tuple[bytes, int]]:
+    """Keys of the lines that are whole, each with the place where its line begins."""
+    place = file.seek(0)
+    for line in file:
+        if (found := _read(line)) is not None:
+            yield _short(found[0]), place
+        place += len(line)
+    file.seek(0, os.SEEK_END)
+
+
+def _read(line: bytes) -> tuple[str, Outcome] | None:
+    """Key and outcome of a line; None where it is not one that was written here."""
+    try:
+        digest, *rest = json.loads(line)
+        if digest != _digest(rest):
+            return None
+        key, status, values, reason = rest
+    except (ValueError, TypeError, RecursionError):
+        return None
+    return key, Outcome(status, values, reason)

@@ -146,13 +146,15 @@ def test_a_pipe_that_nobody_writes_to_is_refused(run: Run, tmp_path: Path) -> No
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
-@pytest.mark.parametrize(
-    ("where", "code", "words"), [("> /dev/full", 74, "could not be written"), (">&-", 74, "output is closed")]
-)
-def test_output_that_cannot_be_written_is_no_bug(model: str, where: str, code: int, words: str) -> None:
-    command = f"{sys.executable} -m giantstep.cli derive {model} {where}"
-    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, timeout=120)
-    assert done.returncode == code and words in done.stderr and "bug" not in done.stderr
+@pytest.mark.parametrize(("where", "words"), [("> /dev/full", "could not be written"), (">&-", "output is closed")])
+@pytest.mark.parametrize(("what", "unbuffered"), [("derive MODEL", ""), ("--help", ""), ("solve --help", "1")])
+def test_output_that_cannot_be_written_is_no_bug(
+    model: str, where: str, words: str, what: str, unbuffered: str
+) -> None:
+    command = f"{sys.executable} -m giantstep.cli {what.replace('MODEL', model)} {where}"
+    surroundings = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, timeout=120, env=surroundings)
+    assert done.returncode == 74 and words in done.stderr and "bug" not in done.stderr
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of a terminal")

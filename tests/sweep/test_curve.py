@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 import time
+import tracemalloc
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,6 +20,7 @@ from giantstep.observe.baselines import best_linear_error, random_features
 from giantstep.observe.simulate import simulate_seed
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
+from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.curve import curve
 from giantstep.system.solve import solve
 
@@ -188,6 +190,24 @@ def test_torn_and_foreign_lines_are_ignored(monkeypatch: pytest.MonkeyPatch, tmp
     calls.clear()
     assert curve(MODEL, sweep, baselines=False, checkpoint=kept).to_json() == whole
     assert not calls  # what was appended after the torn line can be read
+
+
+def test_finished_points_stay_on_the_disk(tmp_path: Path) -> None:
+    """In memory is where they are: a key, a place and a slot of a table, less than half a kilobyte in all."""
+    values = {f"column {number}": number / 7 for number in range(30)}
+    with Checkpoint(tmp_path / "kept") as store:
+        store.add({"first": Outcome("ok", values)})
+        tracemalloc.start()
+        store.add({f"{number:032x}": Outcome("ok", values | {"column 0": number}) for number in range(400)})
+        used = tracemalloc.get_traced_memory()[0]
+        tracemalloc.stop()
+        assert len(store) == 401 and used < 400 * 500
+        assert store.get("first") == Outcome("ok", values) and store.get("second") is None
+        assert store.get(f"{123:032x}") == Outcome("ok", values | {"column 0": 123})
+        store.add({"last": Outcome("not_converged", {}, "why")})
+    with Checkpoint(tmp_path / "kept") as store:
+        assert len(store) == 402 and store.get("last") == Outcome("not_converged", {}, "why")
+        assert store.get(f"{299:032x}") == Outcome("ok", values | {"column 0": 299})
 
 
 @pytest.mark.parametrize(
