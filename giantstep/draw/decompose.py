@@ -61,12 +61,13 @@ def decompositions_figure(found: Decompositions) -> Picture:
 
 
 def draw_decompositions(axes: Axes, found: Decompositions, legend: bool = True) -> None:
-    """Stacked bias and variances, the test error above them, ensembles as lines."""
+    """Stacked bias and variances, the test error above them with its deviation between draws, ensembles as lines."""
     x: Array = np.array([value for value, _ in found.solved])
     points = [point for _, point in found.solved]
     if points and points[0].bias_squared is not None:
         _areas(axes, x, points)
     axes.plot(x, [point.test_error for point in points], color="black", linewidth=1.6, label="one fit", zorder=4)
+    _band(axes, x, points)
     most = max((max(point.ensemble) for point in points), default=1)
     if most > 1:
         y = [point.ensemble[most] for point in points]
@@ -86,6 +87,19 @@ def draw_decompositions(axes: Axes, found: Decompositions, legend: bool = True) 
     axes.tick_params(which="both", top=True, right=True)
     if legend:
         legend_above(axes)
+
+
+def _band(axes: Axes, x: Array, points: list[Decomposition]) -> None:
+    """One standard deviation between draws about the test error, where it was asked for at a dimension."""
+    told = [(point.test_error, point.deviation) for point in points]
+    known = [(error, found.test_error) for error, found in told if found is not None and found.test_error is not None]
+    if not known or len(known) < len(points):
+        return
+    middle, spread = (np.array(each) for each in zip(*known, strict=True))
+    label = f"one fit, deviation between draws, $d={points[0].result.dimension}$"
+    for side in (1.0, -1.0):
+        axes.plot(x, middle + side * spread, color="black", linestyle=":", linewidth=1.0, label=label, zorder=4)
+        label = "_nolegend_"
 
 
 def _areas(axes: Axes, x: Array, points: list[Decomposition]) -> None:

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from one_block_draws import OneBlock
 
 import giantstep as gs
-from generated.draws import readouts
+from giantstep.draw.decompose import decompositions_figure
 from giantstep.law.gradient_step import step_arguments
 from giantstep.observe.decompose import decompose
 from giantstep.observe.deviation.batch import _covariance
+from giantstep.observe.deviation.readouts import Readouts
 from giantstep.observe.deviation.source import error_slopes, moved_by_source
 from giantstep.observe.deviation.two_sources import in_both, numbers, trace
 from giantstep.observe.finite_system import at_dimension, finite_system
 from giantstep.simulate.run import simulate
 from giantstep.spec.errors import BadInput
+from giantstep.system.pair_equations import Sharing
 from giantstep.system.solve import solve
 from giantstep.system.two_fits import Fit
 
@@ -94,22 +95,19 @@ def test_two_sources_are_numbers_to_first_order_in_each() -> None:
 
 
 def test_readouts_of_one_fit_are_stationary_in_what_both_have_in_common() -> None:
-    """T_12 of the pair that shares the first layer but no data makes the functional without q stationary."""
-    fit = Fit(solve(_model(network=BLOCKS, spike=SPIKE)))
-    known, beta = fit.known, float(fit.known["beta"])
-    from giantstep.system.pair_equations import Sharing
-
-    common = beta * fit.pair(Sharing(0.0, False, True)).overlaps["Q2_12"]
-    nothing, T, V = np.zeros((2, 2)), np.diag(known["T"]), known["V1_hat"]
-    target, spike = (beta * np.outer(known[name], known[name]) for name in ("psi_hat", "zeta_hat"))
+    """T_12 of the pair that shares the first layer but no data makes the functional without q stationary; at a small
+    dimension, where sources along the spike and that of m count.
+    """
+    fit = Fit(solve(_model(network=BLOCKS, spike=SPIKE), dimension=50))
+    common = float(fit.known["beta"]) * fit.pair(Sharing(0.0, False, True)).overlaps["Q2_12"]
+    rest = Readouts(fit.system, moved_by_source(fit.system))
 
     def at(t: Array) -> float:
-        shares = np.diag(beta * known["fraction"])
-        return float(np.trace(readouts(V, V, T, T, nothing, np.diag(t), nothing, shares, target, spike, nothing)))
+        return float(rest._quadratic(t)[0, 0])  # without sources
 
-    for way in np.eye(2):
+    for way in np.eye(2):  # a quadratic function: central differences are exact but for rounding
         slope = (at(common + 1e-4 * way) - at(common - 1e-4 * way)) / 2e-4
-        assert abs(slope) < 1e-9 * abs(at(common)) / np.abs(common).max() + 1e-11
+        assert abs(slope) < 1e-10
 
 
 def test_a_batch_varies_as_drawn_ones_do() -> None:
@@ -142,6 +140,17 @@ def test_decompose_tells_it_where_it_is_asked() -> None:
     assert decompose(model).to_dict()["deviation"] is None
     with pytest.raises(BadInput, match="resampled"):
         decompose(model, deviation=True, bootstrap=True)
+
+
+def test_a_sweep_is_drawn_with_its_deviation() -> None:
+    along = gs.decompose_along(_model(spike=SPIKE), "fit.samples=1:2:3", deviation=True, dimension=200)
+    axes = decompositions_figure(along).axes[0]
+    up, down = (line.get_ydata() for line in axes.get_lines() if line.get_linestyle() == ":")
+    points = [point for _, point in along.solved]
+    assert 0.5 * (up + down) == pytest.approx([point.test_error for point in points], rel=1e-12)
+    assert 0.5 * (up - down) == pytest.approx([point.deviation.test_error for point in points], rel=1e-10)
+    plain = decompositions_figure(gs.decompose_along(_model(spike=SPIKE), "fit.samples=1:2:3"))
+    assert not [line for line in plain.axes[0].get_lines() if line.get_linestyle() == ":"]
 
 
 @pytest.mark.parametrize(
@@ -187,5 +196,5 @@ def test_simulated_variance(name: str) -> None:
     run = simulate(system, what, d, seeds, (model.fit.samples,), (model.fit.ridge,), **more)
     error, sampling = run.test_error.ravel(), run.sampling_error.ravel()
     squares = d * ((error - error.mean()) ** 2 * seeds / (seeds - 1.0) - sampling**2 * (what != "gaussian"))
-    expected = sum(gs.deviation(replace(model)).variance.values())
+    expected = sum(gs.deviation(model).variance.values())
     assert abs(squares.mean() - expected) < 3.5 * squares.std() / math.sqrt(seeds)
