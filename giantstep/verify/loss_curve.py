@@ -99,12 +99,13 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
     if not len(omega):
         return omega
     x: Array = np.clip(omega, low, high)
-    left, right = _around(omega, v, slope, x)
+    rise = slope(x)
+    left, right = _around(omega, v, slope, x, rise)
     left, right = np.maximum(left, low), np.minimum(right, high)
     active, at, last = np.arange(len(x)), x, np.full(len(x), np.inf)
     for _ in range(_MOST_STEPS):
         with np.errstate(over="ignore", invalid="ignore"):  # beyond all numbers there is a side, and no step
-            value = (at - omega) / v + slope(at)
+            value = (at - omega) / v + rise
             newton = at - value / (1.0 / v + bend(at))
         below = value <= 0.0
         left, right = np.where(below, at, left), np.where(below, right, at)
@@ -118,24 +119,27 @@ def _proximal(omega: Array, v: Array, slope: Function, bend: Function, low: floa
             active, at, last, omega, v, left, right = (a[moving] for a in (active, at, last, omega, v, left, right))
         if not len(active):
             break
+        rise = slope(at)
     return x
 
 
-def _around(omega: Array, v: Array, slope: Function, x: Array) -> tuple[Array, Array]:
-    """A bracket [left, right] of the zero: from x on in the direction of the slope, as far as steps that double go
-    where that of an exponential would be out of sight.
+def _around(omega: Array, v: Array, slope: Function, x: Array, rise: Array) -> tuple[Array, Array]:
+    """A bracket [left, right] of the zero: from x on in the direction of the slope, which is ``rise`` there, as far as
+    steps that double go where that of an exponential would be out of sight.
     """
     with np.errstate(over="ignore"):
-        whole = omega - v * slope(x) - x
+        whole = omega - v * rise - x
     towards, most = np.sign(whole), np.abs(whole)
     step = np.minimum(1.0, most)
+    far = np.flatnonzero(step < most)
     for _ in range(_MOST_STEPS):
-        at = x + towards * step
-        with np.errstate(over="ignore"):
-            short = (towards * (at - omega + v * slope(at)) < 0.0) & (step < most)
-        if not short.any():
+        if not len(far):
             break
-        step = np.where(short, np.minimum(2.0 * step, most), step)
+        at = x[far] + towards[far] * step[far]
+        with np.errstate(over="ignore"):
+            short = far[towards[far] * (at - omega[far] + v[far] * slope(at)) < 0.0]
+        step[short] = np.minimum(2.0 * step[short], most[short])
+        far = short[step[short] < most[short]]
     end = x + towards * step
     return np.minimum(x, end), np.maximum(x, end)
 
@@ -145,12 +149,15 @@ def _from_its_origin(omega: Array, v: Array, slope: Function, bend: Function, en
     power of x, of any exponent between zero and one, and what is solved a convex function of the logarithm.
     """
     side = 1.0 if ends[0] == 0.0 else -1.0
-    q = np.log(np.maximum(np.abs(omega), math.exp(_LEAST)))
+    q = at = np.log(np.maximum(np.abs(omega), math.exp(_LEAST)))
+    active = np.arange(len(q))
     for _ in range(_MOST_STEPS):
-        x = side * np.exp(q)
+        x = side * np.exp(at)
         step = side * (x - omega + v * slope(x)) / (np.abs(x) * (1.0 + v * bend(x)))
-        q = np.clip(q - step, _LEAST, -_LEAST)
-        if not np.any(np.abs(step[q > _LEAST]) > _SQUARE_ROOT):
+        q[active] = at = np.clip(at - step, _LEAST, -_LEAST)
+        moving = (at > _LEAST) & (np.abs(step) > _SQUARE_ROOT)
+        active, at, omega, v = (a[moving] for a in (active, at, omega, v))
+        if not len(active):
             break
     return np.asarray(side * np.exp(q))
 

@@ -12,8 +12,7 @@ from loss_cases import RESIDUAL, loss_table, model
 from generated.runtime.label_lines import LabelLines
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
-from giantstep.quadrature.gauss import normal_nodes
-from giantstep.system.coupled_system import gauss_rule
+from giantstep.quadrature.gauss import gauss_rule, normal_nodes
 from giantstep.system.kernels import loss_kernel
 
 STEPS = 256  # of the output

@@ -15,7 +15,7 @@ from loss_cases import GENERAL, MARGIN, RESIDUAL, loss_table, model
 
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
-from giantstep.system.coupled_system import gauss_rule
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.system.kernels import loss_kernel
 
 STEPS = 256  # of the output: at 128 its own error with the probit loss and a wide spread is 3e-13

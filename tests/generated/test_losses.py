@@ -27,8 +27,8 @@ from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Output, Rule
 from generated.runtime.prox import Turns
 from giantstep.law.labels import Intervals, label_law
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.model import Model
-from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.resolution import FINE, refined
 

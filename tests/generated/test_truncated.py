@@ -6,7 +6,7 @@ import mpmath
 import pytest
 
 from generated.runtime import truncated
-from giantstep.system.coupled_system import gauss_rule
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.system.uncompiled import uncompiled
 
 # what is compiled into others cannot be called by Python

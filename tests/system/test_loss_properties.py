@@ -32,9 +32,10 @@ from derive.loss.prox_value import moreau_values
 from derive.saddle import SaddleSystem
 from generated.runtime.nodes import Output, Rule
 from generated.runtime.prox import Turns
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
-from giantstep.system.coupled_system import CoupledSystem, gauss_rule
+from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of

@@ -24,10 +24,10 @@ from derive.loss.prox_value import moreau_values
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
 from giantstep.observe.simulate import simulate
+from giantstep.quadrature.gauss import gauss_rule
 from giantstep.simulate.convex import Labelled
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.loss_functions import convex_loss
-from giantstep.system.coupled_system import gauss_rule
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.resolution import FINE, refined
 from giantstep.system.solve import solve
