@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from types import ModuleType
 from typing import Any
 
@@ -18,6 +19,7 @@ from loss_cases import loss_table, model, solved
 
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
+from giantstep.system.label_kernels import kernel_of
 from giantstep.system.problem import problem_of
 
 CHANGES = (
@@ -65,6 +67,7 @@ def mutants(
 def use(system: CoupledSystem, loss: ModuleType) -> None:
     """Let a system average with another module."""
     system.loss = loss
+    system.at = replace(system.at, loss=loss, labels=kernel_of(loss, system.labels, system.kappa))
     system.averaging = system._averaging()
 
 
