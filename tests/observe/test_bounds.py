@@ -154,7 +154,7 @@ def test_the_minimum_over_the_learning_rate_is_below_every_point_of_a_fine_grid(
         best = best_bound(given, kind)  # type: ignore[arg-type]
         assert best.learning_rate is not None and not best.at_edge
         near = best.learning_rate * np.exp(np.linspace(-0.05, 0.05, 7))
-        for rate in (*np.geomspace(1e-2, 1e2, 60), *near):
+        for rate in (*np.geomspace(1e-2, 1e2, 30), *near):
             there = bound(given.replace({"step.learning_rate": float(rate)}), kind).value  # type: ignore[arg-type]
             assert best.value <= there + 1e-12
     edge = best_bound(given, "lower", (0.01, 0.1))
