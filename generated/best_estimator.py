@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature c3036cdf6d3df256, runtime 2c25465eff784bff.
+Generated; do not edit. Signature ac048f6d3c94df34, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c3036cdf6d3df256f3e5f501242d7d0b11a57e840531311833c59ea38dc5c01c"
+SIGNATURE = "ac048f6d3c94df344809a244a4161554fe5bc770b6b5b6072a8e403c5fc08487"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature aa95ece11788f978, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 58b964882f7b9188, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "aa95ece11788f9788bd566f1ec3f893c58a56f8b5379dc2f8f0a4c616e79ab99"
+SIGNATURE = "58b964882f7b918801debee6b21137a81b362025b44d8aca7ac8ae53d5494360"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

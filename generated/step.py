@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature dc93df58a7508bf1, runtime 2c25465eff784bff.
+Generated; do not edit. Signature ab946b1aae2ac15b, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "dc93df58a7508bf1b626c2b0e31a97975aab8322a6966b2a11c5217353db97b0"
+SIGNATURE = "ab946b1aae2ac15b73579a583c8787f6d8fb8912387074f6a4ad2ad38859be83"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

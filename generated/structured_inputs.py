@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature cca30adc8b157939, runtime 2c25465eff784bff.
+Generated; do not edit. Signature e3974070eef38ac0, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cca30adc8b1579396dc9ba37a57fa6629b45500a459ec3bc249a6c085159c88c"
+SIGNATURE = "e3974070eef38ac061644d2ea1ac74544292148bc998585c2ab5fb55be35133e"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

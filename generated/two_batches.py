@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 8af303e72ee3aee9, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 8d82aeca1190e884, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "8af303e72ee3aee9de7f2996b9ae7ae18640684de978da09cb6ea74bb76622f4"
+SIGNATURE = "8d82aeca1190e8848a705c68cf4a36db2d6c43e7159b68fa8718f8002298afe9"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -42,7 +42,8 @@ class Contractions:
     registers: for every array the numbers of its axes; rows: (kind, axes of the loops, registers of three operands, for
     each of these pairs (loop, place of an axis)); given: name -> letters of what has the first registers: parameters,
     fractions, columns at the nodes, features, the identity; families, constants: name or value -> register;
-    defined: name -> register of what the text says it stands for; moving: of what is zero unless it is set.
+    defined: name -> register of what the text says it stands for; moving: of what is zero unless it is set; met: pairs
+    of axes that have a letter in common, which are as long as each other.
     Within this class an operand is (register, letters of its axes).
     """
 
@@ -51,7 +52,7 @@ class Contractions:
     ways = None  # the axis of the directions that are followed at a time
 
     def __init__(self, text, columns, features=FEATURES):
-        self.registers, self.rows, self.axes = [], [], 0
+        self.registers, self.rows, self.axes, self.met = [], [], 0, set()
         self.families, self.constants, self.defined, self.moving = {}, {}, {}, {}
         self.functions, self.shared, self.letters, self.features = {}, {}, {}, features
         shapes = {**dict.fromkeys(PARAMETERS, ()), "fraction": ("b",), **dict.fromkeys(columns, (NODE,))}
@@ -100,7 +101,7 @@ class Contractions:
             self.known[name] = self.families[name] = self._array(letters)
         register = self.known[name]
         for letter, axis in zip(letters, self.registers[register], strict=True):
-            self.letters.setdefault(letter, axis)
+            self.met.add((self.letters.setdefault(letter, axis), axis))
         return register, letters
 
     def _array(self, letters):

@@ -133,13 +133,29 @@ class Numbers(MutableMapping):
     """
 
     def __init__(self, contractions, node, fraction, parameters, shapes, ways=None, kind=float):
-        self.contractions, self.ways = contractions, ways
         given = tuple([shapes[name] for name in contractions.families])
-        self.layout = layout_of(contractions, len(fraction), node.shape[1], given, ways or 1)
-        self.value = self.layout.numbers(kind)
-        self.value[self.layout.given] = np.concatenate((parameters, fraction, node.ravel()))
-        self.parameters = self.value[: len(PARAMETERS)]
-        self.views, self.others = {}, {}
+        layout = layout_of(contractions, len(fraction), node.shape[1], given, ways or 1)
+        self._hold(contractions, layout, ways, layout.numbers(kind))
+        self.value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
+
+    def _hold(self, contractions, layout, ways, value):
+        self.contractions, self.layout, self.ways, self.value = contractions, layout, ways, value
+        self.parameters, self.views, self.others = value[: len(PARAMETERS)], {}, {}
+
+    def start(self):
+        """What others begin with: (contractions, layout, ways, values of what is given, what is given beside them)."""
+        values = [self.value[place].copy() for place in self.layout.known]
+        return self.contractions, self.layout, self.ways, values, dict(self.others)
+
+    @classmethod
+    def begun(cls, start, parameters):
+        """Numbers that begin with the same as others, but at other parameters."""
+        contractions, layout, ways, values, others = start
+        found = object.__new__(cls)
+        found._hold(contractions, layout, ways, layout.like(values))
+        found.parameters[:] = parameters
+        found.others.update(others)
+        return found
 
     def __del__(self):
         value = vars(self).pop("value", None)

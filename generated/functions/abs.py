@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bf6686cbe40abe38, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 811082a9d30b9040, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "bf6686cbe40abe381363d44709eb9bf55c95db7f7f17b1c4db61c09a539da765"
+SIGNATURE = "811082a9d30b9040e83bf30bb0abefdc883e1c36f40d0bb0743a442f82d7d30d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

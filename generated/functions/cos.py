@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e2407ae2bc056fd8, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 1f09f5960d49b1dd, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "e2407ae2bc056fd8bc12da12e4fb533b7974b9ff462f92d1f146202e284426da"
+SIGNATURE = "1f09f5960d49b1dd17d75935e1910cded7b61ff4d5d4a90afd0123a4eeaf34a3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d2eb9972ea4c1836, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 6cc5bc8667168159, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "d2eb9972ea4c1836fbbae3bb31953781fbac7a6de4894edcafa0b6378f6aec94"
+SIGNATURE = "6cc5bc866716815991d2cd112fd8f3c5c180bcbc9477268bcb169b7a3bdf11d7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

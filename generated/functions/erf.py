@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3824b3e2fc18364f, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 1156fe3b79619b1b, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "3824b3e2fc18364fcda7de0805756b5bffa9f3ec6b28c073c80fd1f8e4fbb5b5"
+SIGNATURE = "1156fe3b79619b1b6f77ffa9b37f06bc4330383c408f9d4d3810fff2d5436573"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cf374130d2b90acb, runtime 2c25465eff784bff.
+Generated; do not edit. Signature f015154af4ef71fb, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "cf374130d2b90acb22c09da9205f66e04b286be38af2badd5a4a8645b4c14ac6"
+SIGNATURE = "f015154af4ef71fbd146439557f725bceded4eb110f7e784a9a5d7310117bfc9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

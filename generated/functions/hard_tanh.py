@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e91bbbe7bd5a71c2, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 9f9d9ea3d3275cdd, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "e91bbbe7bd5a71c2b04025cfb84dbe6d359d62ec92306e36ff1d19385d770b6b"
+SIGNATURE = "9f9d9ea3d3275cdd1239762095716c05735d8245f5a3c4edefebc6119f691627"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

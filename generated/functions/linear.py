@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 91730617bed0ee16, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 7715b429c80c04d9, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "91730617bed0ee16b584b597a81d6fbd43b13ddd9fea4e0779f8a13e8ce1115e"
+SIGNATURE = "7715b429c80c04d9865827b27338c266a6021648ae1b4acdf11ef8af01a47ed3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

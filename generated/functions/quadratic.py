@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e09fa7296fd6a9cb, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 1c5ba99f9f76142a, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "e09fa7296fd6a9cb0963a1189be6086748b2ec807cee74d2d5c82369415ba72b"
+SIGNATURE = "1c5ba99f9f76142a15b70a3cf4fffaa42112929cbd784d7258c1ef5ad3afcd10"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 431e5150242b9f9d, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 0889c54c521834b2, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "431e5150242b9f9d5550b9b9f51035a4e6a36257eb3ca9e208afbb518d38ea63"
+SIGNATURE = "0889c54c521834b22955d50573a174ffc9ee516440010af351a734b15a9bdaf1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 35c585111c48b407, runtime 2c25465eff784bff.
+Generated; do not edit. Signature de573ddc13c1dd67, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "35c585111c48b4070b19d9ec703463058acca6dea96f7ffcfc3010ebd6591f1a"
+SIGNATURE = "de573ddc13c1dd67bfb694893e2efb3c0e5025c03bd8ce34fe268b4673d4da91"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8287e838982dddde, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 518f6ae3f19ff2fe, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "8287e838982ddddef8e5524411c550ec81d871305a20d053de7885873d3a9742"
+SIGNATURE = "518f6ae3f19ff2fef772bc0c1c6af067117def7a8f9a69a4297b59f5a85e02c1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

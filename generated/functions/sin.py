@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ce9cbc7df373ec51, runtime 2c25465eff784bff.
+Generated; do not edit. Signature c906d347095e078c, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "ce9cbc7df373ec51556609d5efb30f892ab8acd0df5e83c66e9dc4d3d0d21723"
+SIGNATURE = "c906d347095e078c2591837c72b042fa8cb217c83ef77928a653a4355b363e58"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

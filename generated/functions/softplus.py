@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 20931edf74087f42, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 0323f3032c650df9, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "20931edf74087f42cf2d926de64a2651379e29fe9c449abb39b105df3fa4d0f5"
+SIGNATURE = "0323f3032c650df93420610ebc2f964cc57073cb3c2ab39c101a31043277134f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature becb522d9d8cb5d0, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 1fc7d7d86f1f8964, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "becb522d9d8cb5d02c628c9913693ec1c5ccbfe645842e109bca59bc9f35ec23"
+SIGNATURE = "1fc7d7d86f1f8964fc73c34cc33165aae37e454fb3239c2917124ba444f4ed49"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

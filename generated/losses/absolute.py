@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature c2262648fc366096, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 653a14ea503188b5, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "c2262648fc366096e0364e1a49d1bf00ce7f8e8e9af80ccce8c4e621f5951c68"
+SIGNATURE = "653a14ea503188b597d888318b86965db89d7cd028da17bc6d3281d3ac23730f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 40c76cf5ade31eb8, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 58b12f745827ff7b, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "40c76cf5ade31eb898c064a9e0fcf4e6b1b55b7dec9769eb6acc1aa9fc39d5d5"
+SIGNATURE = "58b12f745827ff7bd9739d8ffc69a51a22b130fb077345c1761db65d13b27c73"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 99b431d27a4ac904, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 5947f3e0e8dd7eba, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "99b431d27a4ac904e23a0c7e3f8acdc6c639bbfc477823d9f65c53e72c04314f"
+SIGNATURE = "5947f3e0e8dd7eba343b4e1e4bbe9ce5afaa67f69f46dd4ffc3a1645deb10ef8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

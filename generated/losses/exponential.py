@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 925174fb5327ba44, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 5915fbdb439e7913, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "925174fb5327ba440ccbc27a5019c8c04d7028a762808d6573dcfba1c162bb3a"
+SIGNATURE = "5915fbdb439e79134bf520c069f485bdbda0f8c17edee9c762b76bcbdfc77e00"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature c6a19a9efc9e6edb, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 0073c23b750b11b8, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "c6a19a9efc9e6edb75c171974dd62327ee9852c924466a1745e38ac74b4f4c29"
+SIGNATURE = "0073c23b750b11b843c1735ea9dae11b25f4a73827d332621463f897fae5849d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

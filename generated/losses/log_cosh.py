@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2fbb59b8c9b0fc26, runtime 2c25465eff784bff.
+Generated; do not edit. Signature d2e7b95f2c738166, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "2fbb59b8c9b0fc26306202ba22c98988b657c13408d16b67864ffcd9268bf903"
+SIGNATURE = "d2e7b95f2c738166809d3989afdfb2494cfc01e0b0b344b0e8ed7279e412b3ab"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

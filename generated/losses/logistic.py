@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature eda1cf0e7cb5af0d, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 260500d714dbfde7, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "eda1cf0e7cb5af0da46c6dc46bb563f864f451b3b7faf2fc98579a4e92d8f817"
+SIGNATURE = "260500d714dbfde7f0184a203a7419259d4f4e77c8aca2a98214a6ac444428c3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 68244bb55ce27d98, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 6cbbdc6d8ed48a67, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "68244bb55ce27d98bf33c1e8f0a0c9dd1d29c238f6b76115dfe45a8433c96ab2"
+SIGNATURE = "6cbbdc6d8ed48a67b28e464c2720830cc925182924b0a0e7334b59d0bbe04b98"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature c8791b7ce0c170d5, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 553d2305c5d21907, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "c8791b7ce0c170d5f29a29795fda6169c90a6df463595189f9c9b5c07502ebff"
+SIGNATURE = "553d2305c5d219070441269041f47054f93343eae7376f2823d0e195fd1b82a8"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 59055d2d9673d806, runtime 2c25465eff784bff.
+Generated; do not edit. Signature c53ce6b23984aed8, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "59055d2d9673d8069a09980126e058a01a2ab21cc0a23ebacaad7d2ad6b95b73"
+SIGNATURE = "c53ce6b23984aed8a4441678e2f24dd109ff6b777aef65506603ac9901da2c2d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

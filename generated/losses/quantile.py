@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature ce694d4b661c4854, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 31c4b1a787978919, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "ce694d4b661c48548a606e659c3757cb051de684c29b7c73b3b75e8c56d90642"
+SIGNATURE = "31c4b1a7879789197cb23af1be20d1eb83e263f8379e763908b0fa7c1921deae"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

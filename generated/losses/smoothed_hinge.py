@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature fa76b44071af52af, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 7807c139d8c0505f, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "fa76b44071af52afebb53c0b9b369e6327d5b6b03531c8ffefaf44a64d5c1221"
+SIGNATURE = "7807c139d8c0505f34b496737d2181f2aac3ba25b2b893d6b0d7e7860597836d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 470bc36947213508, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 27aa32eeb8b43d91, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "470bc369472135085daf97f8def5c42f3abc3beb1cea9a552b5d5aff2449e10f"
+SIGNATURE = "27aa32eeb8b43d91bdbdc85792ba959071b0ee38f9179bd6b4d218faa0cac42e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

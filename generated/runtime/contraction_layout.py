@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
+Generated; do not edit. Signature dbeaa56d82b2c681, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -45,14 +45,32 @@ class Layout:
 
     def numbers(self, kind=float):
         """All numbers, constants in place, what is given or moves zero; memory is taken where others are written."""
-        value = taken((self.size,), kind, self.zero)
+        value = taken((self.size,), kind, (*self.known, *self.still))
         value[self.constants[0]] = self.constants[1]
         return value
 
+    def like(self, values):
+        """All numbers, with those in the places ``known``."""
+        value = taken((self.size,), float, self.still)
+        value[self.constants[0]] = self.constants[1]
+        for place, own in zip(self.known, values, strict=True):
+            value[place] = own
+        return value
+
     @cached_property
-    def zero(self):
-        """Places of families, and of what moves, next to each other as one."""
-        places = sorted([*self.families.values(), *(each[0] for each in self.moving.values())], key=lambda s: s.start)
+    def known(self):
+        """Places of what is given at the nodes, and of families."""
+        return self._joined([self.given, *self.families.values()])
+
+    @cached_property
+    def still(self):
+        """Places of what may move."""
+        return self._joined([each[0] for each in self.moving.values()])
+
+    @staticmethod
+    def _joined(places):
+        """Places next to each other as one."""
+        places = sorted(places, key=lambda place: place.start)
         found = []
         for place in places:
             if found and place.start <= found[-1].stop:
@@ -140,6 +158,7 @@ def layout_of(contractions, blocks, nodes, shapes, ways=1):
         lengths[list(registers[register])] = [nodes if letter == NODE else blocks for letter in letters]
     for register, shape in zip(families.values(), shapes, strict=True):
         lengths[list(registers[register])] = shape
+    _require_equal(contractions, lengths)
     if contractions.ways is not None:
         lengths[contractions.ways] = ways
     shape = lengths[pattern.axes]
@@ -178,6 +197,17 @@ def layout_of(contractions, blocks, nodes, shapes, ways=1):
     )
 
 
+def _require_equal(contractions, lengths):
+    """Raise ValueError where arrays differ in the length of an axis that they share: loops would leave one of them."""
+    wrong = [pair for pair in contractions.met if lengths[pair[0]] != lengths[pair[1]]]
+    if not wrong:
+        return
+    names = dict(zip(contractions.given, range(len(contractions.given)), strict=True)) | contractions.families
+    of_axis = {axis: name for name, register in names.items() for axis in contractions.registers[register]}
+    told = (" and ".join(f"{of_axis[axis]} ({lengths[axis]})" for axis in pair) for pair in sorted(wrong))
+    raise ValueError(f"arrays that share an axis have other lengths along it: {', '.join(told)}")
+
+
 def _view(shape, order, axes):
     """(shape in memory, where each axis lies there) without the axes that were filled up in front."""
     filled = len(order) - len(axes)
@@ -212,4 +242,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"
+SIGNATURE = "dbeaa56d82b2c68192232f47bc83c317d319140eea6f86f11c0b9b1b67fb041f"

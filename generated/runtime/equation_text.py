@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
+Generated; do not edit. Signature dbeaa56d82b2c681, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -48,7 +48,8 @@ class Contractions:
     registers: for every array the numbers of its axes; rows: (kind, axes of the loops, registers of three operands, for
     each of these pairs (loop, place of an axis)); given: name -> letters of what has the first registers: parameters,
     fractions, columns at the nodes, features, the identity; families, constants: name or value -> register;
-    defined: name -> register of what the text says it stands for; moving: of what is zero unless it is set.
+    defined: name -> register of what the text says it stands for; moving: of what is zero unless it is set; met: pairs
+    of axes that have a letter in common, which are as long as each other.
     Within this class an operand is (register, letters of its axes).
     """
 
@@ -57,7 +58,7 @@ class Contractions:
     ways = None  # the axis of the directions that are followed at a time
 
     def __init__(self, text, columns, features=FEATURES):
-        self.registers, self.rows, self.axes = [], [], 0
+        self.registers, self.rows, self.axes, self.met = [], [], 0, set()
         self.families, self.constants, self.defined, self.moving = {}, {}, {}, {}
         self.functions, self.shared, self.letters, self.features = {}, {}, {}, features
         shapes = {**dict.fromkeys(PARAMETERS, ()), "fraction": ("b",), **dict.fromkeys(columns, (NODE,))}
@@ -106,7 +107,7 @@ class Contractions:
             self.known[name] = self.families[name] = self._array(letters)
         register = self.known[name]
         for letter, axis in zip(letters, self.registers[register], strict=True):
-            self.letters.setdefault(letter, axis)
+            self.met.add((self.letters.setdefault(letter, axis), axis))
         return register, letters
 
     def _array(self, letters):
@@ -246,4 +247,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"
+SIGNATURE = "dbeaa56d82b2c68192232f47bc83c317d319140eea6f86f11c0b9b1b67fb041f"

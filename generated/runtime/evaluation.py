@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 0c4abd61740c2f41, runtime 2c25465eff784bff.
+Generated; do not edit. Signature dbeaa56d82b2c681, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -139,13 +139,29 @@ class Numbers(MutableMapping):
     """
 
     def __init__(self, contractions, node, fraction, parameters, shapes, ways=None, kind=float):
-        self.contractions, self.ways = contractions, ways
         given = tuple([shapes[name] for name in contractions.families])
-        self.layout = layout_of(contractions, len(fraction), node.shape[1], given, ways or 1)
-        self.value = self.layout.numbers(kind)
-        self.value[self.layout.given] = np.concatenate((parameters, fraction, node.ravel()))
-        self.parameters = self.value[: len(PARAMETERS)]
-        self.views, self.others = {}, {}
+        layout = layout_of(contractions, len(fraction), node.shape[1], given, ways or 1)
+        self._hold(contractions, layout, ways, layout.numbers(kind))
+        self.value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
+
+    def _hold(self, contractions, layout, ways, value):
+        self.contractions, self.layout, self.ways, self.value = contractions, layout, ways, value
+        self.parameters, self.views, self.others = value[: len(PARAMETERS)], {}, {}
+
+    def start(self):
+        """What others begin with: (contractions, layout, ways, values of what is given, what is given beside them)."""
+        values = [self.value[place].copy() for place in self.layout.known]
+        return self.contractions, self.layout, self.ways, values, dict(self.others)
+
+    @classmethod
+    def begun(cls, start, parameters):
+        """Numbers that begin with the same as others, but at other parameters."""
+        contractions, layout, ways, values, others = start
+        found = object.__new__(cls)
+        found._hold(contractions, layout, ways, layout.like(values))
+        found.parameters[:] = parameters
+        found.others.update(others)
+        return found
 
     def __del__(self):
         value = vars(self).pop("value", None)
@@ -306,4 +322,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "0c4abd61740c2f4102d6ae0a9c976d170edd5e40599f595f64b8bf3b996fbbe3"
+SIGNATURE = "dbeaa56d82b2c68192232f47bc83c317d319140eea6f86f11c0b9b1b67fb041f"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature de8793922cbe07bb.
+Generated; do not edit. Signature bafdcfebafa1ee6e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "de8793922cbe07bbd6c0b760d8e9e299a36b3b5816da97dc27463072572e4a6b"
+SIGNATURE = "bafdcfebafa1ee6e93a7472d55d28fa5a143591051cedd323cb006f7357583b2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

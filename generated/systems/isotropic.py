@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c783c09aa45e593a.
+in X). Generated; do not edit. Signature 6d3bc3e6eab72176.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c783c09aa45e593a0b55d09007213eba1c5e7f5d467b7e8ea623fadb7dbdec10"
+SIGNATURE = "6d3bc3e6eab72176c3beb8b4d3b36b3f7c2041d6c95554ce41cbd1ebf6d192e1"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature eec5bd88adbc3ce0.
+Generated; do not edit. Signature 12b6a273fc86ba05.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "eec5bd88adbc3ce039e6911278eda6d32815c54c4e1a48c43586a8546b0ec720"
+SIGNATURE = "12b6a273fc86ba055052fa6e68d3826983d027f9bc31db4d0f4e5da993cbfae1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature a5e9b67ef2102319.
+Generated; do not edit. Signature 5389a00d1ae8efd1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a5e9b67ef210231908fef1fb2793a43e384dd9656084d2e9e389d025d634174e"
+SIGNATURE = "5389a00d1ae8efd1b922f9bd92480aabe39850976623ff1b5bbce70a1cae5106"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

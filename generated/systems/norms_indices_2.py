@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e0c219ade3bebe29.
+in X). Generated; do not edit. Signature d4aa3f628d475075.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e0c219ade3bebe294ed1205f0e8684a6348a51f4492f491c893fdb1e42ed5831"
+SIGNATURE = "d4aa3f628d475075e15415251aba74863bfa34cfa7e239bbf18386030553b308"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2cccf758f5130f52, runtime 2c25465eff784bff.
+Generated; do not edit. Signature 6eefa45a1f46cee8, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "2cccf758f5130f52a5c3e368e566dd447aec34b7dadbb3a23eabe5d282b0cf83"
+SIGNATURE = "6eefa45a1f46cee82cee5468de960ac4044f8af0ba7fce6d510679d1f4ae46f4"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 8619e0acd1bf412b.
+Generated; do not edit. Signature ed8b8da85286aa66.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "8619e0acd1bf412bc76935179173015483056412b401e46f49086752b167b1a8"
+SIGNATURE = "ed8b8da85286aa66ba38932bd60aca4057d5237c65d16c57466e0c8286d46bf5"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

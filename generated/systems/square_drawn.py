@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ae2b7fbe35f25a5c.
+in X). Generated; do not edit. Signature 6a19cab85699babf.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "ae2b7fbe35f25a5c4e3cd4510012e963eae6c35d6a3c4bfb71c14161ec181006"
+SIGNATURE = "6a19cab85699babf37c49e0e826354caf5eb56cb2f3b4d92bbaf3edbcc766b8e"
 
 
 # rows of node, then those of the blocks

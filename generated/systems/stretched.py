@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature e5d00f471c644ba0.
+Generated; do not edit. Signature 7240705e8232beac.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e5d00f471c644ba0aae8328f94ad44c72631431e89aa5c1c0361294bb2c29af7"
+SIGNATURE = "7240705e8232beaceb9cc1e0a13f69ecda50c3c5061b55545160be3727117e65"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a8d48f042f25048d.
+Generated; do not edit. Signature 0a405be2bac71dc0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a8d48f042f25048d3d3a018741d0feafda4ee9f07ada34e0696b7910d8495c0a"
+SIGNATURE = "0a405be2bac71dc0368aa3fe80725c88c098c7dd2a564dc62730ce4491a96391"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

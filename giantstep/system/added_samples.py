@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from generated.runtime.evaluation import Joined, Numbers, Stage
-from generated.runtime.products import inverted
+from generated.runtime.products import inverted, step_by
 
 Array = np.ndarray
 _STEPS, _SWEEPS = 20, 200  # of Newton's method; of the iteration that is sure to go to the solution, from afar
@@ -100,9 +100,9 @@ class AddedSamples:
         before, fresh = np.inf, False
         for _ in range(_STEPS):
             left, x = self.missed(), self.numbers["X"]
-            if not np.isfinite(left).all():
-                return False
             step, size = self._step(left, x)
+            if size < 0.0:
+                return False
             if not fresh and not size <= min(_SLOW * before, _CLOSE):
                 self.slope()
                 step, size = self._step(left, x)
@@ -146,11 +146,13 @@ class AddedSamples:
         return np.asarray(inverted(slope_matrix(self.numbers["slope_X"])))
 
     def _step(self, left: Array, x: Array) -> tuple[Array, float]:
-        """The step by the inverse that is known, and its size; infinite where there is none."""
+        """The step by the inverse that is known, and its size; infinite where there is none, -1 where the residual is
+        no number.
+        """
         if self.inverse is None:
-            return left, np.inf
-        step = (self.inverse @ left.ravel()).reshape(x.shape)
-        return step, _relative(step, x)
+            return left, np.inf if np.isfinite(left).all() else -1.0
+        step = np.empty_like(x)
+        return step, step_by(self.inverse, left.ravel(), x.ravel(), step.ravel())
 
 
 def slope_matrix(derivative: Array) -> Array:

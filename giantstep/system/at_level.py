@@ -29,7 +29,7 @@ class AtLevel:
     """laws: tables and laws of labels; span: of mean features at infinite dimension, whose functions are in columns;
     node [columns, N]: what kernels read there; labels: what averages over the output, with the law that it takes;
     members [9, n]: places of the unknowns, of which the ``first`` and ``second`` are those of symmetric matrices;
-    diagonal [n]: of the norms that they are compared with.
+    diagonal [n]: of the norms that they are compared with; rows: of the kinds of systems what they have of their rows.
     """
 
     laws: Resolved
@@ -42,6 +42,7 @@ class AtLevel:
     labels: tuple[Callable[..., object], Any]
     members: Array
     diagonal: Array
+    rows: dict[type, Any] = field(default_factory=dict, compare=False, repr=False)
 
     @cached_property
     def first(self) -> Array:

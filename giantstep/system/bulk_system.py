@@ -21,7 +21,7 @@ from giantstep.law.spike import states_after_steps
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
-from giantstep.system.exchange import Room, exchange_of
+from giantstep.system.exchange import Exchange, Room, exchange_of
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Problem
 
@@ -68,6 +68,20 @@ def rows_of_blocks(problem: Problem) -> RowsOfBlocks:
     )
 
 
+@dataclass(frozen=True, eq=False)
+class RowsAtLevel:
+    """What a system has of its rows, whatever the numbers of its equations: these, the arrays that they are about, by
+    name; how many directions tangents follow at a time; stages; what its numbers begin with; how these are exchanged.
+    """
+
+    equations: ModuleType
+    given: Mapping[str, Array]
+    ways: int
+    order: Any
+    start: Any
+    exchange: Exchange
+
+
 class BulkSystem(CoupledSystem):
     """Unknowns and averages are exchanged with the workspace of the isotropic system; the rest is in ``numbers``.
 
@@ -79,43 +93,41 @@ class BulkSystem(CoupledSystem):
 
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         super().__init__(problem, level, laws)
-        self.equations, self.given = bulk_equations(problem), bulk_arrays(problem, level.samples)
-        largest = max(values.size for values in self.given.values())
+        found = self.at.rows.get(type(self))
+        if found is None:
+            found = self.at.rows[type(self)] = self._of_rows()
+        self.equations, self.given, self.ways, self.order = found.equations, found.given, found.ways, found.order
+        self.exchange, self.evaluated = found.exchange, False
+        self.numbers = Numbers.begun(found.start, self.parameters)
+
+    def _of_rows(self) -> RowsAtLevel:
+        equations, given = bulk_equations(self.problem), bulk_arrays(self.problem, self.level.samples)
+        largest = max(values.size for values in given.values())
         count = self.directions(largest)
-        most = max(1, min(_WAYS, _AT_A_TIME // largest))
-        self.ways = math.ceil(count / math.ceil(count / most))
-        self.order, self.evaluated = self.orders(), False
-        self.numbers = self._numbers()
-        inside = tuple([name for name in self.given if name in self.numbers.contractions.families])
-        functions = self.blocks if self.span is None else self.span.rank
-        room = Room(self.kernel, self.equations, inside, self.blocks, functions, self.ways)
-        self.exchange = exchange_of(room, self.numbers.layout)
-        self.numbers.value[self.exchange.given] = np.concatenate([self.given[name].ravel() for name in inside])
-        self.numbers.update({name: values for name, values in self.given.items() if name not in inside})
-
-    def _numbers(self) -> Numbers:
+        ways = math.ceil(count / math.ceil(count / max(1, min(_WAYS, _AT_A_TIME // largest))))
         nodes = dict.fromkeys(self.kernel.AVERAGES, (len(self.table),))
-        unknowns = {name: self.view(name).shape for name in self.equations.UNKNOWNS}
-        arrays = {name: values.shape for name, values in self.given.items()}
-        return Numbers(
-            self.equations.tangents.contractions,
-            self.node,
-            self.problem.fraction,
-            self.parameters,
-            {**arrays, **nodes, **unknowns, **self.inner()},
-            ways=self.ways,
-        )
+        unknowns = {name: self.view(name).shape for name in equations.UNKNOWNS}
+        shapes = {name: values.shape for name, values in given.items()}
+        shapes = {**shapes, **nodes, **unknowns, **self.inner(equations, given)}
+        node, fraction = self.node, self.problem.fraction
+        numbers = Numbers(equations.tangents.contractions, node, fraction, self.parameters, shapes, ways=ways)
+        numbers.update(given)
+        functions = self.blocks if self.span is None else self.span.rank
+        exchange = exchange_of(Room(self.kernel, equations, self.blocks, functions, ways), numbers.layout)
+        return RowsAtLevel(equations, given, ways, self.orders(equations), numbers.start(), exchange)
 
-    def orders(self) -> Any:
-        """The stages of the equations."""
-        return orders_of(self.equations)
+    @staticmethod
+    def orders(equations: ModuleType) -> Any:
+        """The stages of equations."""
+        return orders_of(equations)
 
     def directions(self, largest: int) -> int:
         """How many directions tangents follow; largest: numbers of the largest array."""
         return len(self.first)
 
-    def inner(self) -> dict[str, tuple[int, ...]]:
-        """Shapes of what is solved for within the equations."""
+    @staticmethod
+    def inner(equations: ModuleType, given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
+        """Shapes of what is solved for within equations."""
         return {}
 
     def at_ridge(self, ridge: float) -> CoupledSystem:

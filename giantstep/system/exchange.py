@@ -19,7 +19,7 @@ Array = np.ndarray
 @dataclass(frozen=True, eq=False)
 class Exchange:
     """Places in the workspace and among the numbers of the same: of the unknowns, of the residuals of the equations'
-    unknowns; of what is given, one after the other, and of the averages [A, N] among the numbers.
+    unknowns; of the averages [A, N] among the numbers.
 
     passes: (columns of the Jacobian that are found together, directions of the unknowns at ``moved``); image: where the
     columns are found, for every residual and way.
@@ -27,7 +27,6 @@ class Exchange:
 
     unknowns: tuple[Array, Array]
     residuals: tuple[Array, Array]
-    given: Array
     averages: Array
     moved: Array
     passes: tuple[tuple[Array, Array], ...]
@@ -36,13 +35,10 @@ class Exchange:
 
 @dataclass(frozen=True)
 class Room:
-    """A workspace, and numbers of equations: kernel and equations, names of what is given, blocks, functions of the
-    span, ways of tangents.
-    """
+    """A workspace, and numbers of equations: kernel and equations, blocks, functions of the span, ways of tangents."""
 
     kernel: ModuleType
     equations: ModuleType
-    given: tuple[str, ...]
     blocks: int
     functions: int
     ways: int
@@ -76,7 +72,6 @@ def exchange_of(room: Room, layout: Layout) -> Exchange:
     return Exchange(
         (outside(""), within("")),
         (outside("residual_"), within("residual_")),
-        _joined(places_in(layout, name) for name in room.given),
         averages,
         within("d_"),
         tuple(passes),

@@ -39,7 +39,7 @@ _NEAR, _DIGITS = 1e-6, 11  # step of a slope in kappa; decimals to which two tur
 
 def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
     """Ends of panels in kappa about all sharp turns, for the unknowns x; of one direction of kappa."""
-    if problem.loadings is not None:
+    if not _may_turn(problem):
         return ()
     base = resolved(problem, _BASE)
     if not _labels(problem, base.labels):
@@ -74,13 +74,20 @@ def passes_unseen(system: CoupledSystem) -> bool:
     Two orders of quadrature may then agree without having seen it.
     """
     problem = system.problem
-    if problem.loadings is not None:
+    if not _may_turn(problem):
         return False
     kappa, width, mean, response = system.kappa, _width(system), system.view("mean"), system.view("V")
     return any(
         crosses(kappa, distance_to(system, kink, label(kappa), mean, response), width)
         for label, kink in _passages(system, system.labels)
     )
+
+
+def _may_turn(problem: Problem) -> bool:
+    """Whether averages may turn with the output: not those of the square loss, which are polynomials of it; nothing is
+    told where kappa has several directions.
+    """
+    return problem.loadings is None and problem.model.fit.loss.key != "square"
 
 
 def _width(system: CoupledSystem) -> Array:

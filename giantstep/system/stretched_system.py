@@ -33,13 +33,15 @@ class StretchedSystem(BulkSystem):
         self.numbers["X"] = self.given["base"]  # that without samples at first
         self.added = AddedSamples(self.order.stages, self.numbers)
 
-    def orders(self) -> Orders:
+    @staticmethod
+    def orders(equations: ModuleType) -> Orders:
         """See ``BulkSystem``."""
-        return orders_of(self.equations)
+        return orders_of(equations)
 
-    def inner(self) -> dict[str, tuple[int, ...]]:
+    @staticmethod
+    def inner(equations: ModuleType, given: Mapping[str, Array]) -> dict[str, tuple[int, ...]]:
         """See ``BulkSystem``."""
-        return dict.fromkeys(self.equations.INNER, self.given["base"].shape)
+        return dict.fromkeys(equations.INNER, given["base"].shape)
 
     def takes(self, other: CoupledSystem) -> None:
         """See ``CoupledSystem``: X is found from where it is."""

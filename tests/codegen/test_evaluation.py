@@ -128,6 +128,34 @@ def test_memory_serves_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert again["u"] == pytest.approx(wanted, rel=1e-15)
 
 
+@pytest.mark.parametrize(("name", "shape"), [("w", (SAMPLES - 1,)), ("sample", (BLOCKS, BLOCKS + 1, SAMPLES))])
+def test_arrays_that_share_an_axis_have_one_length_along_it(name: str, shape: tuple[int, ...]) -> None:
+    """Loops would read beyond the end of the other."""
+    node, state = given(float)
+    shapes = {**{name: values.shape for name, values in state.items()}, name: shape}
+    with pytest.raises(ValueError, match=rf"share an axis .*{name} \({shape[-1] if name == 'w' else shape[1]}\)"):
+        Numbers(TANGENTS.contractions, node, np.ones(BLOCKS), PARAMETERS, shapes)
+
+
+def test_numbers_begin_with_those_of_others() -> None:
+    """What is given, at other parameters; what has been evaluated or moved since is not among it."""
+    node, state = given(float)
+    shapes = {name: values.shape for name, values in state.items()}
+    first = Numbers(TANGENTS.contractions, node, np.ones(BLOCKS), PARAMETERS, shapes, 2)
+    first.update({**state, "beside": np.arange(3.0)})
+    start, other = first.start(), PARAMETERS * np.array([1.0, 1.3, 1.0, 1.0, 1.0])
+    first.update({"A": 2.0 * state["A"], "d_v": np.ones((BLOCKS, 2))})
+    del first  # whose memory may serve again
+    found = Numbers.begun(start, other)
+    assert all(np.array_equal(found[name], values) for name, values in state.items()) and not found["d_v"].any()
+    assert np.array_equal(found["beside"], np.arange(3.0))
+    wanted = Numbers(TANGENTS.contractions, node, np.ones(BLOCKS), other, shapes, 2)
+    wanted.update(state)
+    for numbers in (found, wanted):
+        numbers.run(EVERYTHING)
+    assert np.array_equal(found["residual_v"], wanted["residual_v"]) and found["residual_v"].any()
+
+
 def test_the_certificate_sees_every_family() -> None:
     """The same text once more: no residual but that of v, which is no solution here; more where a family is changed."""
     node, state = given(float)

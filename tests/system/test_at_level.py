@@ -9,10 +9,14 @@ import pytest
 
 from giantstep.spec.model import Model
 from giantstep.system import coupled_solver
+from giantstep.system.at_level import _remembered
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.kink_crossings import cuts_at, passes_unseen
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
+from giantstep.system.square_start import unknowns_of_square_loss
+from giantstep.system.stretched_system import StretchedSystem
 
 MODEL = {
     "network": {"activation": "relu", "width": 1.2, "readout": {"values": [1.0, -0.5], "fractions": [0.5, 0.5]}},
@@ -42,6 +46,34 @@ def test_systems_of_one_record_write_nothing_into_it() -> None:
     found = first.residual(x).copy()
     assert not np.allclose(other.residual(1.3 * x), found)
     assert np.array_equal(first.residual(x), found)
+
+
+def test_rows_of_a_trained_bulk_are_found_once() -> None:
+    """The residuals of a system are those of one that was made first, at other samples and ridge."""
+    problem = problem_of(Model.from_dict(MODEL).replace({"step.bulk": "trained", "fit.loss": "square"}))
+    other = problem.with_parameters(samples=1.1, ridge=0.7)
+    first = StretchedSystem(problem, FINE[0])
+    x = unknowns_of_square_loss(other, first)
+    first.residual(x)
+    second = StretchedSystem(other, FINE[0])
+    assert second.exchange is first.exchange and second.numbers.value is not first.numbers.value
+    found = second.residual(x)
+    _remembered.cache_clear()
+    alone = StretchedSystem(other, FINE[0])
+    assert alone.at is not second.at
+    assert np.array_equal(alone.residual(x), found) and not np.allclose(first.residual(x), found)
+
+
+def test_averages_of_the_square_loss_turn_nowhere() -> None:
+    """Those of a loss that is as steep do, where its output passes zero."""
+    bulk = {"step.bulk": "trained", "network.readout": {"values": [1.0]}, "network.activation": "tanh"}
+    square = problem_of(Model.from_dict(MODEL).replace({**bulk, "fit.loss": "square"}))
+    system = StretchedSystem(square, FINE[1])
+    x = unknowns_of_square_loss(square, system)
+    system.residual(x)
+    assert cuts_at(square, x) == () and not passes_unseen(system)
+    hinge = problem_of(Model.from_dict(MODEL).replace({**bulk, "fit.loss": "hinge", "fit.ridge": 1e3}))
+    assert len(cuts_at(hinge, unknowns_of_square_loss(hinge, CoupledSystem(hinge, FINE[1])))) > 0
 
 
 def test_no_coarser_system_leads_to_a_trained_bulk(monkeypatch: pytest.MonkeyPatch) -> None:
