@@ -13,10 +13,13 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.target_channel import Channel
 
 Array = np.ndarray
-_COUNT, _MORE, _FEWER = 24, 6, 3  # Gauss nodes of a Poisson law; for each halving; for an estimate of the error
+_COUNT, _FEWER = 24, 3  # Gauss nodes of a Poisson law; for an estimate of the error
+_COUNTS, _MORE = 64, 8  # labels of the first halving; the factor of each further one
 _LOW, _HIGH = -45.0, 200.0  # of s, beyond which the label is zero, or which never occurs
 _LIGHT, _MOST = 1e-19, 20_000  # weight of a place that does not count; labels of a Poisson law
 _SPREADS, _BESIDE = 9.0, 25  # how far out they are averaged over
+_ROOT = -0.5 * math.log(2.0 * math.pi)  # log y! without sqrt(2 pi) at y = 0
+_OF_FEW = np.array([0.0, *(math.lgamma(y + 1.0) - (y + 0.5) * math.log(y) + y + _ROOT for y in range(1, 16))])
 _WIDTH, _DEGREE = 0.25, 24  # of panels in s on which the rule is interpolated
 
 
@@ -24,13 +27,17 @@ def labels_given(channel: Channel, s: Array, finer: int = 0, rough: bool = False
     """Labels [J, ...] and weights [J, ...] given the value s [...] of the link.
 
     Of a channel of counts without bound the Gauss rule of its law, which averages polynomials in y of a degree below 2J
-    exactly. finer, rough: more nodes of it, or fewer for an estimate of the error.
+    exactly, or, ``finer``, the counts themselves, which average anything: all of them, or every second, third, ...
+    where they are more than the halvings give. rough: fewer, for an estimate of the error.
     """
     if channel.values:
         weights = channel.weights(s)
         values = np.array(channel.values).reshape(-1, *[1] * s.ndim)
         return np.broadcast_to(values, weights.shape), weights
-    return _poisson(np.clip(s, _LOW, _HIGH), _COUNT + _MORE * finer - _FEWER * rough)
+    s = np.clip(s, _LOW, _HIGH)
+    if finer > 0:
+        return _counts(s, _COUNTS * _MORE ** (finer - 1), rough)
+    return _poisson(s, _COUNT - _FEWER * rough)
 
 
 def chances(channel: Channel, s: Array, weight: Array) -> Iterator[Array]:
@@ -90,6 +97,45 @@ def _poisson(s: Array, count: int) -> tuple[Array, Array]:
     labels, weights = rate + np.sqrt(rate + 1.0) * found[:count], np.maximum(found[count:], 0.0)
     shape = (count, *s.shape)
     return np.maximum(labels, 0.0).reshape(shape), (weights / weights.sum(axis=0)).reshape(shape)
+
+
+def _counts(s: Array, most: int, rough: bool) -> tuple[Array, Array]:
+    """Counts [J, ...] that Poisson laws of means exp(s) give, J at most so many, and their probabilities; rough: at
+    wider steps, unless they are all.
+
+    A sum over every h-th count is that over all, but for the characteristic function at multiples of 2 pi/h, less than
+    exp(-rate (1 - cos(2 pi/h))): nothing where so few reach so far. A function of y has to vary slowly between them.
+    """
+    rate = np.exp(s)
+    first = np.maximum(np.floor(rate - _SPREADS * np.sqrt(rate)), 0.0)
+    last = np.ceil(rate + _SPREADS * np.sqrt(rate) + _BESIDE)
+    most = min(most, int(np.max(last - first)) + 1)
+    step = np.ceil((last - first + 1.0) / most)
+    step += rough * (step > 1.0)
+    y = first + step * np.arange(most).reshape(-1, *[1] * s.ndim)
+    weights = np.exp(_log_of_poisson(y, rate))
+    return y, weights / weights.sum(axis=0)
+
+
+def _log_of_poisson(y: Array, rate: Array) -> Array:
+    """The logarithm of the probability of a count but for a constant, without terms that cancel.
+
+    Source: Loader, Fast and accurate computation of binomial probabilities (2000).
+    """
+    beyond = (y - rate) / rate
+    deviance = np.where(y > 0.0, (1.0 + beyond) * np.log1p(np.where(y > 0.0, beyond, 0.0)) - beyond, 1.0)
+    return np.asarray(
+        -rate * deviance - np.where(y > 0.0, 0.5 * np.log(np.maximum(y, 1.0)) + _beside_stirling(y), _ROOT)
+    )
+
+
+def _beside_stirling(y: Array) -> Array:
+    """log y! over Stirling's formula sqrt(2 pi y) (y/e)^y, at counts y."""
+    few = np.minimum(y, len(_OF_FEW) - 1.0).astype(int)
+    inverse = 1.0 / np.maximum(y, 1.0)
+    square = inverse * inverse
+    series = inverse * (1.0 / 12.0 - square * (1.0 / 360.0 - square * (1.0 / 1260.0 - square / 1680.0)))
+    return np.asarray(np.where(y < len(_OF_FEW), _OF_FEW[few], series))
 
 
 @lru_cache(maxsize=1024)

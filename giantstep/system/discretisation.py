@@ -39,7 +39,7 @@ _AROUND = (
 _SHARP = 1e-8  # the least width of a turn that counts: averages of a square root there are right to 1e-12
 _GENTLE = 0.7  # a distance in kappa that panels of the coefficients resolve
 PANELS = (7, 8)  # orders of the panels in kappa: what they differ by is the error
-_NOTHING = 1e-20  # averages over the output grow no faster than their squares: double precision with room to spare
+NOTHING = 1e-20  # averages over the output grow no faster than their squares: double precision with room to spare
 
 
 @dataclass(frozen=True)
@@ -203,7 +203,7 @@ def resolved_on(
         assert not isinstance(law, Lines)  # which are of losses of the residual
         law = with_noise(law, target.noise, level.labels, level.rough)
     if isinstance(law, (Points, Lines)):
-        seldom = rows[:, 1, None] * law.weight <= _NOTHING * np.sum(rows[:, 1])
+        seldom = rows[:, 1, None] * law.weight <= NOTHING * np.sum(rows[:, 1])
         law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
     known = target.deterministic and target.indices > 1
@@ -273,7 +273,7 @@ def _with_target(bare: Array, clean: LabelMoments) -> Array:
 def rows_that_count(rows: Array) -> Array:
     """Rows without those, far out, that hold next to nothing of the square of any column."""
     squares = rows[:, 1, None] * np.column_stack([np.ones(len(rows)), rows[:, 2:] ** 2])
-    return np.asarray(rows[(squares > _NOTHING * squares.sum(axis=0)).any(axis=1)])
+    return np.asarray(rows[(squares > NOTHING * squares.sum(axis=0)).any(axis=1)])
 
 
 def _rows_of(alignments: tuple[float, ...] | Rows) -> Rows:

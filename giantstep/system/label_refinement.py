@@ -23,7 +23,7 @@ from giantstep.quadrature.gauss import legendre
 from giantstep.spec.expressions import special
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, resolved
+from giantstep.system.discretisation import NOTHING, Level, resolved
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
 
@@ -330,13 +330,14 @@ def _mass(panels: _Panels) -> Array:
 
 
 def _packed(system: CoupledSystem, panels: _Panels, order: int) -> Points:
-    """The nodes of all panels of a kappa in one row, filled up with nodes of no weight."""
+    """The nodes of all panels of a kappa that count in one row, filled up with nodes of no weight."""
     law, count = _law(system, panels, order), len(system.kappa)
-    by_owner = np.argsort(panels.owner, kind="stable")
-    owner = panels.owner[by_owner]
+    panel, place = np.nonzero(law.weight > NOTHING)
+    by_owner = np.argsort(panels.owner[panel], kind="stable")
+    panel, place = panel[by_owner], place[by_owner]
+    owner = panels.owner[panel]
     rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    shape = (count, int(rank.max()) + 1, law.weight.shape[1])
-    weight, label, t = np.zeros(shape), np.zeros(shape), np.zeros(shape)
-    weight[owner, rank], label[owner, rank] = law.weight[by_owner], law.label[by_owner]
-    t[owner, rank] = law.t[by_owner, :, 0]
-    return Points(weight.reshape(count, -1), label.reshape(count, -1), t.reshape(count, -1, 1), law.rest)
+    weight, label, t = np.zeros((3, count, int(rank.max()) + 1))
+    weight[owner, rank], label[owner, rank] = law.weight[panel, place], law.label[panel, place]
+    t[owner, rank] = law.t[panel, place, 0]
+    return Points(weight, label, t[:, :, None], law.rest)

@@ -76,6 +76,8 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
         # labels at fixed nodes serve most losses; those that they do not, show it
         make = partial(system_at, x=x) if times.kappa else coupled_at
         chosen = _levels(problem.rank == 1, max(times.kappa - 1, 0), times.samples)
+        if _of_counts(problem):
+            chosen = tuple(replace(level, labels=times.labels) for level in chosen)
         coarser, finer = (make(problem, replace(level, cuts=cuts)) for level in chosen)
         return coarser, finer
     kappa = times.kappa - bool(cuts)  # cuts come first
@@ -84,6 +86,12 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
         levels = tuple(replace(level, labels=times.labels, cuts=cuts) for level in levels)
     coarser, finer = (coupled_at(problem, level) for level in levels)
     return coarser, finer
+
+
+def _of_counts(problem: Problem) -> bool:
+    """Whether labels are counts without bound, which have nodes of their own."""
+    channel = problem.model.target.channel
+    return channel is not None and not channel.values
 
 
 @lru_cache(maxsize=16)
@@ -112,7 +120,8 @@ def next_times(
         coarse[1:] = fine[1:]
 
     def between(level: Level) -> Array | None:
-        mixed = coupled_at(finer.problem, level)
+        chosen = settles(finer.problem) and times.kappa > 0
+        mixed = (partial(system_at, x=answer.x) if chosen else coupled_at)(finer.problem, level)
         mixed.takes(finer)
         outcome = newton(mixed, answer.x, most=12, settled=_CLOSE if alone else _NEAR, blind=True, near=answer)
         if not outcome.converged:
@@ -131,7 +140,11 @@ def next_times(
         if by_others <= 0.5:
             return times
     both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
-    if settles(finer.problem) or isinstance(finer.labels, Intervals):
+    if (
+        settles(finer.problem)
+        and not (times.labels and _of_counts(finer.problem))
+        or isinstance(finer.labels, Intervals)
+    ):
         return both
     if (rough := between(replace(finer.level, rough=True))) is None:
         return both

@@ -177,3 +177,21 @@ def test_a_residual_that_is_rounding_is_told() -> None:
     with pytest.raises(gs.BadInput, match="residual of the gradient step vanishes"):
         step_arguments(gs.model("sigmoid", link="0*z+1/2"))
     assert step_arguments(gs.model("sigmoid", link="1/2+z/1e6")).e2 == pytest.approx(1e-12, rel=1e-2)
+
+
+@pytest.mark.parametrize("s", [-30.0, -3.3, 0.4, 2.9, 5.0])
+@pytest.mark.parametrize("rough", [False, True])
+def test_counts_themselves_average_what_has_kinks(s: float, rough: bool) -> None:
+    """All counts, of the second halving; of the first those of small rates. Every h-th serves what varies slowly: of a
+    bell that halves the variance it misses exp(-rate (pi/h)^2), and h is 2 for a rate of 18, 3 where rough.
+    """
+    rate, allowed = math.exp(s), 1e-5 if rough else 2e-10
+    y = np.arange(int(rate + 40.0 * math.sqrt(rate) + 60.0))
+    p = stats.poisson.pmf(y, rate)
+    for finer in (1, 2):
+        labels, weights = labels_given(Channel("poisson"), np.array([[s]]), finer, rough)
+        for slow in (lambda x: x, lambda x: x**2, lambda x: np.exp(-0.5 * (x - rate) ** 2 / (rate + 1.0))):
+            assert np.sum(weights * slow(labels)) == pytest.approx(np.sum(p * slow(y.astype(float))), rel=allowed)
+        kinked = [np.sum(w * np.abs(x - rate - 0.3)) for x, w in ((labels, weights), (y, p))]
+        differs = abs(kinked[0] - kinked[1])
+        assert differs < 1e-12 if finer == 2 or s < 1.0 else differs > 1e-5
