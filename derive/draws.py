@@ -58,8 +58,35 @@ class Draws:
 def draws() -> Draws:
     """Derive the variance of the test error between draws."""
     trace = Recorder("Fluctuations between draws", (two_kinds_derivation(),))
+    _record_sources(trace)
     moved, sample = record_moved_envelopes(trace)
     return Draws(sample, moved, _record_readouts(trace), trace.finish())
+
+
+def _record_sources(trace: Recorder) -> None:
+    """What the variance is, and how the numbers of two fits with a source each move."""
+    first, second, dimension = sp.symbols("h_1 h_2 d", real=True)
+    covariance = sp.Function("c_12")(first, second)
+    trace.define(
+        "variance between draws",
+        sp.Function("Var")(sp.Symbol("E_test")),
+        sp.Subs(sp.Derivative(covariance, first, second), (first, second), (0, 0)) / dimension,
+        "$h_i\\,d$ times the test error in the objective of each of two fits: the slope of the free energy in $h_i$ is "
+        "$d$ times the test error, and $d\\,c_{12}$ the covariance of both, the term $n_1n_2$ of "
+        "$\\log E[Z_1^{n_1}Z_2^{n_2}]$ over $\\beta_T^2$: $\\alpha$ times that of the envelopes of a sample, and what "
+        "the readouts add",
+    )
+    number, rate = sp.symbols("X X'", real=True)
+    trace.assume(
+        "two fits with sources",
+        sp.Tuple(*sp.symbols("X_1 X_2 X_12")),
+        sp.Tuple(number + first * rate, number + second * rate, number + (first + second) * rate / 2),
+        "numbers of either fit to be those of a single one, also beside the replicas of the other, and what both have "
+        "in common to go half of the way with each source: at $h=0$ both fits are one",
+        source=_SOURCE,
+        assumption="concentration of overlaps; the action is extremal in what both have in common, and does not change "
+        "where the fits are exchanged",
+    )
 
 
 def _record_readouts(trace: Recorder) -> Any:
