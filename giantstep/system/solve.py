@@ -28,6 +28,7 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.spec.target_table import Target
 from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.label_cost import require_affordable
@@ -37,7 +38,7 @@ from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
 from giantstep.system.separation import separable, separated
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import RESIDUAL, rounding_hint, solve_direct
+from giantstep.system.square_loss import RESIDUAL, UNEXPLAINED, rounding_hint, solve_direct
 
 __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
 
@@ -164,14 +165,25 @@ def settling_hint(problem: Problem) -> str:
     target, loss = problem.model.target, problem.model.fit.loss
     if found := (rare_hint(problem) or saturated_hint(problem) or vanishing_hint(problem) or cancelling_hint(problem)):
         return found
-    if target.indices > 1 and target.noise == 0.0 and loss.form == "residual" and loss.key != "square":
+    several = target.indices > 1 and loss.form == "residual" and loss.key != "square"
+    kinked = several and _has_kinks(target)
+    if kinked and target.noise == 0.0:
         return "add target.noise, which blurs the kinks that the label has in its indices"
     if target.noise > 0.0 and loss.form == "general" and has_jumps(loss):
         return (
             "set target.noise to 0, or take a loss of y - f: for that alone noise is averaged in closed form, and here "
             "the loss has kinks between the nodes of the noise"
         )
-    return rounding_hint(problem)
+    found = rounding_hint(problem)
+    if several and not kinked and found == UNEXPLAINED:
+        return "take a link that varies less: between nodes of its indices the label may turn too sharply"
+    return found
+
+
+def _has_kinks(target: Target) -> bool:
+    from giantstep.law.multi_index_labels import has_kinks  # the square loss starts sooner without
+
+    return has_kinks(target.link)
 
 
 def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:

@@ -21,6 +21,7 @@ from giantstep.system.span import Span, span_of
 from giantstep.system.square_tables import FINER, Fineness, rows_of, solver_nodes
 from giantstep.system.state import SolvedPoints, run_points, slices_by_name
 
+UNEXPLAINED = "raise fit.ridge"  # the hint where no cause was found
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
 LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
@@ -259,4 +260,4 @@ def rounding_hint(problem: Problem) -> str:
             "raise fit.ridge, or move away from fit.samples = network.width, where errors peak as the ridge vanishes "
             "and the equations lose digits"
         )
-    return "raise fit.ridge"
+    return UNEXPLAINED

@@ -168,3 +168,22 @@ def test_the_oldest_modules_go_with_their_machine_code(path: Path, monkeypatch: 
     assert {file.name for file in path.parent.glob("*.py")} == {"other_1.py", "other_2.py", "other_3.py"}
     assert not list((path.parent / "__pycache__").iterdir())
     assert moments() == pytest.approx(RIGHT, rel=1e-13)
+
+
+def test_a_changed_template_and_another_sympy_give_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Everything that generation reads is in the key: files of any kind, their names, and the version of SymPy."""
+    template = tmp_path / "codegen" / "templates" / "header.txt"
+    for folder in (tmp_path / "derive", template.parent):
+        folder.mkdir(parents=True)
+    template.write_text("one")
+    monkeypatch.setattr(user_cache.resources, "files", lambda package: tmp_path / package)
+    found = {user_cache._generator_version.__wrapped__()}
+    template.write_text("two")
+    found.add(user_cache._generator_version.__wrapped__())
+    template.rename(template.with_name("footer.txt"))
+    found.add(user_cache._generator_version.__wrapped__())
+    monkeypatch.setattr("importlib.metadata.version", lambda package: "0")
+    found.add(user_cache._generator_version.__wrapped__())
+    assert len(found) == 4
