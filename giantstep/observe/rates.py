@@ -163,7 +163,7 @@ def _checked(model: Model) -> Inputs:
     if inputs is None or inputs.capacity is None or inputs.source is None:
         raise BadInput(
             "rates need power laws: inputs.capacity for the eigenvalues, inputs.source for the target",
-            "give [inputs] with capacity = 1.5 and source = 1.1",
+            " and ".join(["give [inputs] with capacity = 1.5, source = 1.1", *_to_be_linear(model)]),
         )
     if inputs.capacity <= 1.0 or inputs.source <= 0.5:
         raise BadInput(
@@ -172,16 +172,22 @@ def _checked(model: Model) -> Inputs:
         )
     if model.steps or model.spike is not None:
         raise BadInput("rates are known for random features", "leave [step] and [spike] out")
-    if not is_linear(model.network.activation) or model.target.indices > 1 or not is_linear(model.target.link):
-        raise BadInput(
-            "rates are known for a linear activation and a linear link",
-            'give network.activation = "linear" and target.link = "linear"',
-        )
+    if changes := _to_be_linear(model):
+        raise BadInput("rates are known for a linear activation and a linear link", f"give {' and '.join(changes)}")
     if model.fit.loss.name != "square":
         raise BadInput(
             f"rates are known for the square loss, not for {model.fit.loss.name!r}", 'give fit.loss = "square"'
         )
     return inputs
+
+
+def _to_be_linear(model: Model) -> list[str]:
+    """What to give for an activation and a link that are not linear."""
+    linear = {
+        "network.activation": is_linear(model.network.activation),
+        "target.link": model.target.indices == 1 and is_linear(model.target.link),
+    }
+    return [f'{key} = "linear"' for key, already in linear.items() if not already]
 
 
 @lru_cache(maxsize=1)

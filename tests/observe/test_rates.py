@@ -125,6 +125,16 @@ def test_what_has_no_rates_says_why(changes: dict[str, object], word: str) -> No
         gs.rates(model)
 
 
+def test_one_hint_names_all_that_is_to_be_given() -> None:
+    model = MODEL.replace({"inputs": None})
+    for changes in ({}, {"network.activation": "tanh"}, {"network.activation": "tanh", "target.link": "z1*z2"}):
+        with pytest.raises(gs.BadInput) as caught:
+            gs.rates(model.replace(changes))
+        assert [key for key in ("network.activation", "target.link") if f'{key} = "linear"' in caught.value.hint] == [
+            *changes
+        ]
+
+
 def test_exponents_are_known_where_no_size_is_solved() -> None:
     found = gs.rates(MODEL, ridge=900.0)
     assert found.exponents.limit == "samples" and len(found.solved) == 1 and found.measured is None
