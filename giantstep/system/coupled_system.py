@@ -37,7 +37,7 @@ from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_al
 
 Array = np.ndarray
 _ROUNDING, _LEAST = 1e-15, 1e-290
-_TOGETHER = 500  # nodes of kappa at a time, of which each may have ten thousand of the label
+_TOGETHER, _LABELS = 500, 5_000_000  # nodes of kappa at a time, and of the label at all of them
 _FINER, _SETTLED, _MANY = 8, 1e-12, 1_000_000  # refinements of axes, their last relative change, nodes that are enough
 
 
@@ -331,7 +331,8 @@ class CoupledSystem(LinearReadouts):
 
     def _in_parts(self, kappa: Array, weight: Array) -> Iterator[CoupledSystem]:
         """The fields of the last x at many nodes of kappa, each of which may have many nodes of the label."""
-        count = math.ceil(len(kappa) / _TOGETHER)
+        labels = self.clean.weight.shape[-1] if isinstance(self.clean, Points) else 1  # at each of them
+        count = math.ceil(len(kappa) / min(_TOGETHER, max(1, _LABELS // labels)))
         for part in zip(np.array_split(kappa, count), np.array_split(weight, count), strict=True):
             yield self._on(*part)
 

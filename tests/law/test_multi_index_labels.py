@@ -29,11 +29,13 @@ from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import _resolved, resolved
-from giantstep.system.misclassification import bivariate_normal
+from giantstep.system.misclassification import bivariate_normal, wrong_sign
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
 from giantstep.system.solve import settling_hint, solve
+from giantstep.system.square_start import unknowns_of_square_loss
+from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.coupled_system import kernel_checks, solved_again
 
 Array = np.ndarray
@@ -132,6 +134,22 @@ def test_odd_labels_of_several_indices_are_known_on_half_of_the_nodes() -> None:
     )
     assert odd[0].min() > 0.0 > all_nodes[0].min()
     assert odd[1].sum() == pytest.approx(1.0, abs=1e-11)
+
+
+def test_signs_are_judged_at_as_many_kappa_at_a_time_as_nodes_of_the_label_allow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Panels about the turns of an output have hundreds of nodes of kappa, and each of them many of the label."""
+    problem = problem_of(model("logistic", target__link="sign(z1*z2)", spike__alignment=[0.5, 0.4]))
+    system = coupled_at(problem, FINE[0])
+    assert system.fields(unknowns_of_square_loss(problem, system))
+    kappa, weight = np.linspace(-2.0, 2.0, 20), np.full(20, 0.05)
+    (whole,) = system._in_parts(kappa, weight)
+    monkeypatch.setattr("giantstep.system.coupled_system._LABELS", 3 * system.clean_nodes.weight.shape[1])
+    parts = list(system._in_parts(kappa, weight))
+    assert [len(part.kappa) for part in parts] == [3] * 6 + [2]
+    wrong = np.concatenate([wrong_sign(part.output()) for part in parts])
+    assert wrong == pytest.approx(wrong_sign(whole.output()), rel=1e-14)
 
 
 def test_nodes_of_the_square_loss_have_the_moments() -> None:
