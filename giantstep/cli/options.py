@@ -129,9 +129,8 @@ def add_accuracy(parser: Parser) -> None:
 
 def model_of(arguments: argparse.Namespace) -> gs.Model:
     """The model of MODEL and --set. Raises BadInput."""
-    model = gs.Model.from_toml("/dev/stdin" if arguments.model == "-" else arguments.model)
     changes = dict(_pair(text) for text in arguments.set)
-    return model.replace(changes) if changes else model
+    return gs.Model.from_toml("/dev/stdin" if arguments.model == "-" else arguments.model, changes)
 
 
 def range_of(option: str, text: str) -> tuple[float, float]:

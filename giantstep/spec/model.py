@@ -203,8 +203,11 @@ class Model(Table):
         return "isotropic" if self.step is None else cast(Bulk, self.step.bulk)
 
     @classmethod
-    def from_toml(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a model file. Raises BadInput where it cannot be read, is not TOML, or is not a model."""
+    def from_toml(cls, path: str | os.PathLike[str], changes: Mapping[str, Any] = MappingProxyType({})) -> Self:
+        """Read a model file, with values changed as by ``replace`` before they are checked.
+
+        Raises BadInput where it cannot be read, is not TOML, or is not a model.
+        """
         if not isinstance(path, str | os.PathLike):
             raise wrong("the path of the model file", path, "text or a Path")
         shown = shorten(os.fspath(path), 200)
@@ -231,20 +234,14 @@ class Model(Table):
         except (ValueError, RecursionError) as error:
             reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
             raise BadInput(f"{shown} is not valid TOML: {reason}", 'a line looks like: activation = "tanh"') from None
+        if not os.fspath(path).startswith(_OPENED):  # these have no folder of their own
+            _look_beside(data, os.path.dirname(os.path.abspath(path)))
+        if changes:
+            return cls._changed(data, changes)
         try:
-            opened = os.fspath(path).startswith(_OPENED)  # it has no folder of its own
-            return cls.from_dict(data)._beside("" if opened else os.path.dirname(os.path.abspath(path)))
+            return cls.from_dict(data)
         except BadInput as error:
             raise BadInput(f"{shown}: {error.message}", error.hint) from None
-
-    def _beside(self, folder: str) -> Self:
-        """With the files it names looked for in a folder."""
-        step, inputs = self.step, self.inputs
-        if step is not None and step.matrix is not None:
-            step = replace(step, matrix=os.path.join(folder, step.matrix))
-        if inputs is not None and inputs.file is not None:
-            inputs = replace(inputs, file=os.path.join(folder, inputs.file))
-        return self if (step, inputs) == (self.step, self.inputs) else replace(self, step=step, inputs=inputs)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -276,7 +273,12 @@ class Model(Table):
         changes = {**changes, **_dotted(tables)} if tables else changes
         if all(key in allowed and self._has_number(key, value) for key, value in changes.items()):
             return self._with_numbers(changes)
-        data = self.to_dict()
+        return self._changed(self.to_dict(), changes)
+
+    @classmethod
+    def _changed(cls, data: dict[str, Any], changes: Mapping[str, Any]) -> Self:
+        """The model of nested dictionaries with some values changed; it is checked once, as a whole."""
+        allowed, present = allowed_keys(), set(data)
         for key in changes:
             if not isinstance(key, str) or _holds_text(key) is None:
                 names = tuple(allowed)
@@ -288,9 +290,9 @@ class Model(Table):
             for table in _tables_with(data, key):
                 table[last] = value_of_text(changes[key], text=bool(_holds_text(key)))
         try:
-            return type(self).from_dict({name: table for name, table in data.items() if table is not None})
+            return cls.from_dict({name: table for name, table in data.items() if table is not None})
         except BadInput as error:
-            raise self._of_absent_table(changes, error) from None
+            raise _of_absent_table(present, changes, error) from None
 
     def number_at(self, key: str) -> float:
         """The number of a dotted key, those of a loss or a penalty included; of several steps that of the last."""
@@ -300,15 +302,6 @@ class Model(Table):
                 found = found[-1] if not name.isdigit() else found
             found = found[int(name) - 1] if isinstance(found, list) else found[name]
         return float(found)
-
-    def _of_absent_table(self, changes: Mapping[str, Any], error: BadInput) -> BadInput:
-        """The error, or one that says that the model has no table of which some keys were changed."""
-        for key in changes:
-            table = key.partition(".")[0]
-            if table != key and getattr(self, table) is None and table not in changes:
-                reason = f"{key} was given, and the model has no [{table}]: {error.message}"
-                return BadInput(reason, f"write [{table}] in the model first, or change keys that it has")
-        return error
 
     def _has_number(self, key: object, value: object) -> bool:
         """Whether a change puts a number in place of one that is there: the step of a sweep."""
@@ -336,15 +329,34 @@ class Model(Table):
         return "\n\n".join(sections) + "\n"
 
 
+def _of_absent_table(present: set[str], changes: Mapping[str, Any], error: BadInput) -> BadInput:
+    """The error, or one that says that the model has no table of which some keys were changed."""
+    for key in changes:
+        table = key.partition(".")[0]
+        if table != key and table not in present and table not in changes:
+            reason = f"{key} was given, and the model has no [{table}]: {error.message}"
+            return BadInput(reason, f"write [{table}] in the model first, or change keys that it has")
+    return error
+
+
+def _look_beside(data: dict[str, Any], folder: str) -> None:
+    """Make the paths of files that a model file names those of files in its folder."""
+    for table, key in (("step", "matrix"), ("inputs", "file")):
+        entries = data.get(table)
+        for entry in entries if isinstance(entries, list) else [entries]:
+            if isinstance(entry, dict) and isinstance(name := entry.get(key), str) and name.strip():
+                entry[key] = os.path.join(folder, name.strip())
+
+
 def _tables_with(data: dict[str, Any], key: str) -> list[dict[str, Any]]:
     """The tables of a model as dictionaries that hold a key, made where absent. Raises BadInput."""
     if key.startswith("step.") and (isinstance(data.get("step"), list) or numbered_step(key) is not None):
         return chosen_steps(data.get("step", []), key)
-    inner = data
-    for table in key.split(".")[:-1]:
-        if isinstance(inner.get(table), str):  # a loss without parameters
+    inner, names = data, key.split(".")
+    for depth, table in enumerate(names[:-1], start=1):
+        if isinstance(inner.get(table), str) and _holds_text(".".join(names[:depth])):  # a loss without parameters
             inner[table] = {"name": inner[table]}
-        inner = inner.setdefault(table, {})
+        inner = inner.setdefault(table, {"name": Fit.loss.name} if table == "loss" else {})
         if not isinstance(inner, dict):
             raise wrong(table, inner, "a table")
     return [inner]

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar
 
 from giantstep.spec.errors import BadInput
 from giantstep.spec.tables import Table, build, shown_plainly
-from giantstep.spec.validate import Choice, FileName, Number
+from giantstep.spec.validate import Choice, FileName, Number, wrong
 
 MOST_STEPS = 100
 _STRETCHED = (
@@ -139,6 +139,9 @@ def numbered_step(key: str) -> int | None:
 def chosen_steps(entry: Any, key: str) -> list[dict[str, Any]]:
     """The tables of the steps that a key changes: one by its number, or all of them. Raises BadInput."""
     steps: list[dict[str, Any]] = entry if isinstance(entry, list) else [entry]
+    for step in steps:
+        if not isinstance(step, dict):
+            raise wrong("step", step, "a table")
     number = numbered_step(key)
     if number is not None and not 1 <= number <= len(steps):
         raise BadInput(f"{key} is of step {number}, and the model has {len(steps)}", "count from 1, or add [[step]]")
