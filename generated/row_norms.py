@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature f506a0918afa30bd.
+Generated; do not edit. Signature 536847b8cad14c8d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f506a0918afa30bdb2c277a661e89fee5f45068fba80df7857ea446bb1e1d3f8"
+SIGNATURE = "536847b8cad14c8d9b4079474a4e76c2591a94b2fe8e3146be8136ef2e6c777c"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

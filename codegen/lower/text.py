@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -54,7 +55,9 @@ def words(lines: Sequence[str]) -> set[str]:
 
 
 def wrapped(lines: Sequence[str], width: int = WIDTH) -> list[str]:
-    """The same statements on lines of at most ``width`` characters; a comment behind a long line goes above it."""
+    """The same statements on lines of at most ``width`` characters; a comment behind a long line goes above it, a
+    docstring that is too long ends on a line of its own.
+    """
     return [part for line in lines for part in _wrap(line, width)]
 
 
@@ -63,6 +66,8 @@ def _wrap(line: str, width: int) -> list[str]:
         return [line]
     code, mark, comment = line.partition("  # ")
     margin = code[: len(code) - len(code.lstrip())]
+    if code.startswith(f'{margin}"""'):
+        return [*textwrap.wrap(code[:-3], width, subsequent_indent=margin), f'{margin}"""']
     if mark:
         return [f"{margin}# {comment}", *_wrap(code, width)]
     sides = re.split(" (:?=) ", code, maxsplit=1)

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature bafdcfebafa1ee6e.
+Generated; do not edit. Signature 8063c51698027149.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "bafdcfebafa1ee6e93a7472d55d28fa5a143591051cedd323cb006f7357583b2"
+SIGNATURE = "8063c51698027149b8bd43dcdd53ba92c0c64e7c4beabc85cf467939d972ef0e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

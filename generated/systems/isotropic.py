@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6d3bc3e6eab72176.
+in X). Generated; do not edit. Signature 3153ee5d65aafba7.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "6d3bc3e6eab72176c3beb8b4d3b36b3f7c2041d6c95554ce41cbd1ebf6d192e1"
+SIGNATURE = "3153ee5d65aafba7f79f06e8b4435677b179f170bd84192810042a2e55c59dcc"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

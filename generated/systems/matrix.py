@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 12b6a273fc86ba05.
+Generated; do not edit. Signature c908295b01281b3e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "12b6a273fc86ba055052fa6e68d3826983d027f9bc31db4d0f4e5da993cbfae1"
+SIGNATURE = "c908295b01281b3e409d0ce39700aa0d51c6058a40dcdf839dbdb2c7d5d0355a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e11fbe73857255e8, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 1bc8550998b7dff0, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e11fbe73857255e89d01ca5f3d3516d384bfc0a74a051c1a3f85f6eacdf93408"
+SIGNATURE = "1bc8550998b7dff0398e5d48c2af73e7428ec4af404badfcbb4ef2c09e787268"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 655ffa7ca1ba49ce, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature a98e73df0acfa9ad, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "655ffa7ca1ba49ce4a650a84733fb3d443796746b48eb0bd02291f472a4802bd"
+SIGNATURE = "a98e73df0acfa9ad4c3640a16c4e12e5e58105b3d7bea8cd099326a90f1a4abe"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

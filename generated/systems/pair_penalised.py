@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 1ea42a0a518c6e98, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature a9e8792cfc9d6acf, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "1ea42a0a518c6e985a3ebd24fafbdc92e4e780d81f0f1a125a6416a46b5910f3"
+SIGNATURE = "a9e8792cfc9d6acf84dcbc9628088eb65627be5cfe7813848354843122ab5757"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ed8b8da85286aa66.
+Generated; do not edit. Signature 2cb8a29c4dadfddb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ed8b8da85286aa66ba38932bd60aca4057d5237c65d16c57466e0c8286d46bf5"
+SIGNATURE = "2cb8a29c4dadfddb0370e748e57bf8aa994b78df80af461d27a17d26cd30d3c0"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

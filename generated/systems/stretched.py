@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7240705e8232beac.
+Generated; do not edit. Signature 874acf0116fb7b8d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7240705e8232beaceb9cc1e0a13f69ecda50c3c5061b55545160be3727117e65"
+SIGNATURE = "874acf0116fb7b8d00a94e60af7085e0da88da56616587bc2a8fd3636457b08a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 0a405be2bac71dc0.
+Generated; do not edit. Signature 1a0a11bc95fe5847.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0a405be2bac71dc0368aa3fe80725c88c098c7dd2a564dc62730ce4491a96391"
+SIGNATURE = "1a0a11bc95fe5847471484819ab54db425fb89d4dba9eb4d100c22dfb184b4dd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

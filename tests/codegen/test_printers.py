@@ -11,7 +11,7 @@ import pytest
 import sympy as sp
 
 from codegen.lower.loops import Loops
-from codegen.lower.text import Text
+from codegen.lower.text import Text, wrapped
 from codegen.places import Places
 from codegen.print.equations import EquationPrinter
 from codegen.print.mpmath_scalar import MpmathPrinter
@@ -106,3 +106,11 @@ def test_what_a_language_has_no_text_for_is_refused(name: str) -> None:
     for expr in (AVERAGE, BlockSum(family("T")[C], C)):
         with pytest.raises(Unprintable):
             PRINTERS[name].expression(expr)
+
+
+def test_a_long_docstring_is_broken_between_words() -> None:
+    named = ", ".join(f"psi_hat_{k}" for k in range(1, 13))
+    lines = wrapped([f'    """Block 3, explicit: {named}."""'], 80)
+    assert max(map(len, lines)) <= 80
+    assert lines[-1] == '    """'
+    assert " ".join(line.strip() for line in lines[:-1]) == f'"""Block 3, explicit: {named}.'
