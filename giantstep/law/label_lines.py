@@ -22,7 +22,7 @@ from derive.language.substitution import linear_form, number, substituted
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kink_roots import Kinks
 from giantstep.law.labels import Labels, Points, enough_memory, reach_of
-from giantstep.law.multi_index_labels import Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
+from giantstep.law.multi_index_labels import Axes, Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
 from giantstep.quadrature.gauss import hermite, normal_between
 from giantstep.quadrature.kinks import LINE, degree, kinks
 from giantstep.spec.expressions import jet
@@ -86,7 +86,7 @@ def are_lines(target: Target, overlaps: Rows, form: str) -> bool:
     """
     if form != "residual" or target.channel is not None or target.flips > 0.0 or target.indices == 1:
         return False
-    if _linear_in(target.link) is not None:
+    if linear_in(target.link) is not None:
         return True
     return math.sqrt(target.noise) < _SMOOTHED * _slope_of_pieces(target.link, overlaps, target.probit)
 
@@ -106,7 +106,7 @@ def _slope_of_pieces(link: str, overlaps: Rows, probit: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def _linear_in(link: str) -> str | None:
+def linear_in(link: str) -> str | None:
     """The index of several that a link is linear in, with the largest slope at some places where there is a choice."""
     found = link_of(link)
     places = np.random.default_rng(0).standard_normal((found.indices, _PROBES))
@@ -123,7 +123,7 @@ def lines_given_kappa(target: Target, overlaps: Rows, kappa: Array, finer: int, 
     finer: halvings; -1 for half of the nodes beside pieces, which lead to a solution. Raises NotConverged where there
     are too many nodes.
     """
-    found, gamma, last = link_of(target.link), np.array(overlaps), _linear_in(target.link)
+    found, gamma, last = link_of(target.link), np.array(overlaps), linear_in(target.link)
     if last is None:
         return _pieces(target, gamma, kappa, finer, rough)
     noisy = noisy_indices(gamma, target.probit)
@@ -155,16 +155,24 @@ def _pieces(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     owner, node = np.nonzero(weight)
     beside = t[owner, node]
     fixed = (kappa @ gamma[:, axes.places])[owner] + beside @ axes.lower[:, :last].T
-    line, low, high = _between(kinked.roots(last, fixed))
-    inside = 0.5 * (np.maximum(low, np.minimum(high, 0.0) - 2.0) + np.minimum(high, np.maximum(low, 0.0) + 2.0))
-    label, slope = _along(found.node, axes.names, fixed[line], axes.lower[:, last], inside)
-    label = label - slope * inside
-    columns = np.column_stack([label, slope, low, high, beside[line]])
+    line, pieces = pieces_beside(found.node, axes, kinked, fixed)
+    columns = np.column_stack([pieces, beside[line]])
     weight, columns = rows_of_nodes(owner[line], weight[owner, node][line], columns, len(kappa))
     carried = noisy.carry if axes.back is None else noisy.carry @ axes.back.T
     label, slope, low, high = (np.ascontiguousarray(columns[..., k]) for k in range(4))
     t, axis = columns[..., 4:] @ carried[:, :last].T, np.ascontiguousarray(carried[:, last])
     return Lines(weight, label, slope, low, high, t, axis, noisy.rest)
+
+
+def pieces_beside(node: Node, axes: Axes, kinked: Kinks, fixed: Array) -> tuple[NDArray[np.intp], Array]:
+    """Pieces of lines along the last direction, z = fixed [I, m] at its zero: the lines they are of, and (label, slope,
+    low, high) of each [n, 4].
+    """
+    last = axes.lower.shape[1] - 1
+    line, low, high = _between(kinked.roots(last, fixed))
+    inside = 0.5 * (np.maximum(low, np.minimum(high, 0.0) - 2.0) + np.minimum(high, np.maximum(low, 0.0) + 2.0))
+    label, slope = _along(node, axes.names, fixed[line], axes.lower[:, last], inside)
+    return line, np.column_stack([label - slope * inside, slope, low, high])
 
 
 def _between(cuts: Array) -> tuple[NDArray[np.intp], Array, Array]:

@@ -17,15 +17,15 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cut_anew, cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
-from giantstep.system.loss_at_zero import cancelling_hint, constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, Times, apart, changed, is_affordable, leading, next_times, pair, told_by
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
-from giantstep.system.square_loss import LARGE_RIDGE, RESIDUAL
+from giantstep.system.square_loss import RESIDUAL
 from giantstep.system.square_start import unknowns_of_like_square_loss, unknowns_of_square_loss
+from giantstep.system.stalled import hint, stalled
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -115,11 +115,11 @@ def coupled_solution(
             times = Times(kappa=1)
             continue
         held += number > 1 and change > 0.5 * previous
-        if change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer):
+        if change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer, times):
             break
         times = next_times(times, finer, answer, told, tolerance)
     if found is None:
-        raise NotConverged(_stalled(problem), last.hint() or _hint(problem))
+        raise NotConverged(stalled(problem), last.hint() or hint(problem))
     require_decided(*found[:2])
     return found
 
@@ -183,7 +183,7 @@ def _first_solution(
         outcome, _ = sharpened(problem, starts(problem, system, None), _CLEAR)
         if outcome.converged:
             return replace(outcome, evaluations=total + outcome.evaluations), system
-    raise NotConverged(_stalled(problem), system.hint() or _hint(problem))
+    raise NotConverged(stalled(problem), system.hint() or hint(problem))
 
 
 def _first_starts(
@@ -379,24 +379,3 @@ def _without_data(problem: Problem, system: CoupledSystem) -> Array:
         "V2": response,
     }
     return system.unknowns(order)
-
-
-def _stalled(problem: Problem) -> str:
-    fit, width = problem.model.fit, problem.model.network.width
-    return (
-        f"the equations of the loss {fit.loss} were not solved at fit.samples = {fit.samples:g}, fit.ridge = "
-        f"{fit.ridge:g}, network.width = {width:g}{remark(problem)}"
-    )
-
-
-def _hint(problem: Problem) -> str:
-    if problem.parameters.ridge > LARGE_RIDGE:
-        return "lower fit.ridge: beside it the outputs vary so little that averages over them are hard to resolve"
-    if found := constant_hint(problem) or rare_hint(problem) or saturated_hint(problem) or cancelling_hint(problem):
-        return found
-    if problem.model.fit.loss.form != "margin":
-        return "raise fit.ridge" + ", or weaken fit.penalty" * (problem.model.fit.penalty is not None)
-    hint = "raise fit.ridge; the data may be separable, where the solution diverges as the ridge vanishes"
-    if problem.parameters.inverse_dimension == 0.0:
-        hint += ", or by the mean features alone, which the ridge restrains at finite size only: give a dimension"
-    return hint

@@ -20,7 +20,8 @@ from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved, resolved, rows_between
-from giantstep.system.label_refinement import Kink, distance_to, kinks_of, settles, system_at
+from giantstep.system.label_crossings import Kink, distance_to, kinks_of
+from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
 

@@ -11,6 +11,9 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
+import numpy as np
+
+from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Intervals
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
@@ -21,6 +24,7 @@ from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import ROUNDING
 from giantstep.system.system_of_problem import coupled_at
+from giantstep.system.two_index_refinement import settles_of_two
 
 FINE = (Level(PANELS[0], 38, rough=True, samples=38), Level(PANELS[1], 44, samples=44))
 _FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
@@ -39,16 +43,19 @@ _MOST = 1 << 24  # nodes of label and kappa together
 
 @dataclass(frozen=True)
 class Times:
-    """How often each axis has been refined; nodes of samples by a part of that where it is enough."""
+    """How often each axis has been refined; nodes of samples by a part of that where it is enough. chosen: nodes of
+    a label of two indices are chosen at the solution.
+    """
 
     kappa: int = 0
     labels: int = 0
     samples: float = 0.0
+    chosen: bool = False
 
     @property
     def all(self) -> Times:
         """Each once more."""
-        return Times(self.kappa + 1, self.labels + 1, self.samples + 1)
+        return replace(self, kappa=self.kappa + 1, labels=self.labels + 1, samples=self.samples + 1)
 
 
 def leading(problem: Problem, level: Level) -> Level:
@@ -84,7 +91,8 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
     levels = _levels(problem.rank == 1, kappa, times.samples)
     if times.labels or cuts or kappa:
         levels = tuple(replace(level, labels=times.labels, cuts=cuts) for level in levels)
-    coarser, finer = (coupled_at(problem, level) for level in levels)
+    make = partial(system_at, x=x) if times.chosen else coupled_at
+    coarser, finer = (make(problem, level) for level in levels)
     return coarser, finer
 
 
@@ -114,6 +122,8 @@ def next_times(
     A step of Newton's method on its nodes of kappa, with the nodes of the label of the coarser, or with those of the
     law of a sample, tells the axes apart.
     """
+    if not _is_small(finer):
+        return replace(times, labels=0, chosen=True)
     coarse, fine = told
     alone = apart(coarse[0], fine[0], tolerance) > tolerance  # the others follow from it
     if alone:
@@ -140,16 +150,16 @@ def next_times(
         if by_others <= 0.5:
             return times
     both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
-    if (
-        settles(finer.problem)
-        and not (times.labels and _of_counts(finer.problem))
-        or isinstance(finer.labels, Intervals)
-    ):
+    moving = settles(finer.problem) and not (times.labels and _of_counts(finer.problem))
+    if moving or times.chosen or isinstance(finer.labels, Intervals):
         return both
     if (rough := between(replace(finer.level, rough=True))) is None:
         return both
     of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in ((coarse, rough), (rough, fine)))
-    return replace(times, kappa=times.kappa + (not of_kappa <= 0.5), labels=times.labels + (not of_labels <= 0.5))
+    more = not of_labels <= 0.5
+    if more and may_choose(finer.problem, times) and (times.labels or isinstance(finer.labels, Lines)):
+        return replace(times, labels=0, chosen=True)  # what nodes of kappa miss is told once those of the label serve
+    return replace(times, kappa=times.kappa + (not of_kappa <= 0.5), labels=times.labels + more)
 
 
 def _further(change: float, tolerance: float) -> float:
@@ -200,9 +210,19 @@ def others_apart(coarse: Array, fine: Array, system: CoupledSystem) -> float:
     return max(worse, other) if other == other else math.nan
 
 
-def is_affordable(system: CoupledSystem) -> bool:
+def may_choose(problem: Problem, times: Times) -> bool:
+    """Whether nodes of a label of two indices, which serve most losses where they are, are still to be chosen."""
+    return not times.chosen and settles_of_two(problem)
+
+
+def is_affordable(system: CoupledSystem, times: Times) -> bool:
     """Whether a system may be refined once more."""
-    return isinstance(system.labels, Intervals) or system.labels.weight.size <= _MOST // 4
+    return _is_small(system) or may_choose(system.problem, times)
+
+
+def _is_small(system: CoupledSystem) -> bool:
+    """Whether four times the nodes of the label are not too many."""
+    return isinstance(system.labels, Intervals) or int(np.count_nonzero(system.labels.weight)) <= _MOST // 4
 
 
 def apart(estimate: float, value: float, tolerance: float) -> float:

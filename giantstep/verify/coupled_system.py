@@ -11,14 +11,16 @@ import numpy as np
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Level
 from giantstep.system.label_refinement import system_at
 from giantstep.system.newton import newton
-from giantstep.system.problem import problem_of
+from giantstep.system.problem import Problem, problem_of
 from giantstep.system.resolution import FINE, refined
 from giantstep.system.result import Result
 from giantstep.system.solved_again import starts_near
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.system.system_of_problem import coupled_at
+from giantstep.system.two_index_refinement import settles_of_two
 from giantstep.verify.check import Check
 from giantstep.verify.loss import averages_check, kernel_check, label_check
 from giantstep.verify.solver_equations import coupled_check
@@ -30,6 +32,7 @@ _STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0)
 _STEPS = (1e-3, 2e-4)  # relative, of its differences: the longer leaves their fourth power, the shorter rounding
 _DIRECTIONS = 3
 _SETTLED = 1e-11  # of averages over the nodes of a label, a tenth for each of its halvings
+_SOLVED = 1e-9  # a relative residual of equations at a solution of others with the same averages
 _LABELS = 2  # halvings of the nodes of t where single nodes of kappa are looked at
 
 
@@ -58,7 +61,7 @@ def solved_again(model: Model, result: Result) -> Solved:
             break
         times += 1
     x = coarse.unknowns(order_of(problem, result))
-    system = system_at(problem, replace(level, labels=level.labels + halvings), x, _SETTLED)
+    system = _at(problem, replace(level, labels=level.labels + halvings), x)
     for start in starts_near(system, order_of(problem, result)):
         outcome = newton(system, start)
         if outcome.converged:
@@ -66,6 +69,17 @@ def solved_again(model: Model, result: Result) -> Solved:
     x = outcome.x if outcome.converged else np.full_like(outcome.x, math.nan)
     system.residual(x)
     return Solved(system, x)
+
+
+def _at(problem: Problem, level: Level, x: Array) -> CoupledSystem:
+    """The system of a level with nodes of the label that settle its averages: fixed ones of two indices where these
+    solve the equations, as chosen ones take long.
+    """
+    if settles_of_two(problem):
+        plain = coupled_at(problem, level)
+        if plain.certificate(x) <= _SOLVED:
+            return plain
+    return system_at(problem, level, x, _SETTLED)
 
 
 def changed(solved: Solved, result: Result) -> float:

@@ -1,0 +1,287 @@
+"""Nodes of a label of two indices that settle the averages of a loss, chosen at given fields of the output.
+
+Along the second direction of t they are panels about the places where the centre of the output passes a kink of the
+loss, or nothing where the label is made of straight pieces, which the loss averages exactly. What is left is a smooth
+function of the first direction, in parts: its panels are halved until a polynomial is that function on each.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from derive.language.links import link_of
+from generated.runtime.nodes import Fields
+from giantstep.law.directions import noisy_indices
+from giantstep.law.kink_roots import Kinks, moves
+from giantstep.law.label_lines import LabelLaw, Lines, linear_in, pieces_beside
+from giantstep.law.labels import Points, with_noise
+from giantstep.law.multi_index_labels import axes_of, rows_of_nodes
+from giantstep.quadrature.gauss import legendre, legendre_coefficients
+from giantstep.quadrature.kinks import jumps_only, kinks
+from giantstep.spec.expressions import jet
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.label_crossings import (
+    REACH,
+    Distance,
+    Index,
+    Kink,
+    Panels,
+    Search,
+    crossings_of,
+    distance_to,
+    kinks_of,
+)
+from giantstep.system.label_kernels import kernel_of
+from giantstep.system.problem import Problem
+
+Array = np.ndarray
+_SEARCH = Search(97, (-10.0, -4.0, 0.0, 4.0, 10.0))
+_LONGEST = 3.0  # a panel: the weight of a standard normal variable is a polynomial of the order on it
+_OUTER, _INNER = (14, 13), (18, 17)  # nodes of a panel of the first t and the second; of the estimate of their error
+_FAR, _SHORT = 9.0, 6.0  # spreads: of the output from a kink that it does not feel, and that it passes on a panel
+_NOWHERE = 1e300
+_NOTHING = 1e-20  # weight of a node, with its kappa, that is left out
+_HALVINGS, _ROUNDED = 36, 1e-15
+_MOST = 1 << 17  # panels of the first t that are halved together
+_TOGETHER = 4096  # lines that are handled together
+_AVERAGES = ("avg_M", "avg_g", "avg_gg", "avg_h", "avg_t_1g", "avg_t_2g")  # that residuals and errors are made of
+
+
+def settles_of_two(problem: Problem) -> bool:
+    """Whether nodes of a label of two indices can be chosen: it follows from them, varies between its jumps, and both
+    directions beside kappa, of one direction, move it.
+
+    The square loss needs moments only; what is linear in an index has no nodes there.
+    """
+    target, loss = problem.model.target, problem.model.fit.loss
+    if target.indices != 2 or problem.rank > 1 or loss.key == "square" or loss.form == "general":
+        return False
+    if target.channel is not None or target.flips > 0.0 or loss.form == "residual" and linear_in(target.link):
+        return False
+    link, lower = link_of(target.link), noisy_indices(np.array(problem.overlaps), target.probit).lower
+    still = all(jumps_only(link.node, name) for name in link.variables)
+    return not still and moves(lower, 0) and moves(lower, 1)
+
+
+def settled_law(system: CoupledSystem, tolerance: float) -> LabelLaw:
+    """The law of the label with nodes that settle the averages at the fields of a system."""
+    return _Plane(system).settled(tolerance)
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """Lines along the second t: their nodes of kappa, places and weights of the first t, and indices at their zero."""
+
+    kappa: Index
+    first: Array
+    weight: Array
+    fixed: Array
+
+
+class _Plane:
+    """The two directions of t beside every node of kappa: indices are ``fixed + lower t``, E[t|z] is ``carried t``."""
+
+    def __init__(self, system: CoupledSystem) -> None:
+        target, gamma = system.problem.model.target, np.array(system.problem.overlaps)
+        found, noisy = link_of(target.link), noisy_indices(gamma, target.probit)
+        self.system, self.node, self.target = system, found.node, target
+        self.axes = axes_of(found, noisy.lower)
+        self.kinked = Kinks(self.axes.names, tuple(dict.fromkeys(kinks(found.node))), self.axes.lower)
+        self.fixed = system.points().reshape(len(system.table), -1) @ gamma[:, self.axes.places]
+        self.carried, self.rest = noisy.carry @ (np.eye(2) if self.axes.back is None else self.axes.back.T), noisy.rest
+        inside = np.einsum("dn,de,en->n", system.slopes, noisy.rest, system.slopes)
+        self.spread = np.sqrt(system.view("Delta") + system.noise + inside)
+        self.outer, self.inner = (orders[system.level.rough] for orders in (_OUTER, _INNER))
+
+    def settled(self, tolerance: float) -> LabelLaw:
+        """Labels at the nodes of panels on which their averages are settled."""
+        panels = self._settled(tolerance)
+        t, weight = panels.nodes(self.outer)
+        lines = self._lines(np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel())
+        return self._law(lines, lines.kappa, len(self.fixed))
+
+    def _settled(self, tolerance: float) -> Panels:
+        """Panels on which averages are settled but for their rounding."""
+        system, active, done = self.system, self._first(), []
+        rounding = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal())) / self.spread
+        scale: Array | None = None
+        for _ in range(_HALVINGS):
+            total, error = self._integrals(active)
+            if scale is None:
+                scale = _scale(system, active, total)
+            known = rounding[active.owner] * np.abs(total)
+            good = np.all(error <= tolerance * scale[:, active.owner] + known, axis=0)
+            done.append(active.chosen(good))
+            active = active.chosen(~good)
+            if good.all() or len(active.owner) > _MOST:
+                break
+            lower, upper = active.halves()
+            active = lower.joined(upper)
+        return active.joined(*done)
+
+    def _first(self) -> Panels:
+        """Panels between kinks of the link, and places where those of the second direction meet."""
+        return _panels_between([self.kinked.roots(0, self.fixed), self.kinked.meetings(0, self.fixed)[0]])
+
+    def _integrals(self, panels: Panels) -> tuple[Array, Array]:
+        """Averages [average, panel] within panels, with estimates of their errors."""
+        t, weight = panels.nodes(self.outer)
+        each = np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel()
+        parts = [[part[start : start + _TOGETHER] for part in each] for start in range(0, t.size, _TOGETHER)]
+        found = np.concatenate([self._averages(*part) for part in parts], axis=1).reshape(-1, *t.shape)
+        return found.sum(axis=2), _error_of(found / legendre(self.outer)[1])
+
+    def _averages(self, kappa: Index, first: Array, weight: Array) -> Array:
+        """Averages [average, line] over the output and what is left of the label, with the weights of the lines."""
+        system, lines = self.system, self._lines(kappa, first, weight)
+        rows = [k for k, name in enumerate(system.kernel.AVERAGES) if name in _AVERAGES]
+        found, at = np.zeros((len(rows), len(kappa))), lines.kappa
+        if not len(at):
+            return found
+        V, mean, Delta = (np.ascontiguousarray(system.view(name)[at]) for name in ("V", "mean", "Delta"))
+        fields = Fields(V, mean, np.ascontiguousarray(system.slopes[:, at]), Delta)
+        kernel, labels = kernel_of(system.loss, self._law(lines, np.arange(len(at)), len(at)), system.kappa[at])
+        told = np.zeros((len(system.averages), len(at)))
+        kernel(system.rule, labels, fields, system.scratch, told)
+        found[:, self._counts(kappa, weight)] = told[rows]
+        return found
+
+    def _counts(self, kappa: Index, weight: Array) -> NDArray[np.bool_]:
+        """Which weights are not next to nothing."""
+        return np.asarray(weight * self.system.table[kappa, 1] > _NOTHING)
+
+    def _lines(self, kappa: Index, first: Array, weight: Array) -> _Lines:
+        """Those that count."""
+        keep = self._counts(kappa, weight)
+        kappa, first, weight = kappa[keep], first[keep], weight[keep]
+        return _Lines(kappa, first, weight, self.fixed[kappa] + first[:, None] * self.axes.lower[:, 0])
+
+    def _law(self, lines: _Lines, row: Index, rows: int) -> LabelLaw:
+        """Labels along lines in rows."""
+        return (self._pieces if isinstance(self.system.labels, Lines) else self._points)(lines, row, rows)
+
+    def _pieces(self, lines: _Lines, row: Index, rows: int) -> Lines:
+        """Those of a label that is straight between kinks."""
+        line, columns = pieces_beside(self.node, self.axes, self.kinked, lines.fixed)
+        columns = np.column_stack([columns, lines.first[line]])
+        weight, columns = _in_rows(row[line], lines.weight[line], columns, rows)
+        label, slope, low, high = (np.ascontiguousarray(columns[..., k]) for k in range(4))
+        mean, axis = columns[..., 4:] * self.carried[:, 0], np.ascontiguousarray(self.carried[:, 1])
+        return Lines(weight, label, slope, low, high, mean, axis, self.rest)
+
+    def _points(self, lines: _Lines, row: Index, rows: int) -> Points:
+        """Those at nodes of the second direction, with the noise of a loss that is not of the residual."""
+        panels = self._followed(lines, self._about_crossings(lines))
+        second, share = (each.ravel() for each in panels.nodes(self.inner))
+        line = np.repeat(panels.owner, self.inner)
+        weight = lines.weight[line] * share
+        keep = self._counts(lines.kappa[line], weight)
+        line, second, weight = line[keep], second[keep], weight[keep]
+        label = self._labels(lines.fixed[line], second[:, None])[:, 0]
+        weight, columns = _in_rows(row[line], weight, np.column_stack([label, lines.first[line], second]), rows)
+        law = Points(weight, np.ascontiguousarray(columns[..., 0]), columns[..., 1:] @ self.carried.T, self.rest)
+        if self.target.noise == 0.0 or self.system.loss.FORM == "residual":
+            return law
+        noisy = with_noise(law, self.target.noise, self.system.level.labels, self.system.level.rough)
+        assert isinstance(noisy, Points)  # as labels at nodes stay
+        return noisy
+
+    def _about_crossings(self, lines: _Lines) -> Panels:
+        """Panels of the second direction between kinks of the link, and about crossings."""
+        found = crossings_of(list(self._distances(lines)), self._width(lines), _SEARCH)
+        return _panels_between([self.kinked.roots(1, lines.fixed), found.T])
+
+    def _followed(self, lines: _Lines, panels: Panels) -> Panels:
+        """The same panels in parts on each of which the output passes few of its spreads, or no kink of the loss."""
+        active, done, width = panels, [], self._width(lines)
+        for _ in range(_HALVINGS):
+            places = active.low[:, None] + (active.high - active.low)[:, None] * np.linspace(0.0, 1.0, 5)
+            spread, far = width[active.owner], np.ones(len(active.owner), dtype=bool)
+            short = far.copy()
+            for distance in self._distances(lines):
+                passed = distance(places, active.owner)
+                far &= np.abs(passed).min(axis=1) > _FAR * spread
+                short &= np.ptp(passed, axis=1) <= _SHORT * spread
+            done.append(active.chosen(far | short))
+            active = active.chosen(~(far | short))
+            if not len(active.owner):
+                break
+            lower, upper = active.halves()
+            active = lower.joined(upper)
+        return active.joined(*done)
+
+    def _width(self, lines: _Lines) -> Array:
+        """On which distance from a kink an average over the output turns."""
+        width = self.spread[lines.kappa]
+        return np.asarray(np.maximum(width, 1.0 / self.system.loss.STEEPNESS)) if self.system.loss.SMOOTH else width
+
+    def _distances(self, lines: _Lines) -> Iterator[Distance]:
+        """Functions of the second t and lines: how far u of the output's centre is from the image of a kink."""
+        slope = self.system.slopes[:, lines.kappa].T @ self.carried
+        centre = self.system.view("mean")[lines.kappa] + slope[:, 0] * lines.first, slope[:, 1]
+        yield from (partial(self._distance, lines, centre, kink) for kink in kinks_of(self.system))
+
+    def _distance(self, lines: _Lines, centre: tuple[Array, Array], kink: Kink | None, t: Array, line: Index) -> Array:
+        """See ``_distances``; nowhere for the second side of a kink that the output's spread blurs with its first."""
+        label, kappa = self._labels(lines.fixed[line], t), lines.kappa[line]
+        output, response = centre[0][line, None] + centre[1][line, None] * t, self.system.view("V")[kappa, None]
+        found = distance_to(self.system, kink, label, output, response)
+        if kink is None or kink[1] == 0:
+            return found
+        other = distance_to(self.system, (kink[0], 0), label, output, response)
+        return np.asarray(np.where(np.abs(found - other) < self.spread[kappa, None], _NOWHERE, found))
+
+    def _labels(self, fixed: Array, t: Array) -> Array:
+        """The label [I, n] at places t of the second direction [I, n]."""
+        names, step = self.axes.names, self.axes.lower[:, 1]
+        z = {name: fixed[:, i, None] + step[i] * t for i, name in enumerate(names)}
+        return np.asarray(jet(self.node, names[0], z, 0)[0])
+
+
+def _scale(system: CoupledSystem, panels: Panels, total: Array) -> Array:
+    """What errors [average, node of kappa] are held against: averages there, or their share of all where these are
+    less.
+    """
+    weight, count = system.table[:, 1][None], len(system.table)
+    local = np.stack([np.bincount(panels.owner, np.abs(row), count) for row in total])
+    share = (weight * local).sum(axis=1, keepdims=True) / np.maximum(weight * count, 1e-290)
+    return np.asarray(np.maximum(local, share))
+
+
+def _error_of(values: Array) -> Array:
+    """The error of a Gauss rule on a panel from values [.., n] at its nodes, weights apart: how its Legendre
+    coefficients go on to twice its order, where they fall as from their middle to their end.
+    """
+    order = values.shape[-1]
+    size = np.abs(values @ legendre_coefficients(order).T)
+    end, middle = size[..., -2:].max(axis=-1), size[..., order // 2 - 1 : order // 2 + 1].max(axis=-1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        falls = np.minimum(np.nan_to_num(end / middle, nan=1.0), 1.0)
+    return np.asarray(2.0 * end * falls**2)
+
+
+def _panels_between(cuts: list[Array]) -> Panels:
+    """Panels between places [C, I] on lines, nan for none, in parts where they are long."""
+    places = np.concatenate([np.full((1, cuts[0].shape[1]), REACH), *cuts]).T
+    places = np.concatenate([-places[:, :1], np.nan_to_num(places, nan=REACH)], axis=1)
+    edges = np.sort(np.clip(places, -REACH, REACH), axis=1)
+    owner, place = np.nonzero(np.diff(edges, axis=1) > 0.0)
+    low, high = edges[owner, place], edges[owner, place + 1]
+    parts = np.ceil((high - low) / _LONGEST).astype(int)
+    whole = np.repeat(np.arange(len(owner)), parts)
+    number = np.arange(len(whole)) - np.repeat(np.cumsum(parts) - parts, parts)
+    length = ((high - low) / parts)[whole]
+    start = low[whole] + number * length
+    return Panels(owner[whole], start, start + length)
+
+
+def _in_rows(row: Index, weight: Array, columns: Array, rows: int) -> tuple[Array, Array]:
+    """Weights and columns of nodes by their rows."""
+    order = np.argsort(row, kind="stable")
+    return rows_of_nodes(row[order], weight[order], columns[order], rows)

@@ -1,0 +1,138 @@
+"""Nodes of a label of two indices chosen by the averages of the loss: exact where the output varies little."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import norm
+
+from giantstep.law.label_lines import Lines, are_lines, lines_given_kappa
+from giantstep.law.labels import label_law
+from giantstep.spec.model import Model
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import Resolved, resolved
+from giantstep.system.problem import Problem, problem_of
+from giantstep.system.resolution import FINE
+from giantstep.system.system_of_problem import coupled_at
+from giantstep.system.two_index_refinement import settled_law, settles_of_two
+
+Array = NDArray[np.float64]
+ALIGNMENT = (0.6, 0.3)
+KAPPA = (-0.4, 2.4)  # at the second the output varies by 0.15, on which labels pass its kinks
+UNKNOWNS = {
+    "m": [0.2],
+    "zeta": [[0.25]],
+    "psi": [[0.1, -0.15]],
+    "Q1": [[0.55]],
+    "Q2": [0.5],
+    "V1": [[0.5]],
+    "V2": [0.55],
+}
+LINKS = {
+    "tanh(z1*z2)": lambda a, b: np.tanh(a * b),
+    "exp(z1/3)*tanh(z2)": lambda a, b: np.exp(a / 3.0) * np.tanh(b),
+    "sign(z1)*tanh(z2)": lambda a, b: np.sign(a) * np.tanh(b),
+    "relu(z1)+relu(z2)": lambda a, b: np.maximum(a, 0.0) + np.maximum(b, 0.0),
+}
+
+
+def model(link: str, loss: str, **target: float) -> Model:
+    """A network of tanh units, whose outputs vary little at large kappa, with a target of two or three indices."""
+    return Model.from_dict(
+        {
+            "network": {"activation": "tanh", "width": 0.5},
+            "spike": {"strength": 1.2, "alignment": [*ALIGNMENT, 0.1][: 2 + ("z3" in link)], "bulk_variance": 1.3},
+            "target": {"link": link, **target},
+            "fit": {"samples": 2.0, "ridge": 0.1, "loss": loss},
+        }
+    )
+
+
+def system_of(problem: Problem) -> tuple[CoupledSystem, Array]:
+    """A system at few nodes of kappa, with fixed nodes of the label, and unknowns."""
+    target, form = problem.model.target, problem.model.fit.loss.form
+    lines = are_lines(target, problem.overlaps, form)
+    rows = resolved(problem, FINE[1]).table.copy()
+    rows = rows[[int(np.argmin(np.abs(rows[:, 0] - kappa))) for kappa in KAPPA]]
+    law = (lines_given_kappa if lines else label_law)(target, problem.overlaps, rows[:, :1], 0, False)
+    system = coupled_at(problem, FINE[1], Resolved(rows, law, law))
+    x = system.unknowns({name: np.array(value) for name, value in UNKNOWNS.items()})
+    system.residual(x)
+    return system, x
+
+
+def by_panels(system: CoupledSystem, node: int, link: str, flat: float) -> Array:
+    """avg_g, avg_h, avg_t_1g and avg_t_2g at a node of kappa, for a loss whose g is -u/flat within [-1, 1], on even
+    panels that are short beside the spread of the output.
+    """
+    v, mean, spread = flat, float(system.view("mean")[node]), math.sqrt(float(system.view("Delta")[node]))
+    gamma = np.array(ALIGNMENT)
+    lower, kappa = np.linalg.cholesky(np.eye(2) - np.outer(gamma, gamma)), float(system.kappa[node])
+    total = np.zeros(4)
+    # the first index jumps or turns where it vanishes, the second along lines of the second t
+    for t, share in zip(*even_panels(np.array([-gamma[0] * kappa / lower[0, 0]]), 120), strict=True):
+        turn = -(gamma[1] * kappa + lower[1, 0] * t) / lower[1, 1]
+        second, weight = even_panels(np.array([turn]), 120)
+        z1 = gamma[0] * kappa + lower[0, 0] * t
+        y = LINKS[link](z1, gamma[1] * kappa + lower[1, 0] * t + lower[1, 1] * second)
+        slopes = system.slopes[:, node]
+        centre = mean + slopes[0] * t + slopes[1] * second - y
+        low, high = (-v - centre) / spread, (v - centre) / spread
+        inside, outer = norm.cdf(high) - norm.cdf(low), norm.pdf(high) - norm.pdf(low)
+        g = norm.cdf(low) - norm.sf(high) - (centre * inside - spread * outer) / v
+        total += share * np.array([weight @ g, weight @ inside / v, t * (weight @ g), weight @ (second * g)])
+    return total
+
+
+def even_panels(cuts: Array, count: int) -> tuple[Array, Array]:
+    """Nodes and weights of a standard normal variable on about so many panels between cuts."""
+    points, weights = np.polynomial.legendre.leggauss(10)
+    inside = cuts[np.abs(cuts) < 8.0]
+    edges = np.unique(np.concatenate([np.linspace(-8.0, 8.0, count + 1), inside]))
+    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
+    t = (middle + half * points).ravel()
+    return t, (half * weights).ravel() * norm.pdf(t)
+
+
+@pytest.mark.parametrize(
+    ("link", "loss"),
+    [
+        ("tanh(z1*z2)", "absolute"),
+        ("sign(z1)*tanh(z2)", "absolute"),
+        ("exp(z1/3)*tanh(z2)", "huber"),
+        ("relu(z1)+relu(z2)", "huber"),
+    ],
+)
+def test_averages_are_those_of_even_panels(link: str, loss: str) -> None:
+    problem = problem_of(model(link, loss))
+    fixed, x = system_of(problem)
+    laws = Resolved(fixed.feature_table, settled_law(fixed, 1e-12), fixed.clean)
+    chosen = coupled_at(problem, FINE[1], laws)
+    chosen.residual(x)
+    names = ("avg_g", "avg_h", "avg_t_1g", "avg_t_2g")
+    rows = [chosen.kernel.AVERAGES.index(name) for name in names]
+    flat = chosen.view("V") + (1.0 if loss == "huber" else 0.0)
+    exact = by_panels(chosen, 1, link, float(flat[1]))
+    error, before = (np.max(np.abs(s.averages[rows, 1] / exact - 1.0)) for s in (chosen, fixed))
+    assert isinstance(laws.labels, Lines) == (link == "relu(z1)+relu(z2)")
+    assert error < 1e-11  # ten nodes on a spread or less leave 1e-12
+    assert before > 1e-8  # what the nodes are for
+
+
+@pytest.mark.parametrize(
+    ("link", "loss", "target", "chosen"),
+    [
+        ("tanh(z1*z2)", "absolute", {}, True),
+        ("tanh(z1*z2)", "log_cosh", {}, True),
+        ("tanh(z1*z2)", "absolute", {"noise": 0.1}, True),
+        ("tanh(z1*z2)", "square", {}, False),
+        ("z1*tanh(z2)", "absolute", {}, False),  # averaged along z1 without nodes
+        ("sign(z1*z2)", "absolute", {}, False),  # constant between its jumps
+        ("tanh(z1*z2*z3)", "absolute", {}, False),
+    ],
+)
+def test_which_nodes_are_chosen(link: str, loss: str, target: dict[str, float], chosen: bool) -> None:
+    assert settles_of_two(problem_of(model(link, loss, **target))) == chosen
