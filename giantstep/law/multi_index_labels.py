@@ -236,8 +236,8 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
         t[:, axis] = place[keep]
         if len(owner) > _MOST:
             raise NotConverged(
-                f"averages over the label {link!r}, which jumps or has kinks, need more than {_MOST:.0e} nodes",
-                "use a link of fewer indices, noise inside it (target.probit), which smooths",
+                f"averages over the label {link!r} need more than {_MOST:.0e} nodes of its indices",
+                "use a link of fewer indices, or noise inside it (target.probit), which smooths jumps and kinks",
             )
     return rows_of_nodes(owner, weight, t, count)
 

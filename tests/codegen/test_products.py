@@ -53,7 +53,7 @@ def test_stages_with_large_pieces_and_without(kind: Any, monkeypatch: pytest.Mon
         monkeypatch.setattr(products, "LARGE", large)
         monkeypatch.setattr(evaluation, "LARGE_MATRIX", matrix)
         of, draw = neurons.tangents.contractions, np.random.default_rng(2)
-        matrices = ("gram", "unit_G", "law_vv", "law_vo", "law_oo")
+        matrices = ("gram", "unit_G", *(f"law_{pair}" for pair in ("vv", "vo", "oo", "vn", "on", "nn")))
         shapes = dict.fromkeys(of.families, (5,)) | dict.fromkeys(neurons.UNKNOWNS, (2,))
         shapes |= {"Q1": (2, 2), "V1": (2, 2), "member": (2, 12)} | dict.fromkeys(matrices, (12, 12))
         columns = len(neurons.COLUMNS) + 2 * len(of.features)
