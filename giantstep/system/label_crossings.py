@@ -19,7 +19,7 @@ Index = NDArray[np.intp]
 Distance = Callable[[Array, Index], Array]  # at t [I, n] of lines [I]
 Kink = tuple[int, int]  # its number, and 0 or 1 for the piece before or after it
 REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
-_NOWHERE = 1e300
+NOWHERE = 1e300  # the distance of a kink that there is not
 _BISECTIONS, NEAR = 48, 1e-6  # of an interval in which a crossing is, and the steps of its slope
 FAR = 40.0  # spreads from a kink at which an average does not feel it
 NARROW, _THIRDS, _STEP = 0.1, 30, 1e-3  # of t: what panels may miss; of a search for the least distance; of its bend
@@ -147,6 +147,6 @@ def _image(loss: ModuleType, constants: Array, kink: int, side: int, label: floa
     """Where the prox passes one side of a kink of the loss at a label; far out where it has fewer kinks."""
     start, count = loss.cell(label)
     if kink >= count - 1:
-        return -_NOWHERE
+        return -NOWHERE
     place = float(loss.edge(start + kink, label, constants))
     return place + response * float(loss.piece(start + kink + side, place, label, constants)[1])

@@ -16,10 +16,8 @@ from generated.runtime.certificate import OnTable, evaluate_points
 from giantstep.system.uncompiled import uncompiled
 
 Array = np.ndarray
-DIGITS, _KNOWN = (
-    40,
-    32,
-)  # a small ridge takes twice its own of them: linear features of several blocks cancel to its square
+DIGITS = 40  # a small ridge takes twice its own of them: linear features of several blocks cancel to its square
+_KNOWN = 32  # digits to which unknowns are solved for
 
 
 def _numbers() -> Any:

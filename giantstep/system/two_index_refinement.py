@@ -26,7 +26,9 @@ from giantstep.quadrature.gauss import legendre, legendre_coefficients
 from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.spec.expressions import jet
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import NOTHING
 from giantstep.system.label_crossings import (
+    NOWHERE,
     REACH,
     Distance,
     Index,
@@ -45,8 +47,6 @@ _SEARCH = Search(97, (-10.0, -4.0, 0.0, 4.0, 10.0))
 _LONGEST = 3.0  # a panel: the weight of a standard normal variable is a polynomial of the order on it
 _OUTER, _INNER = (14, 13), (18, 17)  # nodes of a panel of the first t and the second; of the estimate of their error
 _FAR, _SHORT = 9.0, 6.0  # spreads: of the output from a kink that it does not feel, and that it passes on a panel
-_NOWHERE = 1e300
-_NOTHING = 1e-20  # weight of a node, with its kappa, that is left out
 _HALVINGS, _ROUNDED = 36, 1e-15
 _MOST = 1 << 17  # panels of the first t that are halved together
 _TOGETHER = 4096  # lines that are handled together
@@ -154,7 +154,7 @@ class _Plane:
 
     def _counts(self, kappa: Index, weight: Array) -> NDArray[np.bool_]:
         """Which weights are not next to nothing."""
-        return np.asarray(weight * self.system.table[kappa, 1] > _NOTHING)
+        return np.asarray(weight * self.system.table[kappa, 1] > NOTHING)
 
     def _lines(self, kappa: Index, first: Array, weight: Array) -> _Lines:
         """Those that count."""
@@ -235,7 +235,7 @@ class _Plane:
         if kink is None or kink[1] == 0:
             return found
         other = distance_to(self.system, (kink[0], 0), label, output, response)
-        return np.asarray(np.where(np.abs(found - other) < self.spread[kappa, None], _NOWHERE, found))
+        return np.asarray(np.where(np.abs(found - other) < self.spread[kappa, None], NOWHERE, found))
 
     def _labels(self, fixed: Array, t: Array) -> Array:
         """The label [I, n] at places t of the second direction [I, n]."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,8 @@ from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Resolved, resolved
 from giantstep.system.problem import Problem, problem_of
-from giantstep.system.resolution import FINE
+from giantstep.system.resolution import FINE, Times, pair
+from giantstep.system.solve import solve
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_index_refinement import settled_law, settles_of_two
 
@@ -136,3 +138,27 @@ def test_averages_are_those_of_even_panels(link: str, loss: str) -> None:
 )
 def test_which_nodes_are_chosen(link: str, loss: str, target: dict[str, float], chosen: bool) -> None:
     assert settles_of_two(problem_of(model(link, loss, **target))) == chosen
+
+
+def test_a_pair_has_nodes_that_are_chosen_where_times_says_so() -> None:
+    problem = problem_of(model("relu(z1)+relu(z2)", "huber"))
+    plain = pair(problem, Times(), np.empty(0))[0]
+    x = plain.unknowns({name: np.array(value) for name, value in UNKNOWNS.items()})
+    chosen = pair(problem, Times(chosen=True), x)[0]
+    for system in (plain, chosen):
+        system.residual(x)
+    expected = coupled_at(
+        problem, chosen.level, replace(resolved(problem, chosen.level), labels=settled_law(plain, 1e-12))
+    )
+    expected.residual(x)
+    np.testing.assert_array_equal(chosen.averages, expected.averages)
+    assert np.max(np.abs(chosen.averages - plain.averages)) > 0.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("link", "loss"), [("tanh(z1*z2)", "absolute"), ("exp(z1/3)*tanh(z2)", "huber"), ("max(z1,z2)", "huber")]
+)
+def test_solved_to_the_tolerance(link: str, loss: str) -> None:
+    """The first two were refused on fixed nodes."""
+    assert solve(model(link, loss)).quadrature_error < 1e-10
