@@ -31,18 +31,19 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--expressions", type=int, default=600, help="how many activations are solved")
     parser.add_argument("--every", type=int, default=100, help="how often memory is read")
+    parser.add_argument("--form", default="tanh({}*z)", help="activation with {} for a number; relu({}*z) is the cheapest")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GIANTSTEP_CACHE"] = folder  # no expression has a kernel
-        _solve_all(Model.from_toml(MODEL), arguments.expressions, arguments.every)
+        _solve_all(Model.from_toml(MODEL), arguments.form, arguments.expressions, arguments.every)
     return 0
 
 
-def _solve_all(model: Model, count: int, every: int) -> None:
+def _solve_all(model: Model, form: str, count: int, every: int) -> None:
     last, start = resident(), time.perf_counter()
     print(f"{'expressions':>12}{'MB':>9}{'kB for each since':>20}{'seconds':>10}")
     for number in range(1, count + 1):
-        solve(model.replace({"network.activation": f"tanh({1 + number / 1e6!r}*z)"}))
+        solve(model.replace({"network.activation": form.format(repr(1.0 + number / 1e6))}))
         if number % every == 0:
             gc.collect()
             now = resident()
