@@ -31,7 +31,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--expressions", type=int, default=600, help="how many activations are solved")
     parser.add_argument("--every", type=int, default=100, help="how often memory is read")
-    parser.add_argument("--form", default="tanh({}*z)", help="activation with {} for a number; relu({}*z) is the cheapest")
+    parser.add_argument(
+        "--form", default="tanh({}*z)", help="activation with {} for a number; relu({}*z) is the cheapest"
+    )
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["GIANTSTEP_CACHE"] = folder  # no expression has a kernel

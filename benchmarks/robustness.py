@@ -1,8 +1,9 @@
 """Solve many random models of the whole domain; count what is solved and what is refused, and look for wrong numbers.
 
-Usage: python benchmarks/robustness.py [--models 10000] [--first 0] [--seed 0] [--workers 1] [--certify 1]
+Usage: python benchmarks/robustness.py [--models 10000] [--first 0] [--seeds 0 ...] [--workers 1] [--certify 1]
     [--wide [KIND]]
 
+So many models are drawn from each seed, and counted together.
 Every answer has to pass conditions that do not come from the solver (``suspicions``), and the certificate of a second
 implementation of every average (``certify``); a refusal has to be a sentence.
 """
@@ -17,6 +18,7 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -37,12 +39,13 @@ JUMPING = ("sign", "step")
 
 @dataclass(frozen=True)
 class Outcome:
-    """One model: "solved", "refused" (with the kind of refusal) or "crashed"; what looks wrong about it.
+    """One model of a seed: "solved", "refused" (with the kind of refusal) or "crashed"; what looks wrong about it.
 
     certificate: of an answer, where one was asked for.
     """
 
     number: int
+    seed: int
     model: dict[str, Any]
     dimension: int | None
     status: str
@@ -172,7 +175,7 @@ def attempt(number: int, seed: int = 0, wide: str = "", certify: int = 0) -> Out
     start = time.perf_counter()
 
     def outcome(status: str, reason: str, residual: float = 0.0, wrong: tuple[str, ...] = ()) -> Outcome:
-        return Outcome(number, data, dimension, status, reason, residual, time.perf_counter() - start, wrong)
+        return Outcome(number, seed, data, dimension, status, reason, residual, time.perf_counter() - start, wrong)
 
     try:
         result = solve(Model.from_dict(data), dimension=dimension)
@@ -197,34 +200,42 @@ def _kind(message: str) -> str:
     return " ".join("#" if any(c.isdigit() for c in word) else word for word in message.split())[:90]
 
 
-def attempts(numbers: range, seed: int, workers: int, wide: str, certify: int) -> Iterator[Outcome]:
-    """Outcomes in order."""
+def attempts(draws: list[tuple[int, int]], workers: int, wide: str, certify: int) -> Iterator[Outcome]:
+    """Outcomes of models (number, seed), in order."""
     if workers == 1:
-        yield from (attempt(number, seed, wide, certify) for number in numbers)
+        yield from (attempt(number, seed, wide, certify) for number, seed in draws)
         return
-    count = len(numbers)
     with ProcessPoolExecutor(workers) as pool:
-        yield from pool.map(attempt, numbers, [seed] * count, [wide] * count, [certify] * count, chunksize=20)
+        yield from pool.map(attempt, *zip(*draws, strict=True), repeat(wide), repeat(certify), chunksize=20)
+
+
+def arguments(description: str, models: int) -> argparse.ArgumentParser:
+    """What both random suites are told: how many models of which seeds, and what is done with each."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--models", type=int, default=models, help="drawn from each seed")
+    parser.add_argument("--first", type=int, default=0, help="number of the first one")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="one or several, in one count")
+    parser.add_argument("--certify", type=int, default=1, help="certify every so many models, 0 for none")
+    parser.add_argument("--wide", nargs="?", const=ANY, default="", choices=(ANY, *CHANGES), help=WIDE)
+    return parser
+
+
+def drawn(options: argparse.Namespace) -> list[tuple[int, int]]:
+    """The models that are asked for: (number, seed)."""
+    return [(options.first + k, seed) for seed in options.seeds for k in range(options.models)]
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--models", type=int, default=10_000)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=0)
+    """Run from the command line."""
+    parser = arguments(__doc__ or "", 10_000)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--certify", type=int, default=1, help="certify every so many models, 0 for none")
-    parser.add_argument("--wide", nargs="?", const=ANY, default="", choices=(ANY, *CHANGES), help=WIDE)
     options = parser.parse_args()
     outcomes = []
-    numbers = range(options.first, options.first + options.models)
-    for outcome in attempts(numbers, options.seed, options.workers, options.wide, options.certify):
+    for outcome in attempts(drawn(options), options.workers, options.wide, options.certify):
         outcomes.append(outcome)
         if outcome.wrong or options.wide and outcome.status != "solved":
-            print(
-                f"model {outcome.number}, dimension {outcome.dimension}: {'; '.join(outcome.wrong)}",
-                flush=True,
-            )
+            print(f"model {outcome.number} of seed {outcome.seed}, dimension {outcome.dimension}:", end=" ")
+            print("; ".join(outcome.wrong), flush=True)
             print(f"  {outcome.reason} {outcome.model}", flush=True)
     report(outcomes)
 

@@ -1,6 +1,6 @@
 """Solve many random models with every registered loss; count what is solved and refused, and look for wrong numbers.
 
-Usage: python benchmarks/robustness_losses.py [--models 2000] [--seed 0] [--certify 1] [--wide [KIND]]
+Usage: python benchmarks/robustness_losses.py [--models 2000] [--seeds 0 ...] [--certify 1] [--wide [KIND]]
 
 Models are those of ``robustness.py`` with a loss, its parameters and, for losses of the margin, labels +-1 with flips
 and probit noise. Answers get the certificate of a second implementation of every average (``certify``).
@@ -8,7 +8,6 @@ and probit noise. Answers get the certificate of a second implementation of ever
 
 from __future__ import annotations
 
-import argparse
 import math
 import random
 import time
@@ -16,8 +15,8 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
-from robustness import Outcome, random_model, report, with_certificate
-from wide_domain import ANY, CHANGES, WIDE, widened
+from robustness import Outcome, arguments, drawn, random_model, report, with_certificate
+from wide_domain import widened
 
 from derive.language.loss_catalogue import REGISTERED
 from giantstep.spec.errors import GiantstepError
@@ -76,7 +75,7 @@ def attempt(number: int, seed: int, wide: str = "", certify: int = 0) -> Outcome
     start = time.perf_counter()
 
     def outcome(status: str, reason: str, residual: float = 0.0, wrong: tuple[str, ...] = ()) -> Outcome:
-        return Outcome(number, data, dimension, status, reason, residual, time.perf_counter() - start, wrong)
+        return Outcome(number, seed, data, dimension, status, reason, residual, time.perf_counter() - start, wrong)
 
     try:
         result = solve(Model.from_dict(data), dimension=dimension)
@@ -92,20 +91,15 @@ def attempt(number: int, seed: int, wide: str = "", certify: int = 0) -> Outcome
 
 def main() -> None:
     """Run from the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=int, default=2000)
-    parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--certify", type=int, default=1, help="certify every so many models, 0 for none")
-    parser.add_argument("--wide", nargs="?", const=ANY, default="", choices=(ANY, *CHANGES), help=WIDE)
-    given = parser.parse_args()
+    given = arguments(__doc__ or "", 2000).parse_args()
     outcomes = []
-    for number in range(given.first, given.first + given.models):
-        outcome = attempt(number, given.seed, given.wide, given.certify)
+    for number, seed in drawn(given):
+        outcome = attempt(number, seed, given.wide, given.certify)
         outcomes.append(outcome)
         if outcome.status != "solved" or outcome.wrong:
             words = "; ".join(outcome.wrong) or outcome.reason
-            print(outcome.number, outcome.status, words, f"{outcome.seconds:.1f} s", outcome.model, flush=True)
+            print(f"model {number} of seed {seed}: {outcome.status}, {words}, {outcome.seconds:.1f} s", end=" ")
+            print(outcome.model, flush=True)
     report(outcomes)
     by_loss = Counter((Model.from_dict(o.model).fit.loss.name, o.status) for o in outcomes)
     for (loss, status), count in sorted(by_loss.items()):

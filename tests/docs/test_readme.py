@@ -55,6 +55,13 @@ def test_the_commands_can_be_given() -> None:
     assert ".venv/bin/pip install -q --no-compile '.[test]'" in check
 
 
+def test_each_benchmark_is_named_in_their_table() -> None:
+    """With its command, and no file that is gone."""
+    folder = ROOT / "benchmarks"
+    rows = re.findall(r"^\| `(?:python benchmarks/)?(\w+\.py)\b.*\|$", (folder / "README.md").read_text(), re.MULTILINE)
+    assert sorted(rows) == sorted(path.name for path in folder.glob("*.py"))
+
+
 def test_other_commands_in_the_text_exist() -> None:
     known = set(parser()._subparsers._group_actions[0].choices)  # type: ignore[union-attr, arg-type]
     named = set(re.findall(r"`giantstep ([a-z]+)", TEXT))
