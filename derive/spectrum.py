@@ -90,6 +90,11 @@ def norm_names(law: SpectralLaw, directions: int = 1) -> tuple[str, ...]:
     return ("chi",)
 
 
+def is_along_spectrum(name: str) -> bool:
+    """Whether the last index of what a law is given is one over its points, or over the samples of steps."""
+    return name.startswith("law_") or name in ("Sigma", "spectrum", "sample", "along", "earlier", "of_step")
+
+
 def weight_names(law: SpectralLaw, directions: int = 1, spikes: int = 1) -> tuple[str, ...]:
     """Names of all weights of a law: of the trace, and between all pairs of directions. None for one point."""
     if not law.over:

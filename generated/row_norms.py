@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 536847b8cad14c8d.
+Generated; do not edit. Signature 4c43c977b1cf776f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "536847b8cad14c8d9b4079474a4e76c2591a94b2fe8e3146be8136ef2e6c777c"
+SIGNATURE = "4c43c977b1cf776f6cc6722eb08a7bb32dab84edc08c89f22ab0a5db3171093c"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

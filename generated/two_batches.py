@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature e8b3d167ff5d1a1a, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature f700d38b53769f38, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e8b3d167ff5d1a1a5161d625be8e6cad4e2293ff7768717141f965f5d9109640"
+SIGNATURE = "f700d38b53769f38726f5f1f760ea6da7cad6a5a9c7d1f3770f7118135171c7a"
 
 
 def directions(*, L_rest, gamma, **_):

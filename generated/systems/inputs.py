@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 8063c51698027149.
+Generated; do not edit. Signature 2067698955473368.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8063c51698027149b8bd43dcdd53ba92c0c64e7c4beabc85cf467939d972ef0e"
+SIGNATURE = "2067698955473368afe9c8f2126399663c48214e0b2353b5275ec785a7f9186b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

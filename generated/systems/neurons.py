@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 41a8c193b75a07d2.
+Generated; do not edit. Signature a5264e02973a3e96.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "41a8c193b75a07d26eb0238e1963b6172fc6a8be4a8696f83ac6372abb554b1d"
+SIGNATURE = "a5264e02973a3e963fca3cc740d48e071bfd1ab87ff6af92c96e9fc09721a997"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a9e8792cfc9d6acf, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 619570da7bc84cf2, runtime 2e3574b2aba22bd8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a9e8792cfc9d6acf84dcbc9628088eb65627be5cfe7813848354843122ab5757"
+SIGNATURE = "619570da7bc84cf29deea3e41905c2e375ff980ce3e14f00c6785a1846f93ad5"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

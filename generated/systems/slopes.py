@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 2cb8a29c4dadfddb.
+Generated; do not edit. Signature bb55d4293ae41bec.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2cb8a29c4dadfddb0370e748e57bf8aa994b78df80af461d27a17d26cd30d3c0"
+SIGNATURE = "bb55d4293ae41bec088b85437644eb79050620f413776a65a9af3060ddaf2f45"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

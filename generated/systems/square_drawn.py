@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9f2cd1c19e4e5381.
+in X). Generated; do not edit. Signature 69794cec98084f6c.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "9f2cd1c19e4e5381a03a916b0fba9d56283c5f3c66c0134ba4f089216f794e17"
+SIGNATURE = "69794cec98084f6c87a54df08a2fcb0ffb531abbc7283fa65c510f5027e91e3b"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 874acf0116fb7b8d.
+Generated; do not edit. Signature 31dd2f3986b9fea8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "874acf0116fb7b8d00a94e60af7085e0da88da56616587bc2a8fd3636457b08a"
+SIGNATURE = "31dd2f3986b9fea85b05d258908719657ffdd371a46eaf154c7ea69dd758cb3d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

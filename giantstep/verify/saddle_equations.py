@@ -20,6 +20,7 @@ from codegen.places import block_columns, scalar_columns
 from derive.blocks import UNIT, Definition
 from derive.random_loss import random_loss
 from derive.saddle import Equation, SaddleSystem, pairs
+from derive.spectrum import is_along_spectrum
 from derive.symbols import SYMMETRIC
 from giantstep.verify.interpreter import Interpreter, Point
 
@@ -216,8 +217,7 @@ def _given_values(system: SaddleSystem, name: str, draw: Callable[..., Array]) -
     if name.startswith(UNIT):
         return np.array(np.eye(_BLOCKS, dtype=int) * mpmath.mpf(1), dtype=object)
     rank = _given(system)[name]
-    over = name.startswith("law_") or name in ("Sigma", "spectrum", "sample", "along", "earlier", "of_step")
-    over &= system.law.rows != "neurons"  # whose points are pairs of rows
+    over = is_along_spectrum(name) and system.law.rows != "neurons"  # whose points are pairs of rows
     return _with_symmetry(name, draw(*(_BLOCKS,) * (rank - over), *(_SPECTRUM,) * over))
 
 

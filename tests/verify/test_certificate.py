@@ -1,55 +1,23 @@
-"""The second quadrature and the interpreter: they agree with sound solutions and find planted defects."""
+"""The certificate: it agrees with sound solutions, finds wrong ones, and says what it cannot decide."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from importlib import import_module
-from typing import Any
 
-import mpmath
 import numpy as np
 import pytest
-import sympy as sp
+from certified_models import SPIKED, STEPPED, failed
 
-from derive.gaussian.special import InverseMillsRatio, LogNormalCdf, NormalCdf, TruncatedMean
-from derive.language.loss_catalogue import REGISTERED
-from derive.saddle import Equation, SaddleSystem
-from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate, certificate_checks
-from giantstep.verify.check import Check
-from giantstep.verify.conditional_law import LabelLaw, feature_moments
 from giantstep.verify.interpreter import NotEvaluable
-from giantstep.verify.lambdified import numpy_of
-from giantstep.verify.loss_curve import curve_of
 from giantstep.verify.reference import reference
 from giantstep.verify.solver_equations import solver_checks
-from giantstep.verify.stationarity import gradient_checks
 
-SPIKED = Model.from_dict(
-    {
-        "network": {"activation": "tanh", "width": 1.0},
-        "spike": {"strength": 1.5, "alignment": 0.8, "bulk_variance": 1.2},
-        "target": {"link": "sign"},
-        "fit": {"samples": 1.5, "ridge": 0.1, "loss": "logistic"},
-    }
-)
-STEPPED = Model.from_dict(
-    {
-        "network": {"activation": "tanh", "width": 1.0},
-        "step": {"samples": 2.0, "learning_rate": 1.0, "bulk": "trained"},
-        "target": {"link": "sign", "flips": 0.1},
-        "fit": {"samples": 1.5, "ridge": 0.1, "loss": "hinge"},
-    }
-)
 VOCABULARY = {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}
 BIASED = {"values": [1.0, 1.0], "fractions": [0.4, 0.6], "biases": [0.0, 0.7]}
-
-
-def failed(result: Result) -> list[Check]:
-    return [check for check in certificate_checks(reference(result)) if not check.ok]
 
 
 @pytest.mark.parametrize(
@@ -105,6 +73,8 @@ def test_extreme_solutions_hold(changes: dict[str, object]) -> None:
 
 
 SOFTPLUS = {"network.activation": "softplus", "network.width": 0.2, "target.link": "linear", "fit.ridge": 0.016}
+
+
 SILU = {"network.activation": "silu", "network.width": 1.9, "target.link": "tanh(3*z)*z", "fit.samples": 0.2}
 
 
@@ -228,94 +198,6 @@ def test_slopes_that_cancel_tell_nothing_of_what_follows_from_them() -> None:
     assert not wrong.holds and not wrong.unsettled
 
 
-def test_moments_by_definition() -> None:
-    """relu and the label sign by their closed forms. Source: THEORY section 3."""
-    s, c = np.array([-3.0, 0.4, 6.0]), 1.7
-    z = s / np.sqrt(c)
-    from scipy.special import ndtr
-
-    density = np.exp(-0.5 * z * z) / np.sqrt(2.0 * np.pi)
-    mu0, mu1, mu2sq = feature_moments("relu", s, c)
-    assert np.allclose(mu0, s * ndtr(z) + np.sqrt(c) * density, rtol=1e-13)
-    assert np.allclose(mu1, np.sqrt(c) * ndtr(z), rtol=1e-13)
-    square = (s * s + c) * ndtr(z) + s * np.sqrt(c) * density
-    assert np.allclose(mu2sq, square - mu0**2 - mu1**2, atol=1e-12)
-    law = LabelLaw("sign", np.array([[0.8]]), 0.3, 0.0)
-    kappa = np.array([-1.0, 0.2])
-    _, weight, label = law.nodes(kappa, 0.5)
-    assert np.allclose((weight * label).sum(axis=1), 2.0 * ndtr(0.8 * kappa / np.sqrt(0.36 + 0.3)) - 1.0, rtol=1e-12)
-
-
-# --- defects in the equations themselves ----------------------------------------------------------------------------
-
-FACTORS = {"sign": -1, "coefficient": sp.Rational(1_000_001, 1_000_000)}
-
-
-def changed_in(system: SaddleSystem, unknown: str, factor: Any) -> SaddleSystem:
-    """One term of one equation times a factor."""
-
-    def body(equation: Equation) -> Any:
-        first, *rest = sp.Add.make_args(equation.body)
-        return sp.Add(factor * first, *rest)
-
-    found = tuple(replace(e, body=body(e)) if e.unknown == unknown else e for e in system.equations)
-    return replace(system, equations=found)
-
-
-@pytest.mark.parametrize("factor", FACTORS)
-@pytest.mark.parametrize("unknown", ["T", "adjoint", "m", "zeta", "psi", "V1", "V1_hat", "V2_hat", "Q1", "Q1_hat"])
-def test_a_solver_of_other_equations(unknown: str, factor: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the generated text solves is not what was derived: by a sign, or by one in a million."""
-    result = solve(SPIKED.replace({"fit.loss": "square"}), dimension=100)
-    module = import_module("giantstep.verify.solver_equations")
-    right = module.system_of(result.model)
-    assert all(check.ok for check in module.solver_checks(result.model, result))
-    monkeypatch.setattr(module, "system_of", lambda _: changed_in(right, unknown, FACTORS[factor]))
-    first, _ = module.solver_checks(result.model, result)
-    assert not first.ok and first.name.endswith(f"worst {unknown}"), first.line()
-
-
-@pytest.mark.parametrize("unknown", ["m", "zeta", "psi", "Q1", "V1", "V1_hat"])
-def test_a_reported_solution_of_other_equations(unknown: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = solve(SPIKED, dimension=100)
-    module = import_module("giantstep.verify.reference")
-    right = module.coupled_system_of(1, 1, "isotropic")
-    monkeypatch.setattr(module, "coupled_system_of", lambda *_: changed_in(right, unknown, FACTORS["coefficient"]))
-    residuals = reference(result).residuals()
-    assert max(residuals.values()) > 1e-7, residuals
-
-
-def test_a_free_energy_of_other_equations() -> None:
-    """The functional with one of its terms wrong by one in ten thousand: no longer stationary."""
-    sound = reference(solve(SPIKED, dimension=20))
-    assert all(check.ok for check in gradient_checks(sound))
-    terms = sp.Add.make_args(sp.expand(sound.system.free_energy))
-    assert len(terms) == 9
-    for number, term in enumerate(terms):
-        energy = sp.Add(*(t * (1 + sp.Rational(k == number, 10_000)) for k, t in enumerate(terms)))
-        wrong = reference(sound.result)
-        known = {"system": replace(sound.system, free_energy=energy), "nodes": sound.nodes, "width": sound.width}
-        vars(wrong).update(known)  # the averages are the same
-        assert not all(check.ok for check in gradient_checks(wrong)), term
-
-
-def test_large_m_that_cancel_are_no_error_and_hide_none() -> None:
-    """Readout values that differ by 1e-5: m of some 1e4 of either sign, whose features are nearly the same."""
-    values = {"network.readout": {"values": [1.0, 1.00001], "fractions": [0.5, 0.5]}, "fit.loss": "square"}
-    sound = reference(solve(SPIKED.replace(values)))
-    assert np.abs(sound.order["m"]).max() > 1e4
-    assert all(check.ok for check in gradient_checks(sound))
-    known = {"nodes": sound.nodes, "width": sound.width}
-    energy = sound.system.free_energy
-    first = next(t for t in sp.Add.make_args(sp.expand(energy)) if "alpha" in map(str, t.free_symbols))
-    wrong = reference(sound.result)
-    vars(wrong).update(known | {"system": replace(sound.system, free_energy=energy + first / 10_000)})
-    assert [check.outcome for check in gradient_checks(wrong)][0] == "FAILED"
-    hidden = reference(sound.result)
-    vars(hidden).update(known | {"point": sound.point.moved(m=1e6 * sound.point.families["m"])})
-    assert [check.outcome for check in gradient_checks(hidden)][0] == "undecided"
-
-
 def test_a_missed_step_of_the_misclassification_under_a_hard_loss() -> None:
     """The same as for the logistic loss above, where the loss has kinks and the ridge is moderate."""
     result = solve(SPIKED.replace({"fit.loss": "hinge", "fit.ridge": 10.0, "fit.samples": 0.05}))
@@ -324,43 +206,11 @@ def test_a_missed_step_of_the_misclassification_under_a_hard_loss() -> None:
     assert [check.name for check in failed(replace(result, test_error=blind))] == ["test error by a second quadrature"]
 
 
-def test_special_functions_are_those_of_the_derivation() -> None:
-    """What gelu and the probit loss are made of, far out as well."""
-    z = sp.Symbol("z", real=True)
-    places = np.array([-900.0, -61.0, -59.0, -20.0, -1.5, 0.3, 4.0, 40.0])
-    for special in (NormalCdf, LogNormalCdf, InverseMillsRatio, TruncatedMean):
-        wanted = [float(sp.N(special(sp.Rational(x)), 30)) for x in places]
-        assert np.allclose(numpy_of(special(z), (z,))(places), wanted, rtol=2e-12, atol=1e-300), special
-
-
-@pytest.mark.parametrize("name", REGISTERED)
-def test_every_registered_loss_has_an_envelope_in_doubles(name: str) -> None:
-    loss = FitLoss(name)
-    curve = curve_of(loss, {"margin": 1.0, "residual": 0.0}.get(loss.form, 0.7))
-    omega = np.linspace(-4.0, 4.0, 81)[None]
-    _, envelope, g, _ = (found[0] for found in curve.moreau(omega, np.array([0.7])))
-    slopes = np.gradient(envelope, omega[0], edge_order=2)
-    assert np.max(np.abs(slopes + g)) < 0.05 * np.max(np.abs(g))
-
-
 def close(difference: float) -> Result:
     """Two readout values that hardly differ, with m of the inverse of what they differ by."""
     readout = {"values": [1.0, 1.0 + difference], "fractions": [0.5, 0.5]}
     square = {"fit.loss": "square", "target.link": "tanh", "network.readout": readout}
     return solve(SPIKED.replace(square))
-
-
-def test_the_map_beside_an_infinite_curvature() -> None:
-    """|u|^1.5: x + 1.5 V sqrt(x) = omega is a quadratic equation in sqrt(x)."""
-    curve = curve_of(SPIKED.replace({"fit.loss": "abs(y-f)**1.5"}).fit.loss, 0.0)
-    omega, response = 10.0 ** np.arange(-12.0, 3.0), np.array([3e-6, 0.2, 8.0])
-    v = response[:, None]
-    root = 2.0 * omega / (1.5 * v + np.sqrt(2.25 * v**2 + 4.0 * omega))
-    for side in (-1.0, 1.0):
-        loss, _, g, h = curve.moreau(side * np.broadcast_to(omega, (3, len(omega))), response)
-        assert loss == pytest.approx(root**3, rel=1e-12)
-        assert g == pytest.approx(-side * 1.5 * root, rel=1e-12)
-        assert h == pytest.approx(1.0 / (v + root / 0.75), rel=1e-12)
 
 
 def test_panels_are_halved_no_further_than_rounding_tells() -> None:
@@ -373,15 +223,6 @@ def test_panels_are_halved_no_further_than_rounding_tells() -> None:
 def test_m_that_cancel_altogether_say_so() -> None:
     (row,) = certificate_checks(reference(close(1e-12)))
     assert row.outcome == "undecided" and "cancel" in row.line()
-
-
-def test_the_map_of_an_exponential_far_out() -> None:
-    """x + W(V exp(-x)) of Lambert; a bracket that begins at V exp(300) was not halved to its end."""
-    omega, v = np.array([[-300.0, -90.0, -20.0, -1.0, 3.0]]), 1e5
-    loss, _, g, _ = curve_of(FitLoss("exponential"), 1.0).moreau(omega, np.array([v]))
-    wanted = omega + [float(mpmath.lambertw(v * mpmath.exp(-x))) for x in omega[0]]
-    assert loss == pytest.approx(np.exp(-wanted), rel=1e-10)
-    assert g == pytest.approx(np.exp(-wanted), rel=1e-10)
 
 
 def test_a_clean_label_that_turns_more_sharply_than_the_drawn_one() -> None:

@@ -12,6 +12,7 @@ from types import ModuleType
 
 import numpy as np
 
+from derive.spectrum import is_along_spectrum
 from generated.runtime.evaluation import Numbers, Stage
 from giantstep.observe.spectrum.hats import Hats, gaussian_trace
 from giantstep.spec.errors import BadInput, NotConverged
@@ -27,7 +28,6 @@ _KEPT = 16  # answers that the next one may begin at
 _NEAR, _FAR, _GROWS = 10.0, 1e4, 1.5  # distances at which a link is looked at; a bounded one grows by less
 _DIRECTIONS = 400
 _RARE = 1e-8  # share of the samples whose eigenvalues are left out: residuals with Gaussian noise have no bound
-_AT_NODES = ("sample", "of_step", "along", "earlier", "law_tr", "law_along", "law_t", "law_own")
 _MATRICES = ("Q1", "V1")
 
 
@@ -151,7 +151,7 @@ def stages_of(equations: ModuleType) -> tuple[Stages, Stage]:
 def _without_tail(arrays: Mapping[str, Array]) -> dict[str, Array]:
     """The arrays of a bulk without residuals that hardly occur: they make next to no eigenvalues, far out."""
     counts = np.abs(arrays["law_tr"]) > _RARE * np.abs(arrays["law_tr"]).sum()
-    return {name: values[..., counts] if name in _AT_NODES else values for name, values in arrays.items()}
+    return {name: values[..., counts] if is_along_spectrum(name) else values for name, values in arrays.items()}
 
 
 def is_bounded(target: Target) -> bool:
