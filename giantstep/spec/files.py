@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from derive.language.grammar import did_you_mean, shorten
@@ -34,13 +34,16 @@ def suffix_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:
     return suffix.lower()
 
 
-def write_atomic(path: str | os.PathLike[str], content: bytes) -> None:
-    """Write a file beside its place, force it to the disk, and move it there. Raises BadInput."""
+def write_atomic(path: str | os.PathLike[str], content: bytes | Iterable[bytes]) -> None:
+    """Write a file, or its parts one after the other, beside its place, force it to the disk, and move it there.
+
+    Raises BadInput.
+    """
     target = _resolved(path)
     beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
     try:
         with open(beside, "wb") as stream:
-            stream.write(content)
+            stream.writelines([content] if isinstance(content, bytes) else content)
             stream.flush()
             os.fsync(stream.fileno())
         os.replace(beside, target)

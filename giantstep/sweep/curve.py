@@ -116,16 +116,10 @@ class _Plan:
         if not (isinstance(tolerance, float) and 0.0 < tolerance < 1.0):
             raise BadInput(f"tolerance = {tolerance!r} is not allowed", "give a number between 0 and 1, as 1e-10")
 
-    def in_order(self) -> list[int]:
+    def in_order(self) -> Iterator[int]:
         """The rows, those that share features and labels one after the other."""
         free = {key for key, _ in self.grid.changes(0)} - {key for key, _ in self._shared(0)}
-        if not free:
-            return list(range(len(self.grid)))
-        place = np.arange(len(self.grid)).reshape(self.grid.shape)
-        axes = [axis for axis, sweep in enumerate(reversed(self.grid.sweeps)) if sweep.key not in free]
-        order = [*axes, *(axis for axis in range(place.ndim) if axis not in axes)]
-        found: list[int] = place.transpose(order).ravel().tolist()
-        return found
+        return map(int, self.grid.rows_along(free).ravel())
 
     def points(self, dimension: int | None) -> Iterator[tuple[int, Changes, Path]]:
         """The rows in this order, each with the points that lead to it: none where all are solved at once."""
@@ -215,7 +209,7 @@ def _solve(plan: _Plan, table: _Table, work: _Work, stage: str) -> None:
         work.tell(stage, done, len(plan.grid))
 
 
-def _record(plan: _Plan, table: _Table, stage: str, rows: tuple[int, ...], outcome: Outcome) -> None:
+def _record(plan: _Plan, table: _Table, stage: str, rows: Iterable[int], outcome: Outcome) -> None:
     """Put the numbers of an outcome into its rows: all of the theory's, the errors and metrics of the others."""
     prefix = "" if stage == "theory" else f"{stage.replace(' ', '_')}_"
     names = outcome.values if stage == "theory" else [name for name in plan.measured if name in outcome.values]
@@ -229,18 +223,15 @@ def _record(plan: _Plan, table: _Table, stage: str, rows: tuple[int, ...], outco
 def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
     """Plain random features, solved once where the sweep changes only the step; best linear predictor."""
     links: dict[str, float] = {}
-    shared: dict[Changes, list[int]] = {}
-    for row in range(len(plan.grid)):
-        changes = plan.grid.changes(row)
-        link = plan.base.replace(dict(changes)).target.mean_link
-        if plan.base.fit.loss.form != "margin":  # of signs a linear predictor is no bound
-            table.put("best_linear_test_error", row, links.setdefault(link, _linear(link)))
-        kept = tuple((key, value) for key, value in changes if key.partition(".")[0] not in ("step", "spike"))
-        shared.setdefault(kept, []).append(row)
+    for row in range(len(plan.grid)) if plan.base.fit.loss.form != "margin" else ():
+        link = plan.base.replace(dict(plan.grid.changes(row))).target.mean_link  # of signs a linear one is no bound
+        table.put("best_linear_test_error", row, links.setdefault(link, _linear(link)))
     if not has_spike(plan.base):
         return
     base = random_features(plan.base)
-    points = _led(base, None, ((tuple(rows), kept) for kept, rows in shared.items()))
+    of_step = {key for key in plan.grid.keys if key.partition(".")[0] in ("step", "spike")}
+    shared = plan.grid.rows_along(of_step)
+    points = _led(base, None, ((rows, plan.grid.without(of_step, int(rows[0]))) for rows in shared))
     units = ((rows, SolveUnit(base, kept, None, plan.tolerance, path)) for rows, kept, path in points)
     for done, (rows, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):
         _record(plan, table, "random features", rows, outcome)

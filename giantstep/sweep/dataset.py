@@ -25,8 +25,10 @@ from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, html_table
 from giantstep.sweep.formats import (
     columns_of_csv,
-    csv_text,
+    csv_parts,
     grid_of_columns,
+    json_parts,
+    listed,
     netcdf,
     parts_of_netcdf,
     to_pandas,
@@ -145,7 +147,7 @@ class Dataset(Pictured):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists and numbers, None for what is not known."""
-        return {**self._header(), "columns": {name: _listed(column) for name, column in self.columns.items()}}
+        return {**self._header(), "columns": {name: listed(column) for name, column in self.columns.items()}}
 
     def _header(self) -> dict[str, Any]:
         """What is known beside the columns."""
@@ -159,15 +161,11 @@ class Dataset(Pictured):
 
     def to_json(self) -> str:
         """JSON text, one column per line; equal datasets give equal bytes."""
-        found = self.to_dict()
-        columns = found.pop("columns")
-        lines = [f"{json.dumps(name)}: {_json(value)}" for name, value in found.items()]
-        inner = ",\n".join(f"  {json.dumps(name)}: {_json(column)}" for name, column in columns.items())
-        return "{\n" + ",\n".join(lines) + ',\n"columns": {\n' + inner + "\n}\n}\n"
+        return "".join(json_parts(self._header(), self.columns))
 
     def to_csv(self) -> str:
         """A header and one line per point; what is not known is empty. Model and options are not in it."""
-        return csv_text({name: _listed(column) for name, column in self.columns.items()})
+        return "".join(csv_parts(self.columns))
 
     def to_pandas(self) -> pandas.DataFrame:
         """A row for each point; ``attrs`` has model, options and words for columns. Raises BadInput without pandas."""
@@ -193,10 +191,11 @@ class Dataset(Pictured):
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write a .json, .csv or .nc file, all of it or nothing. Raises BadInput."""
         suffix = suffix_of(path, SUFFIXES)
-        write_atomic(path, netcdf(self.to_xarray()) if suffix == ".nc" else self._text(suffix).encode())
-
-    def _text(self, suffix: str) -> str:
-        return self.to_csv() if suffix == ".csv" else self.to_json()
+        if suffix == ".nc":
+            write_atomic(path, netcdf(self.to_xarray()))
+            return
+        parts = csv_parts(self.columns) if suffix == ".csv" else json_parts(self._header(), self.columns)
+        write_atomic(path, (part.encode() for part in parts))
 
     @classmethod
     def from_json(cls, text: str) -> Self:
@@ -288,16 +287,6 @@ def require_netcdf() -> None:
 
 def _entry(column: Column, row: int) -> object:
     return column[row].item() if isinstance(column, np.ndarray) else column[row]
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, separators=(", ", ": "), allow_nan=False)
-
-
-def _listed(column: Column) -> list[Any]:
-    if not isinstance(column, np.ndarray):
-        return list(column)
-    return [entry if math.isfinite(entry) else None for entry in column.tolist()]
 
 
 def _column(entries: Sequence[Any] | NDArray[np.float64]) -> Column:

@@ -6,7 +6,7 @@ import csv
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
+_ROWS = 1024  # of a column that become text at a time
 _WORDS: Mapping[str, str] = {
     "test_error": "test error",
     "train_error": "training error",
@@ -113,13 +114,40 @@ def parts_of_netcdf(content: bytes) -> dict[str, Any]:
     return {**found, "columns": columns}
 
 
-def csv_text(columns: Mapping[str, Sequence[Any]]) -> str:
-    """A header and one line for each point; what is not known is empty."""
-    stream = io.StringIO()
-    writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(["" if entry is None else entry for entry in row] for row in zip(*columns.values(), strict=True))
-    return stream.getvalue()
+def json_parts(header: Mapping[str, Any], columns: Mapping[str, Column]) -> Iterator[str]:
+    """A JSON object with one line for each entry of the header and each column; in parts, as columns may be long."""
+    lines = [f"{json.dumps(name)}: {_json(value)}" for name, value in header.items()]
+    yield "{\n" + ",\n".join(lines) + ',\n"columns": {\n'
+    for number, (name, column) in enumerate(columns.items()):
+        yield (",\n" if number else "") + f"  {json.dumps(name)}: ["
+        for start in range(0, len(column), _ROWS):
+            yield (", " if start else "") + _json(listed(column[start : start + _ROWS]))[1:-1]
+        yield "]"
+    yield "\n}\n}\n"
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(", ", ": "), allow_nan=False)
+
+
+def listed(column: Column) -> list[Any]:
+    """The entries of a column as plain numbers or texts, None for what is not known."""
+    if not isinstance(column, np.ndarray):
+        return list(column)
+    return [entry if math.isfinite(entry) else None for entry in column.tolist()]
+
+
+def csv_parts(columns: Mapping[str, Column]) -> Iterator[str]:
+    """A header and one line for each point, in parts; what is not known is empty."""
+    length = len(next(iter(columns.values()), ()))
+    for start in range(0, max(length, 1), _ROWS):
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        if not start:
+            writer.writerow(columns)
+        rows = zip(*(listed(column[start : start + _ROWS]) for column in columns.values()), strict=True)
+        writer.writerows(["" if entry is None else entry for entry in row] for row in rows)
+        yield stream.getvalue()
 
 
 def columns_of_csv(text: str) -> dict[str, list[Any]]:

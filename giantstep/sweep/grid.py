@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -110,6 +110,18 @@ class Grid:
             row, index = divmod(row, len(sweep.values))
             found.append((sweep.key, sweep.values[index]))
         return tuple(found)
+
+    def without(self, keys: Container[str], row: int) -> Changes:
+        """The changes of one row but those of some keys."""
+        return tuple((key, value) for key, value in self.changes(row) if key not in keys)
+
+    def rows_along(self, keys: Container[str]) -> NDArray[np.intp]:
+        """The rows [others, along]: a line has those that differ in the values of these keys alone."""
+        sweeps = self.sweeps[::-1]
+        along = [axis for axis, sweep in enumerate(sweeps) if sweep.key in keys]
+        others = [axis for axis in range(len(sweeps)) if axis not in along]
+        place = np.arange(len(self), dtype=np.intp).reshape(self.shape).transpose([*others, *along])
+        return place.reshape(-1, math.prod(len(sweeps[axis].values) for axis in along))
 
     def __str__(self) -> str:
         return " x ".join(f"{sweep.key} ({len(sweep.values)} values)" for sweep in self.sweeps)

@@ -243,7 +243,7 @@ def _solved(work: Sequence[_Work], executor: Executor | None) -> Iterator[tuple[
     futures = {executor.submit(part.run): part for part in work}
     try:
         for future in as_completed(futures):
-            yield futures[future], future.result()
+            yield futures.pop(future), future.result()  # whose numbers are kept no longer than they are needed
     finally:
         for future in futures:
             future.cancel()
