@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature ac048f6d3c94df34, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature dadd0e645b03076e, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ac048f6d3c94df344809a244a4161554fe5bc770b6b5b6072a8e403c5fc08487"
+SIGNATURE = "dadd0e645b03076e1a1d82d514bb19aad5a895b869e12b2255a612296cc0c002"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature df01520f7f82fee6, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 9c6cec220d906d07, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "df01520f7f82fee684f83c5af34d0e16ad94a0945ec3161bcd0e8a64bac5fff6"
+SIGNATURE = "9c6cec220d906d07cf2cfc35cb2d113ab3203c5c284428e6088b4083922bfc31"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 58b964882f7b9188, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature b88bd7bb0fceee3d, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "58b964882f7b918801debee6b21137a81b362025b44d8aca7ac8ae53d5494360"
+SIGNATURE = "b88bd7bb0fceee3dbe2db86d8419612d759556d3304736050c9fd5ba874fa5aa"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

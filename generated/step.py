@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature ab946b1aae2ac15b, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature fdb458c8c6e47551, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "ab946b1aae2ac15b73579a583c8787f6d8fb8912387074f6a4ad2ad38859be83"
+SIGNATURE = "fdb458c8c6e475510b81e91c04b7ee51d49774eb8fc5ce2b605ae1fa2e51317a"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

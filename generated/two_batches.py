@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature f700d38b53769f38, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature e4112c7d8c369490, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "f700d38b53769f38726f5f1f760ea6da7cad6a5a9c7d1f3770f7118135171c7a"
+SIGNATURE = "e4112c7d8c3694901c5eb041729cb0b64a375b7aadc45d189d42dc30d931004b"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -249,6 +249,11 @@ def _pieces(layout, stage):
     return layout.pieces[stage]
 
 
+def are_small(layout, stage):
+    """Whether the loop alone carries out a stage."""
+    return len(_pieces(layout, stage)) == 1
+
+
 class Stage:
     """What leads to some results: contractions that follow from something in ``of`` and from nothing in ``without``.
 

@@ -7,8 +7,6 @@ from math import prod
 
 import numpy as np
 
-from codegen.runtime.compiling import entry
-
 LARGE = 1 << 20  # products of numbers
 _THIN = 4  # of a matrix: loops are as fast
 LARGE_MATRIX = 32  # rows of a matrix to invert
@@ -63,23 +61,3 @@ def inverted(matrix):
         return np.linalg.inv(matrix)
     except np.linalg.LinAlgError:
         return np.full_like(matrix, np.nan)
-
-
-@entry
-def step_by(inverse, left, x, step):
-    """The step [n] that residuals ask for by an inverse [n, n]: its largest entry over that of x; -1 where they are no
-    numbers.
-    """
-    largest, size = 0.0, 0.0
-    for i in range(x.shape[0]):
-        if not abs(left[i]) < np.inf:
-            return -1.0
-    for i in range(x.shape[0]):
-        total = 0.0 * left[0]
-        for j in range(x.shape[0]):
-            total += inverse[i, j] * left[j]
-        step[i] = total
-        if not abs(total) <= largest:
-            largest = abs(total)
-        size = max(size, abs(x[i]))
-    return largest / size

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 811082a9d30b9040, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 2937ec0b74f16081, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "811082a9d30b9040e83bf30bb0abefdc883e1c36f40d0bb0743a442f82d7d30d"
+SIGNATURE = "2937ec0b74f1608137cb9504c85795bd3ba9b2d6807bdd38fdcb27937def8c4c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

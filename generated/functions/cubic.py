@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6cc5bc8667168159, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 430b1d0ffda2e684, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "6cc5bc866716815991d2cd112fd8f3c5c180bcbc9477268bcb169b7a3bdf11d7"
+SIGNATURE = "430b1d0ffda2e6842504184ca1610ea38d0e5901582c9ec52e453ffbe6aabad9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1156fe3b79619b1b, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 95860d9dc6398c71, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "1156fe3b79619b1b6f77ffa9b37f06bc4330383c408f9d4d3810fff2d5436573"
+SIGNATURE = "95860d9dc6398c712418278361bdc4563c6a9d171817c3810bdbd1bf2179539f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f015154af4ef71fb, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 5c9b8c4c4dd92a7c, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "f015154af4ef71fbd146439557f725bceded4eb110f7e784a9a5d7310117bfc9"
+SIGNATURE = "5c9b8c4c4dd92a7cbf975eab27779700bf15513028710880138ed0614effdfca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1c5ba99f9f76142a, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 065d68ba7e7fa875, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "1c5ba99f9f76142a15b70a3cf4fffaa42112929cbd784d7258c1ef5ad3afcd10"
+SIGNATURE = "065d68ba7e7fa8750cbf33cc21a36c11622097b0617cd5977acd78dd556e405f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature de573ddc13c1dd67, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 88f1fe22911a2185, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "de573ddc13c1dd67bfb694893e2efb3c0e5025c03bd8ce34fe268b4673d4da91"
+SIGNATURE = "88f1fe22911a2185bd78c0c91a6eeb2e80069e1073e29f32c7304aa76088fcb7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

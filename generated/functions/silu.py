@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 518f6ae3f19ff2fe, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 457ac02989db9823, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "518f6ae3f19ff2fef772bc0c1c6af067117def7a8f9a69a4297b59f5a85e02c1"
+SIGNATURE = "457ac02989db98231632e0419e93fc4fa6b13a738388221e12713dcd445b4c80"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

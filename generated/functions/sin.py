@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c906d347095e078c, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 55b21ecc47fdf4cf, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "c906d347095e078c2591837c72b042fa8cb217c83ef77928a653a4355b363e58"
+SIGNATURE = "55b21ecc47fdf4cfbf66e871bc528308a5b6c191494b13647c1db8b571021b1f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

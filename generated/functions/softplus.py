@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0323f3032c650df9, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature daafd324e10ecfe9, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "0323f3032c650df93420610ebc2f964cc57073cb3c2ab39c101a31043277134f"
+SIGNATURE = "daafd324e10ecfe9a50c120f791d557493f646b027bf7b7409e2eabbc167fb71"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a138fb4897dbe1ba, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature a1b03406116b3e88, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "a138fb4897dbe1baa37ff86219c62d3a63490de8805a6c76586c66552f970e11"
+SIGNATURE = "a1b03406116b3e88740ecdef4103989627908b0ed08a5fdbc731044f73cddfe9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

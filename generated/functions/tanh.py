@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1fc7d7d86f1f8964, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature a781f6812762e716, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "1fc7d7d86f1f8964fc73c34cc33165aae37e454fb3239c2917124ba444f4ed49"
+SIGNATURE = "a781f6812762e71602690fc776525abe727d46a0fca3416ec44f8ac8462fa548"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

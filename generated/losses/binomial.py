@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 58b12f745827ff7b, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 8058104b040aafb7, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "58b12f745827ff7bd9739d8ffc69a51a22b130fb077345c1761db65d13b27c73"
+SIGNATURE = "8058104b040aafb7ace721bc67c7d87487d9a8bfd78d4906063bf79caf74aff5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

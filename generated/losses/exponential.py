@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 5915fbdb439e7913, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 22ebd841987406bb, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "5915fbdb439e79134bf520c069f485bdbda0f8c17edee9c762b76bcbdfc77e00"
+SIGNATURE = "22ebd841987406bbbbc7aaae0da2aaa6e314350efb1c3a777bb6e3630e27117a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature fdf84a69deca321b, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature e3ceecd81337c7e3, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "fdf84a69deca321b549a221d181e0161c4629bac115f9e9690109bec4a8ea58f"
+SIGNATURE = "e3ceecd81337c7e335db63869d2cedffd50c0b0f8c8066b567224240c25d1ceb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 0073c23b750b11b8, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 29aecce67eeb72bd, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "0073c23b750b11b843c1735ea9dae11b25f4a73827d332621463f897fae5849d"
+SIGNATURE = "29aecce67eeb72bd7fb3b5b0295c6bc29155c701566100965b953b99dc8dc40b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d2e7b95f2c738166, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 57d72ac9b562b353, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "d2e7b95f2c738166809d3989afdfb2494cfc01e0b0b344b0e8ed7279e412b3ab"
+SIGNATURE = "57d72ac9b562b3532c97991e4ab49c382c47fae2a7911cb70cf27665cd981986"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 260500d714dbfde7, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 4d0b8dbc68c2d9e8, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "260500d714dbfde7f0184a203a7419259d4f4e77c8aca2a98214a6ac444428c3"
+SIGNATURE = "4d0b8dbc68c2d9e894b2a2911d84cc1fc6047c0f6f2a1ac86032b9f65aad98cd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

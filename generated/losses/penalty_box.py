@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 137b7997ef8a13d6, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 162d6fb16432b2b9, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "137b7997ef8a13d61ea1da22b2d6fc4057d6f226e9bceb9e6b41af27802644b6"
+SIGNATURE = "162d6fb16432b2b9a00b67f69a52b81fa25e94d2ee874cd63dec818252db0119"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6cbbdc6d8ed48a67, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature e4e2eb21f440b626, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "6cbbdc6d8ed48a67b28e464c2720830cc925182924b0a0e7334b59d0bbe04b98"
+SIGNATURE = "e4e2eb21f440b6269be5f0f223ba5ac0b86f5e652ee7df25255eaf7397187bd5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

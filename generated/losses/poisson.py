@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 553d2305c5d21907, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature dda713ce20382b7b, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "553d2305c5d219070441269041f47054f93343eae7376f2823d0e195fd1b82a8"
+SIGNATURE = "dda713ce20382b7b7701560ead3bfdcb07c18258bea6e75bc8fe947754ccd5af"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c53ce6b23984aed8, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature b4143dcfd1f6320c, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "c53ce6b23984aed8a4441678e2f24dd109ff6b777aef65506603ac9901da2c2d"
+SIGNATURE = "b4143dcfd1f6320ca5ae50f70d0ed7c435792c31817872566e13551309f24594"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 31c4b1a787978919, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 6a4b2d5c3b7a8768, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "31c4b1a7879789197cb23af1be20d1eb83e263f8379e763908b0fa7c1921deae"
+SIGNATURE = "6a4b2d5c3b7a876810f4d2e05c323149f6608b668db5e8b6d9b93cfc0dbddf19"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

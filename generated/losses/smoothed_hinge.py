@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 7807c139d8c0505f, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 6936254f6b6bfd1c, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "7807c139d8c0505f34b496737d2181f2aac3ba25b2b893d6b0d7e7860597836d"
+SIGNATURE = "6936254f6b6bfd1ceb1d5c28b81e185373d2359c89beaac4a97ff6a800e129ab"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

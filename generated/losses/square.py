@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 27aa32eeb8b43d91, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 183720942134a770, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "27aa32eeb8b43d91bdbdc85792ba959071b0ee38f9179bd6b4d218faa0cac42e"
+SIGNATURE = "183720942134a770253ca9d7851d8df1b17926c8b031e061f8c2efee3a82342f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

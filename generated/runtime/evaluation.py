@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature dbeaa56d82b2c681, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -255,6 +255,11 @@ def _pieces(layout, stage):
     return layout.pieces[stage]
 
 
+def are_small(layout, stage):
+    """Whether the loop alone carries out a stage."""
+    return len(_pieces(layout, stage)) == 1
+
+
 class Stage:
     """What leads to some results: contractions that follow from something in ``of`` and from nothing in ``without``.
 
@@ -322,4 +327,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "dbeaa56d82b2c68192232f47bc83c317d319140eea6f86f11c0b9b1b67fb041f"
+SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"

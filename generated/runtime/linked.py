@@ -4,7 +4,7 @@ numba also optimises each by itself and makes machine code of it, which nobody r
 a quarter of all compilation.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature dbeaa56d82b2c681, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -107,4 +107,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "dbeaa56d82b2c68192232f47bc83c317d319140eea6f86f11c0b9b1b67fb041f"
+SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"

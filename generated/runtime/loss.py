@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature dbeaa56d82b2c681, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -116,4 +116,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "dbeaa56d82b2c68192232f47bc83c317d319140eea6f86f11c0b9b1b67fb041f"
+SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"

@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature dbeaa56d82b2c681, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -211,4 +211,4 @@ def between(sums, growth, errors, first, width, x, shifts, raw):
         raw[5, i] = errors[panel, 2] * mu2
         raw[6, i] = 4.0 * EPS * scale
 
-SIGNATURE = "dbeaa56d82b2c68192232f47bc83c317d319140eea6f86f11c0b9b1b67fb041f"
+SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"

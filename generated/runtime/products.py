@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature dbeaa56d82b2c681, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -12,8 +12,6 @@ Regenerate with: giantstep generate
 from math import prod
 
 import numpy as np
-
-from generated.runtime.compiling import entry
 
 LARGE = 1 << 20  # products of numbers
 _THIN = 4  # of a matrix: loops are as fast
@@ -70,24 +68,4 @@ def inverted(matrix):
     except np.linalg.LinAlgError:
         return np.full_like(matrix, np.nan)
 
-
-@entry
-def step_by(inverse, left, x, step):
-    """The step [n] that residuals ask for by an inverse [n, n]: its largest entry over that of x; -1 where they are no
-    numbers.
-    """
-    largest, size = 0.0, 0.0
-    for i in range(x.shape[0]):
-        if not abs(left[i]) < np.inf:
-            return -1.0
-    for i in range(x.shape[0]):
-        total = 0.0 * left[0]
-        for j in range(x.shape[0]):
-            total += inverse[i, j] * left[j]
-        step[i] = total
-        if not abs(total) <= largest:
-            largest = abs(total)
-        size = max(size, abs(x[i]))
-    return largest / size
-
-SIGNATURE = "dbeaa56d82b2c68192232f47bc83c317d319140eea6f86f11c0b9b1b67fb041f"
+SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature dbeaa56d82b2c681, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -189,4 +189,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "dbeaa56d82b2c68192232f47bc83c317d319140eea6f86f11c0b9b1b67fb041f"
+SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"

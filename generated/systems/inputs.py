@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 2067698955473368.
+Generated; do not edit. Signature 3b9899d01bfcd3d1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2067698955473368afe9c8f2126399663c48214e0b2353b5275ec785a7f9186b"
+SIGNATURE = "3b9899d01bfcd3d1d13c5c3c4f02652c903705963d1bab63b113a699b042e3b9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 452acead647fa9b5.
+Generated; do not edit. Signature 4a149fce3f19402c.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "452acead647fa9b5b31ac57de8d70b22c0534780034ee8d52ca84baf11849955"
+SIGNATURE = "4a149fce3f19402cbf722a115860548d5178c2dfd71ac1f5631eacaceb9c2cfe"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature a5264e02973a3e96.
+Generated; do not edit. Signature a60ae8ee306153db.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a5264e02973a3e963fca3cc740d48e071bfd1ab87ff6af92c96e9fc09721a997"
+SIGNATURE = "a60ae8ee306153db194e798ba851e4e29bc1c5de1be8077046bf3e02a42850e0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4f64307e3a1e692f.
+in X). Generated; do not edit. Signature 4d3e70c1a43c988f.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "4f64307e3a1e692f28135f7e52223d5051474e9c407786e172ebe3846ae46161"
+SIGNATURE = "4d3e70c1a43c988fbc070398e37ff86b871249b4c6bd4d4c87034fbaf594ae51"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b58fa1be0f5b9e7f, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 49382dff63889e9e, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b58fa1be0f5b9e7fbfcb7b750c1034af230b79175c0d6677b052b47ca1411282"
+SIGNATURE = "49382dff63889e9e20a874136ae915263e17fc7b4bf4772bacdc0c16da169e9f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature cde602c2221c3298, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 1e55fae14adec424, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "cde602c2221c3298db8a0c2e993507635766efc40ebfd17ca966e9c7fe048f06"
+SIGNATURE = "1e55fae14adec42462a70e0ccb680e8c07b68f85c25c79afd2f56f97fe2f1fc2"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5d0acfd5e0209679, runtime 2e3574b2aba22bd8.
+Generated; do not edit. Signature 8d70172632ed9b51, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "5d0acfd5e02096796964a368b30ad5b6b0580895c2b713782e4adbdc85e0e39a"
+SIGNATURE = "8d70172632ed9b518b94ec17f8f10e3e7772b3680a8dedfcd9379eea37bac2ca"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature bb55d4293ae41bec.
+Generated; do not edit. Signature a8e7761349fc12ee.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "bb55d4293ae41bec088b85437644eb79050620f413776a65a9af3060ddaf2f45"
+SIGNATURE = "a8e7761349fc12eed51f3212c15bfaa3e800eb4d7ee551564888ebac1e01f218"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bfa0bc9c25fb4f8e.
+in X). Generated; do not edit. Signature 35a6c78bbeba7edb.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "bfa0bc9c25fb4f8e18687ef0f8df549d8337314addd44d069d785f5a123515a7"
+SIGNATURE = "35a6c78bbeba7edb557d8efaf306e7cf6cf1aba4fd8d7cf4f27130f7edf856e9"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

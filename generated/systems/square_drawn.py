@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 69794cec98084f6c.
+in X). Generated; do not edit. Signature 446112c2602308b8.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "69794cec98084f6c87a54df08a2fcb0ffb531abbc7283fa65c510f5027e91e3b"
+SIGNATURE = "446112c2602308b893c7da3bcb9207dfc6798d4de31c6c76cf9199bacb0b9e47"
 
 
 # rows of node, then those of the blocks

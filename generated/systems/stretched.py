@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 31dd2f3986b9fea8.
+Generated; do not edit. Signature 3e2fc685a9329475.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "31dd2f3986b9fea85b05d258908719657ffdd371a46eaf154c7ea69dd758cb3d"
+SIGNATURE = "3e2fc685a93294751ca351c681da49565af433316f3498026b1936e1d898a32f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature faff9960a6bb0723.
+Generated; do not edit. Signature cee4437b39a75f2c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "faff9960a6bb0723ec97d91c2067388b83e7b5634c4fd4b73438574787738a89"
+SIGNATURE = "cee4437b39a75f2cb161f658df35c569dac19c9400bf1913323769eec2db16af"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

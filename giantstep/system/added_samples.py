@@ -7,20 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from types import ModuleType
 
 import numpy as np
 
-from generated.runtime.evaluation import Joined, Numbers, Stage
-from generated.runtime.products import inverted, step_by
+from generated.runtime import inner_newton as machine
+from generated.runtime.evaluation import Joined, Layout, Numbers, Stage, are_small, places_in
+from generated.runtime.products import LARGE_MATRIX, inverted
 
 Array = np.ndarray
-_STEPS, _SWEEPS = 20, 200  # of Newton's method; of the iteration that is sure to go to the solution, from afar
-_CLOSE, _ROUNDING = 0.1, 1e-11  # relative changes of X
-_SETTLED = 1e-16  # the next one
-_SLOW = 0.1  # what a step by the slope of another X may leave of what is left to go, before that is evaluated anew
-_DAMPED = 0.5
 ADJOINT = "adjoint_X"
 
 
@@ -66,70 +62,54 @@ class Stages:
 
 
 class AddedSamples:
-    """X and its adjoint among the numbers of equations.
+    """X and its adjoint among the numbers of equations: see ``generated/runtime/inner_newton.py``.
 
-    inverse: of the derivative of the residual of X in X, [4K^2, 4K^2], at this X or another near it; None where none
-    is known.
+    inverse [4K^2, 4K^2]: of the derivative of the residual of X in X, at this X or another near it, where one is known.
     """
 
     def __init__(self, stages: Stages, numbers: Numbers) -> None:
         self.stages, self.numbers = stages, numbers
-        self.inverse: Array | None = None
+        self.of, self.small = _followed(stages, numbers.layout)
+        size, kind = numbers["X"].size, numbers.value.dtype
+        self.state = np.zeros(machine.STATE)
+        self._inverse, self._room = np.empty((1, size, size), kind), np.empty((2, size), kind)
+
+    def takes(self, other: AddedSamples) -> None:
+        """X is found from where it is among other numbers, and by the inverse there."""
+        self.numbers["X"], self._inverse[...] = other.numbers["X"], other._inverse
+        self.state[machine.KNOWN] = other.state[machine.KNOWN]
+        self.state[machine.FRESH] = 0.0
+
+    def forgets(self) -> None:
+        """No inverse is known."""
+        self.state[machine.KNOWN] = self.state[machine.FRESH] = 0.0
 
     def follow(self) -> bool:
         """Evaluate all but ``before``, X from where it is or from afar; whether there is a solution."""
-        numbers = self.numbers
-        if not self.found():
-            return False
-        numbers[ADJOINT] = 0.0
-        numbers.run(self.stages.to_adjoint)
-        self.inverse = inverse = self._inverse()
-        left = numbers[f"residual_{ADJOINT}"]
-        numbers[ADJOINT] = -(inverse.T @ left.ravel()).reshape(left.shape)
-        numbers.run(self.stages.from_adjoint)
-        return True
+        return self._followed(whole=True)
 
     def found(self) -> bool:
         """X, from where it is or from afar."""
-        return self._found_near() or self._found_from_afar()
+        return self._followed(whole=False)
 
-    def _found_near(self) -> bool:
-        """Newton's method for X from where it is, by one slope as long as that serves; whether the solution was next
-        to it.
-        """
-        before, fresh = np.inf, False
-        for _ in range(_STEPS):
-            left, x = self.missed(), self.numbers["X"]
-            step, size = self._step(left, x)
-            if size < 0.0:
-                return False
-            if not fresh and not size <= min(_SLOW * before, _CLOSE):
+    def _followed(self, whole: bool) -> bool:
+        given = self.of, self.numbers.value, self.state, self._inverse, self._room
+        if self.small:
+            return bool(machine.follow(*given, whole))
+        self.state[machine.PHASE], step = machine.BEGUN, self._room[0]
+        while (wanted := machine.advance(*given[:-1], step)) < machine.FOUND:
+            if wanted == machine.RESOLVE:
+                self.numbers.run(self.stages.resolvent)
+            else:
                 self.slope()
-                step, size = self._step(left, x)
-                fresh = True
-            if not size <= min(before, _CLOSE):
-                return bool(before < _ROUNDING)
-            x -= step
-            rate = size if fresh else min(1.0, size / before) if before < np.inf else 1.0
-            if size * rate < _SETTLED:
-                self.missed()
-                return True
-            before, fresh = size, False
-        return False
-
-    def _found_from_afar(self) -> bool:
-        """X by damped iteration from that without samples, then by Newton's method; without success it stays there."""
-        numbers = self.numbers
-        numbers["X"], self.inverse = numbers["base"], None
-        for _ in range(_SWEEPS):
-            left, x = self.missed(), numbers["X"]
-            if not np.isfinite(left).all():
-                break
-            x -= _DAMPED * left
-            if _relative(left, x) < 0.1 * _CLOSE:
-                return self._found_near()
-        numbers["X"] = numbers["base"]
-        return False
+        if whole and wanted == machine.FOUND:
+            self.numbers[ADJOINT] = 0.0
+            self.numbers.run(self.stages.to_adjoint)
+            if not machine.carry(*given):
+                self.inverse_here()
+                machine.carry(*given)
+            self.numbers.run(self.stages.from_adjoint)
+        return bool(wanted == machine.FOUND)
 
     def missed(self) -> Array:
         """The residual of X, [2K, 2K]."""
@@ -139,20 +119,25 @@ class AddedSamples:
     def slope(self) -> Array:
         """The inverse at this X."""
         self.numbers.run(self.stages.slope)
-        self.inverse = self._inverse()
-        return self.inverse
+        self.state[machine.FRESH] = 0.0
+        return self.inverse_here()
 
-    def _inverse(self) -> Array:
-        return np.asarray(inverted(slope_matrix(self.numbers["slope_X"])))
+    def inverse_here(self) -> Array:
+        """The same, where the slope has been evaluated."""
+        if self.state[machine.FRESH] == 0.0:
+            self._inverse[0] = inverted(slope_matrix(self.numbers["slope_X"]))
+            self.state[machine.KNOWN] = self.state[machine.FRESH] = 1.0
+        return np.array(self._inverse[0])
 
-    def _step(self, left: Array, x: Array) -> tuple[Array, float]:
-        """The step by the inverse that is known, and its size; infinite where there is none, -1 where the residual is
-        no number.
-        """
-        if self.inverse is None:
-            return left, np.inf if np.isfinite(left).all() else -1.0
-        step = np.empty_like(x)
-        return step, step_by(self.inverse, left.ravel(), x.ravel(), step.ravel())
+
+@lru_cache(maxsize=64)
+def _followed(stages: Stages, layout: Layout) -> tuple[machine.Followed, bool]:
+    """The rows of stages with the places that these are about, and whether all is small."""
+    used = stages.resolvent, stages.slope, stages.to_adjoint, stages.from_adjoint
+    names = "X", "base", "residual_X", "slope_X", ADJOINT, f"residual_{ADJOINT}"
+    places = [places_in(layout, name) for name in names]
+    small = len(places[3]) ** 2 < LARGE_MATRIX and all(are_small(layout, stage) for stage in used)
+    return machine.Followed(*(layout.part(stage) for stage in used), *(int(each.flat[0]) for each in places)), small
 
 
 def slope_matrix(derivative: Array) -> Array:
@@ -167,7 +152,3 @@ def solved(matrix: Array, right: Array) -> Array:
         return np.asarray(np.linalg.solve(matrix, right.reshape(len(matrix), -1)).reshape(right.shape))
     except np.linalg.LinAlgError:
         return np.full(right.shape, np.nan)
-
-
-def _relative(change: Array, x: Array) -> float:
-    return float(np.abs(change).max() / np.abs(x).max())

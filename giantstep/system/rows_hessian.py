@@ -164,8 +164,7 @@ class RowsHessian:
 
     def _follow(self) -> None:
         """Along V1_hat and T: X and its adjoint follow."""
-        numbers, stages, inverse = self.numbers, self.stages, self.added.inverse
-        assert inverse is not None
+        numbers, stages, inverse = self.numbers, self.stages, self.added.inverse_here()
         numbers["d_X"] = numbers[f"d_{ADJOINT}"] = 0.0
         numbers.run(stages.resolvent)
         numbers["d_X"] = -_applied(inverse, numbers["d_residual_X"])

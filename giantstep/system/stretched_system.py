@@ -46,7 +46,7 @@ class StretchedSystem(BulkSystem):
     def takes(self, other: CoupledSystem) -> None:
         """See ``CoupledSystem``: X is found from where it is."""
         if isinstance(other, StretchedSystem) and other.numbers["X"].shape == self.numbers["X"].shape:
-            self.numbers["X"], self.added.inverse = other.numbers["X"], other.added.inverse
+            self.added.takes(other.added)
 
     def easier(self) -> Callable[[float], CoupledSystem]:
         """See ``CoupledSystem``: with a share of what the samples add to isotropic rows; all of it at one."""
@@ -57,7 +57,8 @@ class StretchedSystem(BulkSystem):
             moved = {name: share * values for name, values in added.items()}
             moved["base"] += (1.0 - share) * isotropic
             self.numbers.update(moved, chi=share**2 * chi, X=moved["base"])
-            self.evaluated, self.certified, self.added.inverse = False, None, None
+            self.evaluated, self.certified = False, None
+            self.added.forgets()
             return self
 
         return at

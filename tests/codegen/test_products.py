@@ -10,7 +10,6 @@ import pytest
 from generated.runtime import evaluation, products
 from generated.runtime.array_steps import multiplied
 from generated.runtime.evaluation import Numbers, Stage
-from generated.runtime.products import step_by
 from generated.systems import neurons
 
 ROUNDING = 1e-12  # of sums of 40 terms of size one
@@ -76,17 +75,3 @@ def test_stages_with_large_pieces_and_without(kind: Any, monkeypatch: pytest.Mon
     assert none == 0 and some >= 10
     for name, values in plain.items():
         np.testing.assert_allclose(found[name], values, rtol=1e-11, atol=1e-11 * np.abs(values).max())
-
-
-@pytest.mark.parametrize("kind", [float, complex])
-def test_steps_by_an_inverse(kind: type) -> None:
-    """The product, and its size relative to the unknowns; nothing of residuals that are no numbers."""
-    draw = np.random.default_rng(3)
-    matrix, left, x = (draw.normal(size=shape) + (0.3j if kind is complex else 0.0) for shape in ((5, 5), 5, 5))
-    step = np.empty_like(x)
-    size = step_by(matrix, left, x, step)
-    assert np.allclose(step, matrix @ left) and size == pytest.approx(np.abs(step).max() / np.abs(x).max())
-    left[2] = np.inf
-    assert step_by(matrix, left, x, step) == -1.0
-    left[2] = 0.0
-    assert np.isnan(step_by(np.full_like(matrix, np.nan), left, x, step))

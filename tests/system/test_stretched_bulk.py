@@ -111,6 +111,24 @@ def test_responses_to_one_batch(case: tuple[Any, ...]) -> None:
     assert not all(check.ok for check in stretched_checks(system))
 
 
+def test_parts_by_linear_algebra_are_those_of_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    """X, its adjoint and what follows, where one of the stages has a part that is left to linear algebra."""
+    system, _ = stretched(model(*SECOND))
+    added, x = system.added, system.x
+    names = "X", "adjoint_X", "residual_adjoint_X", "residual_zeta"
+    assert added.small
+    for start in (system.given["base"], system.numbers["X"].copy()):
+        told = []
+        for small in (True, False):
+            monkeypatch.setattr(added, "small", small)
+            added.forgets()
+            system.numbers["X"] = start
+            system.residual(x)
+            told.append({name: system.numbers[name].copy() for name in names})
+        for name in names:
+            np.testing.assert_allclose(told[0][name], told[1][name], rtol=0.0, atol=1e-13, err_msg=name)
+
+
 def relative(found: Array, wanted: Array) -> float:
     return float(np.max(np.abs(found - wanted)) / np.max(np.abs(wanted)))
 

@@ -1,0 +1,238 @@
+"""An equation within equations, X by Newton's method, and its adjoint, which is linear in itself.
+
+Every decision is taken here, whoever evaluates: ``follow`` does where all contractions are small. X, its residual and
+what else is read lie among the numbers of equations, ``value``, from the places that ``Followed`` tells.
+
+Written by hand, in codegen/runtime/inner_newton.py.
+Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from generated.runtime.compiling import entry, inner, making_entry, making_inner
+from generated.runtime.evaluation import run
+from generated.runtime.unknowns import invert
+
+(PHASE, BEFORE, KNOWN, FRESH, COUNT, FAR) = range(6)
+STATE = 6  # numbers that are remembered: KNOWN says whether an inverse is, FRESH whether it is that at this X
+#: What is asked for: the residual of X; its slope, and the inverse of that; nothing any more, X is found or is not.
+RESOLVE, DIFFERENTIATE, FOUND, LOST = range(4)
+BEGUN, _NEAR, _INVERTED, _LAST, _SWEPT = range(5)  # phases: what has just been found
+
+_STEPS, _SWEEPS = 20, 200  # of Newton's method; of the iteration that is sure to go to the solution, from afar
+_CLOSE, _ROUNDING = 0.1, 1e-11  # relative changes of X
+_SETTLED = 1e-16  # the next one
+_SLOW = 0.1  # what a step by the slope of another X may leave of what is left to go, before that is evaluated anew
+_DAMPED = 0.5
+
+
+class Followed(NamedTuple):
+    """Rows of stages, and where among all numbers the first is of: X, what it is without samples, its residual, the
+    derivative of what it equals, its adjoint, the residual of that.
+    """
+
+    resolvent: Any
+    slope: Any
+    to_adjoint: Any
+    from_adjoint: Any
+    x: int
+    base: int
+    left: int
+    derivative: int
+    adjoint: int
+    adjoint_left: int
+
+
+@inner
+def _are_numbers(value, first, n):
+    found = True
+    for i in range(n):
+        found = found and abs(value[first + i]) < np.inf
+    return found
+
+
+@inner
+def _step_by(inverse, value, left, x, step):
+    """The step that residuals ask for by an inverse [1, n, n]: its largest entry over that of x; -1 where they are no
+    numbers. left, x: where these are among the numbers.
+    """
+    n, largest, size = inverse.shape[1], 0.0, 0.0
+    if not _are_numbers(value, left, n):
+        return -1.0
+    for i in range(n):
+        total = 0.0 * value[left]
+        for j in range(n):
+            total += inverse[0, i, j] * value[left + j]
+        step[i] = total
+        if not abs(total) <= largest:
+            largest = abs(total)
+        size = max(size, abs(value[x + i]))
+    return largest / size
+
+
+@inner
+def _go(value, x, step):
+    for i in range(step.shape[0]):
+        value[x + i] -= step[i]
+
+
+@inner
+def _begin(of, value, state, n):
+    """From afar: X is that without samples."""
+    for i in range(n):
+        value[of.x + i] = value[of.base + i]
+    state[KNOWN] = state[FRESH] = state[COUNT] = 0.0
+    state[FAR], state[PHASE] = 1.0, _SWEPT
+
+
+@inner
+def _lost(of, value, state, n):
+    """Newton's method does not go on from here: it begins from afar, once; without success X stays there."""
+    far = state[FAR] > 0.0
+    _begin(of, value, state, n)
+    return LOST if far else RESOLVE
+
+
+@inner
+def _sweep(of, value, state, n):
+    """A step of the damped iteration."""
+    largest, size = 0.0, 0.0
+    for i in range(n):
+        if not abs(value[of.left + i]) < np.inf:
+            return _lost(of, value, state, n)
+        value[of.x + i] -= _DAMPED * value[of.left + i]
+        largest, size = max(largest, abs(value[of.left + i])), max(size, abs(value[of.x + i]))
+    state[COUNT] += 1.0
+    if largest < _SLOW * _CLOSE * size:
+        state[BEFORE], state[COUNT], state[PHASE] = np.inf, 0.0, _NEAR
+    elif state[COUNT] >= _SWEEPS:
+        return _lost(of, value, state, n)
+    return RESOLVE
+
+
+@inner
+def _advance(of, value, state, inverse, step):
+    """Take in what was asked for; what is needed next.
+
+    Newton's method from where X is, by one slope as long as that serves; or else from afar, by damped iteration first.
+    """
+    n, phase = inverse.shape[1], state[PHASE]
+    if phase == _LAST:
+        return FOUND
+    if phase == _SWEPT:
+        return _sweep(of, value, state, n)
+    if phase == BEGUN:
+        state[BEFORE], state[FRESH], state[COUNT], state[FAR], state[PHASE] = np.inf, 0.0, 0.0, 0.0, _NEAR
+        return RESOLVE
+    size = np.inf
+    if state[KNOWN] > 0.0:
+        size = _step_by(inverse, value, of.left, of.x, step)
+    elif not _are_numbers(value, of.left, n):
+        size = -1.0
+    if size < 0.0:
+        return _lost(of, value, state, n)
+    before, fresh = state[BEFORE], phase == _INVERTED
+    if not fresh and not size <= min(_SLOW * before, _CLOSE):
+        state[PHASE], state[KNOWN], state[FRESH] = _INVERTED, 1.0, 1.0
+        return DIFFERENTIATE
+    state[PHASE] = _NEAR
+    if not size <= min(before, _CLOSE):
+        return FOUND if before < _ROUNDING else _lost(of, value, state, n)
+    _go(value, of.x, step)
+    rate = size if fresh else min(1.0, size / before) if before < np.inf else 1.0
+    state[FRESH], state[BEFORE] = 0.0, size
+    state[COUNT] += 1.0
+    if size * rate < _SETTLED:
+        state[PHASE] = _LAST
+    elif state[COUNT] >= _STEPS:
+        return _lost(of, value, state, n)
+    return RESOLVE
+
+
+@making_inner
+def _invert_slope(of, value, inverse):
+    """The inverse [1, n, n] of the derivative of the residual of X in X."""
+    n = inverse.shape[1]
+    for i in range(n):
+        for j in range(n):
+            inverse[0, i, j] = (1.0 if i == j else 0.0) - value[of.derivative + i * n + j]
+    invert(inverse, 0, np.int64(n))
+
+
+@inner
+def _carry(of, value, state, inverse, room):
+    """The adjoint by an inverse, refined where that is of another X; whether this goes to the solution.
+
+    room [2, n]: the step, and what is left.
+    """
+    n, before = inverse.shape[1], np.inf
+    for i in range(n):
+        value[of.adjoint + i], room[1, i] = 0.0, value[of.adjoint_left + i]
+    for _ in range(_STEPS):
+        largest, size = 0.0, 0.0
+        for i in range(n):
+            room[0, i] = 0.0
+        for j in range(n):
+            for i in range(n):
+                room[0, i] += inverse[0, j, i] * room[1, j]
+        _go(value, of.adjoint, room[0])
+        for i in range(n):
+            if not abs(room[0, i]) <= largest:
+                largest = abs(room[0, i])
+            size = max(size, abs(value[of.adjoint + i]))
+            room[1, i] = value[of.adjoint_left + i] + value[of.adjoint + i]
+        if state[FRESH] > 0.0 or largest == 0.0:
+            return True
+        change = largest / size
+        if before < np.inf and not change < _SLOW * before:
+            return False
+        if before < np.inf and change * change / before < _SETTLED:
+            return True
+        before = change
+        for j in range(n):
+            for i in range(n):
+                room[1, i] -= value[of.derivative + j * n + i] * value[of.adjoint + j]
+    return False
+
+
+@entry
+def advance(of, value, state, inverse, step):
+    """See ``_advance``."""
+    return _advance(of, value, state, inverse, step)
+
+
+@entry
+def carry(of, value, state, inverse, room):
+    """See ``_carry``."""
+    return _carry(of, value, state, inverse, room)
+
+
+@making_entry
+def follow(of, value, state, inverse, room, whole):
+    """X, from where it is or from afar; ``whole``: then its adjoint and all that follows. Whether there is X."""
+    state[PHASE] = BEGUN
+    wanted = _advance(of, value, state, inverse, room[0])
+    while wanted < FOUND:
+        if wanted == RESOLVE:
+            run(of.resolvent, value)
+        else:
+            run(of.slope, value)
+            _invert_slope(of, value, inverse)
+        wanted = _advance(of, value, state, inverse, room[0])
+    if whole and wanted == FOUND:
+        for i in range(inverse.shape[1]):
+            value[of.adjoint + i] = 0.0
+        run(of.to_adjoint, value)
+        if not _carry(of, value, state, inverse, room):
+            _invert_slope(of, value, inverse)
+            state[FRESH] = 1.0
+            _carry(of, value, state, inverse, room)
+        run(of.from_adjoint, value)
+    return wanted == FOUND
+
+SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"
