@@ -16,7 +16,7 @@ import numpy as np
 
 from giantstep.law.labels import Intervals, label_law
 from giantstep.quadrature.gauss import normal_between
-from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.expressions import special
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.two_fits import Fit
@@ -66,7 +66,7 @@ def calibration(fit: Fit, members: int, scores: Array, variance: Variance) -> Ca
                     return Calibration(members, scores, found[1] / found[0], found[0], change)
         before = found
     raise NotConverged(
-        f"the density of the score changes by {change:.1e} (relative) between rules of quadrature", "raise fit.ridge"
+        f"the density of the score changes by {change:.1e} (relative) between rules of quadrature", NOT_LOOKED_FOR
     )
 
 

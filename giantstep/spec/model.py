@@ -236,12 +236,12 @@ class Model(Table):
             raise BadInput(f"{shown} is not valid TOML: {reason}", 'a line looks like: activation = "tanh"') from None
         if not os.fspath(path).startswith(_OPENED):  # these have no folder of their own
             _look_beside(data, os.path.dirname(os.path.abspath(path)))
-        if changes:
-            return cls._changed(data, changes)
+        _require_keys(changes)
         try:
-            return cls.from_dict(data)
+            return cls._changed(data, changes) if changes else cls.from_dict(data)
         except BadInput as error:
-            raise BadInput(f"{shown}: {error.message}", error.hint) from None
+            changed = f" with another {shorten(', '.join(changes), 200)}" if changes else ""
+            raise BadInput(f"{shown}{changed}: {error.message}", error.hint) from None
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:
@@ -273,17 +273,13 @@ class Model(Table):
         changes = {**changes, **_dotted(tables)} if tables else changes
         if all(key in allowed and self._has_number(key, value) for key, value in changes.items()):
             return self._with_numbers(changes)
+        _require_keys(changes)
         return self._changed(self.to_dict(), changes)
 
     @classmethod
     def _changed(cls, data: dict[str, Any], changes: Mapping[str, Any]) -> Self:
         """The model of nested dictionaries with some values changed; it is checked once, as a whole."""
-        allowed, present = allowed_keys(), set(data)
-        for key in changes:
-            if not isinstance(key, str) or _holds_text(key) is None:
-                names = tuple(allowed)
-                hint = did_you_mean(key, names) if isinstance(key, str) else ""
-                raise BadInput(f"unknown key {shorten(key)}", f"{hint}allowed keys are {', '.join(names)}")
+        present = set(data)
         # a table before what is in it, in whatever order they are given
         for key in sorted(changes, key=lambda key: unnumbered(key).count(".")):
             last = key.rpartition(".")[2]
@@ -327,6 +323,15 @@ class Model(Table):
                 lines = [f"{key} = {toml_text(value)}" for key, value in table.items()]
                 sections.append("\n".join([head, *lines]))
         return "\n\n".join(sections) + "\n"
+
+
+def _require_keys(changes: Mapping[str, Any]) -> None:
+    """Raise BadInput for a change of what is no key of a model."""
+    for key in changes:
+        if not isinstance(key, str) or _holds_text(key) is None:
+            names = tuple(allowed_keys())
+            hint = did_you_mean(key, names) if isinstance(key, str) else ""
+            raise BadInput(f"unknown key {shorten(key)}", f"{hint}allowed keys are {', '.join(names)}")
 
 
 def _of_absent_table(present: set[str], changes: Mapping[str, Any], error: BadInput) -> BadInput:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from giantstep.law.kind import BulkKind, bulk_kind
-from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
@@ -82,7 +82,7 @@ class PairOfLayer:
         system.evaluated = False  # these are no longer those of the fit
         numbers["avg_gg"], numbers["Q1"], numbers["adjoint"] = share * average, own["Q1_12"], own["Q2_12"]
         if not system.follow():
-            raise NotConverged("what the samples of the step add to the rows is not found again", "raise fit.ridge")
+            raise NotConverged("what the samples of the step add to the rows is not found again", NOT_LOOKED_FOR)
         return numbers["residual_adjoint"].copy(), numbers["residual_Q1"].copy()
 
     def certificate(self, state: Mapping[str, Any], parameters: Array, square: bool) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from giantstep.spec.errors import NotConverged
+from giantstep.spec.errors import NOT_LOOKED_FOR, NotConverged
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.merged_blocks import merged
@@ -23,6 +23,6 @@ def weighted_solution(start: Result, weights: Weights) -> CoupledSystem:
         fine.takes(coarse)
         outcome = newton(fine, outcome.x, most=40)
     if not outcome.converged:
-        raise NotConverged("the fit of samples with weights is not found from that without", "raise fit.ridge")
+        raise NotConverged("the fit of samples with weights is not found from that without", NOT_LOOKED_FOR)
     fine.residual(outcome.x)
     return fine

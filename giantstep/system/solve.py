@@ -176,7 +176,10 @@ def settling_hint(problem: Problem) -> str:
         )
     found = rounding_hint(problem)
     if several and not kinked and found == UNEXPLAINED:
-        return "take a link that varies less: between nodes of its indices the label may turn too sharply"
+        return (
+            f"no cause was found: the {target.indices} indices of the label were given more nodes as long as that can "
+            "be afforded, and it has no kinks; target.noise, or a link that varies less, needs fewer"
+        )
     return found
 
 

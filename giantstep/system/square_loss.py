@@ -17,14 +17,18 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features, Parameters, Problem, Solution
 from giantstep.system.result import ORDER_PARAMETERS
+from giantstep.system.slight_response import slight_hint
 from giantstep.system.span import Span, span_of
 from giantstep.system.square_tables import FINER, Fineness, rows_of, solver_nodes
 from giantstep.system.state import SolvedPoints, run_points, slices_by_name
 
-UNEXPLAINED = "raise fit.ridge"  # the hint where no cause was found
+# the hint where no cause was found
+UNEXPLAINED = (
+    "no cause was found: the mean features of blocks differ, responses are not small, and fit.samples is not next to "
+    "network.width at a small ridge; at a larger fit.ridge equations keep more digits"
+)
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing
-LARGE_RIDGE = 10.0  # a ridge that is not too small, whatever the model
 _COLLINEAR = 1e-4  # what a mean feature has beside the others, of which rounding takes 1e-16
 _PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in logarithms, of the interpolation peak
 _REFINED, _AT_ONCE, _ROUNDED = 8, 3, 1e-9  # how often at most, and an axis at once; of a whole number, rounding
@@ -245,10 +249,10 @@ def _stalled(problem: Problem, block: int) -> str:
 
 
 def rounding_hint(problem: Problem) -> str:
-    """What to try where the solution is lost in rounding: the cause that can be measured, else the ridge."""
+    """What to try where the solution is lost in rounding: the cause that was measured, or that there is none."""
     samples, width, ridge, *_ = problem.parameters
-    if ridge > LARGE_RIDGE:
-        return "lower fit.ridge"
+    if found := slight_hint(problem):
+        return found
     span = span_of(problem)
     if span is not None and span.least < _COLLINEAR:
         return (

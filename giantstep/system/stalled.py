@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from giantstep.system.loss_at_zero import cancelling_hint, constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.problem import Problem
-from giantstep.system.square_loss import LARGE_RIDGE
+from giantstep.system.slight_response import slight_hint
 
 
 def stalled(problem: Problem) -> str:
@@ -17,15 +17,16 @@ def stalled(problem: Problem) -> str:
 
 
 def hint(problem: Problem) -> str:
-    """What to change."""
-    loss = problem.model.fit.loss
-    if problem.parameters.ridge > LARGE_RIDGE:
-        return "lower fit.ridge: beside it the outputs vary so little that averages over them are hard to resolve"
+    """What to change: by the cause that was measured; that none was found, and what was looked for."""
     if found := constant_hint(problem) or rare_hint(problem) or saturated_hint(problem) or cancelling_hint(problem):
         return found
-    if loss.form != "margin":
-        return "raise fit.ridge" + ", or weaken fit.penalty" * (problem.model.fit.penalty is not None)
-    found = "raise fit.ridge; the data may be separable, where the solution diverges as the ridge vanishes"
-    if problem.parameters.inverse_dimension == 0.0:
-        found += ", or by the mean features alone, which the ridge restrains at finite size only: give a dimension"
-    return found
+    if found := slight_hint(problem):
+        return found
+    fit, way = problem.model.fit, "equations are solved more easily at a larger fit.ridge"
+    found = f"no cause was found: enough labels feel the loss at f = 0, and outputs respond to it; {way}"
+    found += " or a weaker fit.penalty" * (fit.penalty is not None)
+    if fit.loss.form != "margin":
+        return found
+    return found + (
+        ". Not looked for: whether samples are separable, where the solution grows without bound as the ridge vanishes"
+    )

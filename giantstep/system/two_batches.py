@@ -16,7 +16,7 @@ import numpy as np
 from derive.directions import directions_of
 from generated import two_batches as kernel
 from giantstep.law.directions import mixing
-from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.expressions import special
 from giantstep.system.batch_nodes import Part, Rows, Rule, parts_of
 from giantstep.system.pair_equations import Sharing
@@ -87,7 +87,7 @@ def batch_pair(fit: Fit, sharing: Sharing) -> BatchPair:
     assert x is not None
     residual = search.certificate(x)
     if not residual <= RESIDUAL:
-        raise NotConverged(f"the equations of two fits are satisfied to {residual:.1e} only", "raise fit.ridge")
+        raise NotConverged(f"the equations of two fits are satisfied to {residual:.1e} only", NOT_LOOKED_FOR)
     half, ensemble = found.tolist()
     return BatchPair(half, residual, error, ensemble if fit.margin else math.nan)
 
@@ -124,7 +124,7 @@ class _Search:
             x = x - step
             if np.abs(step).max() <= _CLOSE * size or self.fit.square or self.sharing.data == 0.0:
                 return x
-        raise NotConverged("what the readouts of two fits have in common is not found", "raise fit.ridge")
+        raise NotConverged("what the readouts of two fits have in common is not found", NOT_LOOKED_FOR)
 
     def _step(self, x: Array) -> Array:
         """Of Newton's method: all is linear but E g_1 g_2."""

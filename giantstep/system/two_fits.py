@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
@@ -129,7 +129,7 @@ def _system_of(result: Result) -> CoupledSystem:
     problem, members = merged_problem(result)
     system = solved_again(problem, members.gathered(order_of(problem, result)), FINE[-1])
     if system is None:
-        raise NotConverged("the solution is not found again at the resolution of its pairs", "raise fit.ridge")
+        raise NotConverged("the solution is not found again at the resolution of its pairs", NOT_LOOKED_FOR)
     return system
 
 
@@ -303,6 +303,6 @@ class _Search:
         parameters[0] = self.known["alpha"]
         residual = self.fit.equations.certificate(state, parameters, self.closed and not self.nothing)
         if not residual <= RESIDUAL:
-            raise NotConverged(f"the equations of two fits are satisfied to {residual:.1e} only", "raise fit.ridge")
+            raise NotConverged(f"the equations of two fits are satisfied to {residual:.1e} only", NOT_LOOKED_FOR)
         half = float(self.kernel.half_mean_square(**self.known, Delta_12=covariance))
         return Pair(own, covariance, half, residual, error)

@@ -18,7 +18,7 @@ from giantstep.observe.deviation.batch import of_batch
 from giantstep.observe.deviation.readouts import Readouts
 from giantstep.observe.deviation.samples import of_samples
 from giantstep.observe.deviation.source import moved_by_source
-from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
@@ -124,7 +124,7 @@ def deviation_of(result: Result) -> Deviation:
     for level in FINE:
         system = solved_again(problem, order, level)
         if system is None:
-            raise NotConverged("the solution is not found again at the resolution of its draws", "raise fit.ridge")
+            raise NotConverged("the solution is not found again at the resolution of its draws", NOT_LOOKED_FOR)
         moved = moved_by_source(system)
         rest = Readouts(system, moved)
         layer = rest.of_one_layer()
@@ -133,11 +133,11 @@ def deviation_of(result: Result) -> Deviation:
     totals = [sum(parts.values()) for parts in found]
     error = abs(totals[1] - totals[0]) / max(abs(totals[1]), 1e-300)
     if not worst <= _RESIDUAL:
-        raise NotConverged(f"the linear equations of the deviation are solved to {worst:.1e} only", "raise fit.ridge")
+        raise NotConverged(f"the linear equations of the deviation are solved to {worst:.1e} only", NOT_LOOKED_FOR)
     if not (error <= _WORST and totals[1] > 0.0):
         raise NotConverged(
             f"the variance between draws changes by {error:.1e} (relative) between orders of quadrature",
-            "raise fit.ridge",
+            NOT_LOOKED_FOR,
         )
     return Deviation(result, *_with_batch(result.model, found[1]), worst, error)
 

@@ -20,7 +20,7 @@ from giantstep.observe.gradient.parameter import Parameter, Rates
 from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for
 from giantstep.observe.gradient.sensitivity import Sensitivity
 from giantstep.observe.gradient.trained_bias import bias_direction, bias_rates
-from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
@@ -108,12 +108,10 @@ def gradient(
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
     found, residual, error = _settled(problem, members, order, parameters, result)
     if not residual <= _CERTIFIED:
-        raise NotConverged(
-            f"the linear equations of the derivative are solved to {residual:.1e} only", "raise fit.ridge"
-        )
+        raise NotConverged(f"the linear equations of the derivative are solved to {residual:.1e} only", NOT_LOOKED_FOR)
     if not error <= _WORST:
         raise NotConverged(
-            f"the derivative changes by {error:.1e} (relative) between orders of quadrature", "raise fit.ridge"
+            f"the derivative changes by {error:.1e} (relative) between orders of quadrature", NOT_LOOKED_FOR
         )
     test, train, energy = ({key: found[key][place] for key in chosen} for place in range(3))
     return Gradient(result, test, train, energy, residual, error)
@@ -183,5 +181,5 @@ def _sensitivity(problem: Problem, order: Mapping[str, Array], level: Level) -> 
         span = span_of(problem)
         if span is not None and span.cancels:
             raise hidden_rates()
-        raise NotConverged("the solution is lost at the resolution of its derivative", "raise fit.ridge")
+        raise NotConverged("the solution is lost at the resolution of its derivative", NOT_LOOKED_FOR)
     return Sensitivity(system)
