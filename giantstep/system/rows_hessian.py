@@ -9,7 +9,7 @@ for the derivatives in two of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
@@ -99,68 +99,53 @@ class RowsHessian:
             self.numbers.run(self.stages.plain)
             matrix[:, columns] = value[exchange.image[:, : len(columns)]]
             moves[:, columns] = value[places.moves[:, : len(columns)]]
-        matrix[places.equations] += self._of_rows()[places.rows] @ moves
+        matrix[places.equations] += self._of_rows(places)[places.rows] @ moves
         return matrix
 
-    def _of_rows(self) -> Array:
+    def _of_rows(self, places: _Places) -> Array:
         """The derivative of all equations but that of m, family by family, in V1_hat, T, Q2, Q1_hat and the sources."""
-        numbers, sources = self.numbers, [*sources_of(self.equations)]
-        blocks = len(numbers["T"])
-        pairs = np.triu_indices(blocks)
-        along, of_sources = self._along_rows(pairs), self._along_sources(sources)
-        one, many = np.eye(blocks), len(pairs[0])
-        share = np.where(pairs[0] == pairs[1], 1.0, 0.5)  # an entry of V1_hat moves with the one beside the diagonal
+        numbers, blocks = self.numbers, len(self.fraction)
+        frame, family = _frame(blocks), places.families
+        many, (own, other) = len(frame.share), frame.pairs
+        along = self._in_turn((places.hats, frame.hats), places.answers, self._follow)
         weight, t = numbers.parameters[1] * self.fraction, numbers["T"]
         of_y = weight / (t - numbers["residual_T"]) ** 2  # the derivative in y is that in T, times this
-        y = of_y[:, None] * (along["T"] - np.concatenate([np.zeros((blocks, many)), one], axis=1))
-        mean = along["V1"].reshape(blocks**2, -1)
         # second derivatives in (V1_hat, T) and (Q2, Q1_hat, sources)
-        mixed = np.concatenate([y, mean, *(2.0 * along[name] for name in sources)])
-        symmetric = np.empty((blocks, blocks, len(mixed)))
-        symmetric[pairs] = symmetric[pairs[::-1]] = -share[:, None] * mixed[:, :many].T
-        of_t = mixed[:, many:].T.copy()
-        of_t[:, :blocks] += np.diag(weight / t**2)
-        found = {"adjoint": of_t, "Q1": symmetric.reshape(blocks**2, -1)}
-        ends = np.zeros((blocks * len(sources), blocks + blocks**2))
-        found |= dict(zip(sources, np.split(np.concatenate([ends, of_sources], axis=1), len(sources)), strict=True))
-        rows = []
-        for name in _families(self.equations):
-            left = along[name].reshape(-1, many + blocks)
-            rows.append(np.concatenate([left, found.get(name, np.zeros((len(left), len(mixed))))], axis=1))
-        return np.concatenate(rows)
+        parts = [along[family["T"]] - frame.unit_of_t, along[family["V1"]]]
+        parts[0] *= of_y[:, None]
+        sources = [*sources_of(self.equations)]
+        mixed = np.concatenate(parts + [2.0 * along[family[name]] for name in sources])
+        found = np.zeros((len(along), many + blocks + len(mixed)))
+        found[:, : many + blocks] = along
+        rest = found[:, many + blocks :]
+        symmetric = rest[family["Q1"]].reshape(blocks, blocks, -1)
+        symmetric[own, other] = symmetric[other, own] = -frame.share[:, None] * mixed[:, :many].T
+        rest[family["adjoint"]] = mixed[:, many:].T
+        rest[family["adjoint"], :blocks] += np.diag(weight / t**2)
+        unit = np.eye(blocks * len(sources))
+        of_sources = self._in_turn((places.sources, unit), places.along_sources, self._along_sources)
+        for number, name in enumerate(sources):
+            rest[family[name], blocks + blocks**2 :] = of_sources[number * blocks : (number + 1) * blocks]
+        return found
 
-    def _along_rows(self, pairs: tuple[Array, Array]) -> dict[str, Array]:
-        """What the equations do along V1_hat, symmetric, and T, by name; directions are the last axis."""
-        blocks, many = len(self.numbers["T"]), len(pairs[0])
-        of_v, of_t = np.zeros((blocks, blocks, many + blocks)), np.zeros((blocks, many + blocks))
-        of_v[(*pairs, np.arange(many))] = of_v[(*pairs[::-1], np.arange(many))] = 1.0
-        of_t[:, many:] = np.eye(blocks)
-        return self._in_turn({"V1_hat": of_v, "T": of_t}, _families(self.equations), self._follow)
+    def _in_turn(self, moves: tuple[Array, Array], answers: Array, evaluate: Callable[[], None]) -> Array:
+        """What lies in the places ``answers`` [n, ways] along directions, as many at a time as there is room for.
 
-    def _along_sources(self, sources: Sequence[str]) -> Array:
-        """What the equations of zeta, psi and norm do along their sources."""
-        hats, blocks = sources_of(self.equations), len(self.numbers["T"])
-        unit = np.eye(blocks * len(sources)).reshape(len(sources), blocks, -1)
-        moves = {hats[name]: each for name, each in zip(sources, unit, strict=True)}
-        found = self._in_turn(moves, sources, lambda: self.numbers.run(self.stages.sources))
-        return np.concatenate([found[name] for name in sources])
-
-    def _in_turn(
-        self, moves: Mapping[str, Array], names: Sequence[str], evaluate: Callable[[], None]
-    ) -> dict[str, Array]:
-        """What the equations of names do along many directions, as many at a time as there is room for."""
-        numbers, ways = self.numbers, self.numbers[f"d_residual_{names[0]}"].shape[-1]
-        count = next(iter(moves.values())).shape[-1]
-        parts = []
-        for first in range(0, count, ways):
-            some = slice(first, min(first + ways, count))
-            for name, values in moves.items():
-                numbers[f"d_{name}"] = 0.0
-                numbers[f"d_{name}"][..., : some.stop - first] = values[..., some]
+        moves: places [m, ways], and the directions [m, k] that are put there.
+        """
+        value, (places, directions) = self.numbers.value, moves
+        ways, parts = places.shape[1], []
+        for first in range(0, directions.shape[1], ways):
+            some = directions[:, first : first + ways]
+            value[places] = 0.0
+            value[places[:, : some.shape[1]]] = some
             evaluate()
-            parts.append([numbers[f"d_residual_{name}"][..., : some.stop - first].copy() for name in names])
-        joined = (np.concatenate(each, axis=-1) for each in zip(*parts, strict=True))
-        return dict(zip(names, joined, strict=True))
+            parts.append(value[answers[:, : some.shape[1]]])
+        return np.concatenate(parts, axis=1)
+
+    def _along_sources(self) -> None:
+        """The equations of zeta, psi and norm along their sources."""
+        self.numbers.run(self.stages.sources)
 
     def _follow(self) -> None:
         """Along V1_hat and T: X and its adjoint follow."""
@@ -179,34 +164,62 @@ def _applied(matrix: Array, values: Array) -> Array:
     return np.asarray((matrix @ values.reshape(len(matrix), -1)).reshape(values.shape))
 
 
+@dataclass(frozen=True)
+class _Frame:
+    """Of so many blocks: the pairs of them that are told apart, the share of each of an entry of V1_hat, which moves
+    with the one beside the diagonal; the directions [K^2 + K, n] of V1_hat, symmetric, and T, and what T is along them.
+    """
+
+    pairs: tuple[Array, Array]
+    share: Array
+    hats: Array
+    unit_of_t: Array
+
+
 @lru_cache(maxsize=16)
-def _families(equations: ModuleType) -> tuple[str, ...]:
-    """Unknowns whose equations rows are in."""
-    return tuple(name for name in equations.UNKNOWNS if name != "m")
+def _frame(blocks: int) -> _Frame:
+    own, other = np.triu_indices(blocks)
+    many = len(own)
+    hats = np.zeros((blocks**2 + blocks, many + blocks))
+    hats[own * blocks + other, np.arange(many)] = hats[other * blocks + own, np.arange(many)] = 1.0
+    hats[blocks**2 :, many:] = np.eye(blocks)
+    return _Frame((own, other), np.where(own == other, 1.0, 0.5), hats, hats[blocks**2 :])
 
 
 @dataclass(frozen=True)
 class _Places:
-    """Among the numbers: of the moves [S, ways] of V1_hat, T, Q2, Q1_hat and sources; which equations of the unknowns
-    rows are in, and their places among all members of all families.
+    """Among the numbers: of the moves [S, ways] of V1_hat, T, Q2, Q1_hat and sources, of those of V1_hat and T, and of
+    those of the sources; of what equations do, of all families in turn, and of those of the sources. Which equations of
+    the unknowns rows are in, and their places among all members of all families, those of each family by its name.
     """
 
     moves: Array
+    hats: Array
+    sources: Array
+    answers: Array
+    along_sources: Array
     equations: Array
     rows: Array
+    families: dict[str, slice]
 
 
 @lru_cache(maxsize=64)
 def _places(equations: ModuleType, layout: Layout, exchange: Exchange) -> _Places:
-    ways = exchange.image.shape[1]
+    ways, sources = exchange.image.shape[1], sources_of(equations)
+
+    def lie(names: Iterable[str]) -> list[Array]:
+        return [places_in(layout, f"d_{name}").reshape(-1, ways) for name in names]
+
     first = places_in(layout, "d_V1_hat")
-    pairs = np.triu_indices(len(first))
-    rest = ("T", "adjoint", "Q1_hat", *sources_of(equations).values())
-    moves = [first[pairs], *(places_in(layout, f"d_{name}").reshape(-1, ways) for name in rest)]
-    members = np.concatenate(
-        [places_in(layout, f"d_residual_{name}").reshape(-1, ways)[:, 0] for name in _families(equations)]
-    )
-    number = {place: number for number, place in enumerate(members.tolist())}
-    asked = [number.get(place, -1) for place in exchange.image[:, 0].tolist()]
-    found = np.array(asked)
-    return _Places(np.concatenate(moves), np.flatnonzero(found >= 0), found[found >= 0])
+    rest = lie(("T", "adjoint", "Q1_hat", *sources.values()))
+    moves = np.concatenate([first[np.triu_indices(len(first))], *rest])
+    hats, of_sources = np.concatenate(lie(("V1_hat", "T"))), np.concatenate(lie(sources.values()))
+    names = [name for name in equations.UNKNOWNS if name != "m"]  # those whose equations rows are in
+    of_families = lie(f"residual_{name}" for name in names)
+    ends = np.cumsum([len(each) for each in of_families]).tolist()
+    families = {name: slice(end - len(each), end) for name, each, end in zip(names, of_families, ends, strict=True)}
+    answers, along_sources = np.concatenate(of_families), np.concatenate(lie(f"residual_{name}" for name in sources))
+    number = {place: number for number, place in enumerate(answers[:, 0].tolist())}
+    found = np.array([number.get(place, -1) for place in exchange.image[:, 0].tolist()])
+    asked = np.flatnonzero(found >= 0)
+    return _Places(moves, hats, of_sources, answers, along_sources, asked, found[asked], families)
