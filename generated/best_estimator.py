@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature dadd0e645b03076e, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature a414f4af4240903e, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "dadd0e645b03076e1a1d82d514bb19aad5a895b869e12b2255a612296cc0c002"
+SIGNATURE = "a414f4af4240903e6ed58a2bd371d47fba03268a1a473c3ffd9eb7fe946c99c7"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 9c6cec220d906d07, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature f1f7f4c0a55c728e, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9c6cec220d906d07cf2cfc35cb2d113ab3203c5c284428e6088b4083922bfc31"
+SIGNATURE = "f1f7f4c0a55c728eba4e2464e55fd6b14e446ac16116142a7719264e1f1d909d"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature b88bd7bb0fceee3d, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 2ef8732ef720755e, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b88bd7bb0fceee3dbe2db86d8419612d759556d3304736050c9fd5ba874fa5aa"
+SIGNATURE = "2ef8732ef720755e36025f7b329537220c16ccaa12eda0c9694cadcc5fcd1baa"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

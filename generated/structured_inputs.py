@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 0f99b0ee35331913, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature c89fa606da5009b6, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0f99b0ee35331913f76405c267519d0d82ba6e8ef502b08be24547cf79fb62e1"
+SIGNATURE = "c89fa606da5009b6f0702b857077da374a4c5895486468dba04aae8cb57113d9"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature e4112c7d8c369490, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 8f30d64d6b35d0ff, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e4112c7d8c3694901c5eb041729cb0b64a375b7aadc45d189d42dc30d931004b"
+SIGNATURE = "8f30d64d6b35d0ff76818861cfa5aa83a4d9d1dded1f31a3f1f73f422fc42b92"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -18,7 +18,7 @@ from derive.language.grammar import ExpressionError
 
 _KINKED = (sympy.Abs, sympy.sign, sympy.Heaviside, sympy.Max, sympy.Min, sympy.Piecewise)
 _DIGITS = 40
-_REACH, _MOST_TURNS = 40, 64  # of z, beyond which a periodic function is cut; periods within
+_REACH, _MOST_TURNS = 40, 128  # of z, beyond which a periodic function is cut; periods within
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2937ec0b74f16081, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 3becedd2efbc5679, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "2937ec0b74f1608137cb9504c85795bd3ba9b2d6807bdd38fdcb27937def8c4c"
+SIGNATURE = "3becedd2efbc5679053d8bc4b3d09315bace694ee252bac67ac3b54e0819a37d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

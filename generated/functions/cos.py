@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 821dfb078789465c, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 7927873d1b0a941b, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "821dfb078789465cb6bbbc1d343b8ac0576fbbaca9088ae15ed267d5d5d6d73e"
+SIGNATURE = "7927873d1b0a941b9d35f6959e39b97914827e3e22739ea9621042173563ae74"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 95860d9dc6398c71, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 8f792e945487ad3a, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "95860d9dc6398c712418278361bdc4563c6a9d171817c3810bdbd1bf2179539f"
+SIGNATURE = "8f792e945487ad3ab35a4281ebda52ad726f0939ec026fa65c81c590a7362221"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5c9b8c4c4dd92a7c, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature c8ae894332ef3c57, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "5c9b8c4c4dd92a7cbf975eab27779700bf15513028710880138ed0614effdfca"
+SIGNATURE = "c8ae894332ef3c57f1b8d2c88cef45f94f522bfa6e14c528b650423c7083d27d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

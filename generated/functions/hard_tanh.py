@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 03ba5522227d7178, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 5bb20af21be6fc27, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "03ba5522227d717808f34bc8d50731b4adaf1cfccd8f0948c02f3646ade52235"
+SIGNATURE = "5bb20af21be6fc2737fcb92671840e61f16a8007745661d21ba8989e13299094"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

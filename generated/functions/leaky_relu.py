@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4aaafd4494407e6f, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 40ad8d834fa6a0d2, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "4aaafd4494407e6f3df2b58475cede74d729f12ac4f852ea717989b78bbae04b"
+SIGNATURE = "40ad8d834fa6a0d22b2708e5e61c4ff8fa2a70d9898e780d5ebdfd430ba424ed"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

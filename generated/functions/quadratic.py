@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 065d68ba7e7fa875, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature b062010e22de0b18, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "065d68ba7e7fa8750cbf33cc21a36c11622097b0617cd5977acd78dd556e405f"
+SIGNATURE = "b062010e22de0b18be4d1840a781bb5902b4a9fb782fb00c5b02279fd05d3deb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bcffcd375d0593d0, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 8ed88882d3ff1b51, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "bcffcd375d0593d07de9e79ba5bfa4ee9fe4707c8461082b3877a174e79e5868"
+SIGNATURE = "8ed88882d3ff1b5186836cf8c8a89510bf9df48509568ba394dbefb2dcc93e4d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

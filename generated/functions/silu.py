@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 457ac02989db9823, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 3dedb16a5a76455b, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "457ac02989db98231632e0419e93fc4fa6b13a738388221e12713dcd445b4c80"
+SIGNATURE = "3dedb16a5a76455b031e7cfc85ee057a97186d2ff55f21b846df2b9df2609b56"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

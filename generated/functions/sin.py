@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 55b21ecc47fdf4cf, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 625430970dc7e688, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "55b21ecc47fdf4cfbf66e871bc528308a5b6c191494b13647c1db8b571021b1f"
+SIGNATURE = "625430970dc7e688571096fd8a8f83a09ba5d7ec4e7451eab1f985e42b80ee79"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

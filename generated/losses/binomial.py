@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 8058104b040aafb7, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 66159b5eb97ac4d3, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "8058104b040aafb7ace721bc67c7d87487d9a8bfd78d4906063bf79caf74aff5"
+SIGNATURE = "66159b5eb97ac4d3372e9aac352004080a85e65087b93e5ce6fc4bd2a920ab52"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

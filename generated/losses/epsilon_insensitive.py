@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 248f7aeb2fe52cee, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 0750c8d799145c96, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "248f7aeb2fe52ceef50ba1b362bfa17b05d8e6501d0967fd6bc8b876fc1e5df1"
+SIGNATURE = "0750c8d799145c96bd3693bc827f5307f43d1e6c8da0ad0961f7253746361739"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

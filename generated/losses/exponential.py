@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 22ebd841987406bb, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 56395608c657f592, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "22ebd841987406bbbbc7aaae0da2aaa6e314350efb1c3a777bb6e3630e27117a"
+SIGNATURE = "56395608c657f5924940306a823968e1cecc52959a851efd52711cd82ccbaac5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

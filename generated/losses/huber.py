@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 29aecce67eeb72bd, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature f8db2526f1ee5b5c, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "29aecce67eeb72bd7fb3b5b0295c6bc29155c701566100965b953b99dc8dc40b"
+SIGNATURE = "f8db2526f1ee5b5ca031c863feb3ff4b7f590d7a71fe638ab442fa1293f43465"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

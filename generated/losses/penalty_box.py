@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 162d6fb16432b2b9, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 7d4d70b5b9cd93c0, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "162d6fb16432b2b9a00b67f69a52b81fa25e94d2ee874cd63dec818252db0119"
+SIGNATURE = "7d4d70b5b9cd93c071e41077892d4152f271e10234b7254694257951bdf955c4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

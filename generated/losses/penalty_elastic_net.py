@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 15d39ff3d107de94, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 31f91d5b63211181, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "15d39ff3d107de946ca200e0eed7b5e1466999db6804aec64d74d51c457e89ab"
+SIGNATURE = "31f91d5b6321118121b6c25c2d58504c8390cd6108931ce25589f246b946c13e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature dda713ce20382b7b, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature e35bb71510d744eb, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "dda713ce20382b7b7701560ead3bfdcb07c18258bea6e75bc8fe947754ccd5af"
+SIGNATURE = "e35bb71510d744eb0ff4517ddd08079b81dbaab154a81ab0ac445295fceb7904"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b4143dcfd1f6320c, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature d454977fe25ca089, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b4143dcfd1f6320ca5ae50f70d0ed7c435792c31817872566e13551309f24594"
+SIGNATURE = "d454977fe25ca08950826542282ac3315834bf01bbdae8e4c8038c86c5632acf"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

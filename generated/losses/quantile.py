@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 6a4b2d5c3b7a8768, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 8482404eaaf80f65, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "6a4b2d5c3b7a876810f4d2e05c323149f6608b668db5e8b6d9b93cfc0dbddf19"
+SIGNATURE = "8482404eaaf80f65b023fcf961fa0b54c82a13ea0bc1abf987a5b8d4d1ae9d84"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 6936254f6b6bfd1c, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 5d057dfaa72cd0a8, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "6936254f6b6bfd1ceb1d5c28b81e185373d2359c89beaac4a97ff6a800e129ab"
+SIGNATURE = "5d057dfaa72cd0a831bcfe18281de08c1da9ff715ce3d8a2eca3ed30753ed0a9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 183720942134a770, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature e2b77191dcc3a2e9, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "183720942134a770253ca9d7851d8df1b17926c8b031e061f8c2efee3a82342f"
+SIGNATURE = "e2b77191dcc3a2e919f6cc04f1551913be01f4b6864e1a9f22b27c849749edf7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 39214d4e559d8980, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature e1a7a922bef57a06, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "39214d4e559d8980359c2d0f75d5f06d216500d0ff67c1a252cc6d7af2231468"
+SIGNATURE = "e1a7a922bef57a062b4bb7b18dde439ced2bc441963675acadee8af6021f4733"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

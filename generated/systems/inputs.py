@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 3b9899d01bfcd3d1.
+Generated; do not edit. Signature e2369494e8a5bd82.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3b9899d01bfcd3d1d13c5c3c4f02652c903705963d1bab63b113a699b042e3b9"
+SIGNATURE = "e2369494e8a5bd82b3b06a17827e1bfa4e77be1e948e540bfbbebc66d3c36b8b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 4a149fce3f19402c.
+Generated; do not edit. Signature 7418de8b0711fa52.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4a149fce3f19402cbf722a115860548d5178c2dfd71ac1f5631eacaceb9c2cfe"
+SIGNATURE = "7418de8b0711fa52bf7745fa379164d71425dd780172989004ece944b6adbffe"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature a60ae8ee306153db.
+Generated; do not edit. Signature 7505ec2be5c23569.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a60ae8ee306153db194e798ba851e4e29bc1c5de1be8077046bf3e02a42850e0"
+SIGNATURE = "7505ec2be5c23569a3f6800833f1ccac8a0b49e56f6cbc08430d181b6753abc9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

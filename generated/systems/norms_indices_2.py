@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4d3e70c1a43c988f.
+in X). Generated; do not edit. Signature 1790485fbf3abdf9.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "4d3e70c1a43c988fbc070398e37ff86b871249b4c6bd4d4c87034fbaf594ae51"
+SIGNATURE = "1790485fbf3abdf99c9440868ac6796a59f8e6bada15dbad797f3f7314a2a643"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

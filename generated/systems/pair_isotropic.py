@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 1e55fae14adec424, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 19cfde76fcab207c, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "1e55fae14adec42462a70e0ccb680e8c07b68f85c25c79afd2f56f97fe2f1fc2"
+SIGNATURE = "19cfde76fcab207c54a37edff42f59d4598261ef2f9d158c22a1be82b42f16c8"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c1d28d7c5c7d3c01, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 54c45d74d3452cc5, runtime 2bef3618f02a7ef9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "c1d28d7c5c7d3c01571da4e3cc12d939079c9e01d612055901507cc0891a36f5"
+SIGNATURE = "54c45d74d3452cc527abe3052c955c417245b643065ee46b565478246fd2bcb9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature a8e7761349fc12ee.
+Generated; do not edit. Signature e56735f6882b322c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a8e7761349fc12eed51f3212c15bfaa3e800eb4d7ee551564888ebac1e01f218"
+SIGNATURE = "e56735f6882b322c617442dd9da944934b19d2bd9784d751b773d6069aa3fcfd"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

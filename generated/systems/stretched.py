@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 3e2fc685a9329475.
+Generated; do not edit. Signature c7e97ef904a415b4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3e2fc685a93294751ca351c681da49565af433316f3498026b1936e1d898a32f"
+SIGNATURE = "c7e97ef904a415b4f130947edb6edfdb0380a6da44ad3f937cf2de725e8d10c5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

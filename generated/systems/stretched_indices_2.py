@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature cee4437b39a75f2c.
+Generated; do not edit. Signature 94fbe7ad6a8c19bb.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "cee4437b39a75f2cb161f658df35c569dac19c9400bf1913323769eec2db16af"
+SIGNATURE = "94fbe7ad6a8c19bbf1f758659b3cbe8ed2ad3c0d0cb051c9d88b7a96647b8602"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

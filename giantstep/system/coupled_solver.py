@@ -24,7 +24,11 @@ from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
 from giantstep.system.square_loss import RESIDUAL
-from giantstep.system.square_start import unknowns_of_like_square_loss, unknowns_of_square_loss
+from giantstep.system.square_start import (
+    unknowns_of_like_square_loss,
+    unknowns_of_square_loss,
+    unknowns_without_data,
+)
 from giantstep.system.stalled import hint, stalled
 from giantstep.system.system_of_problem import coupled_at
 
@@ -32,6 +36,7 @@ Array = np.ndarray
 _BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of the label; factor of the next ones
 COARSE = Level(5, 24, samples=24)
 _EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
+_MANY = 10.0  # samples that a path begins at, beside those given or the width
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
 # relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
 # of the answer is estimated from
@@ -176,6 +181,9 @@ def _first_solution(
         outcome = _upwards(problem, starts(problem.with_parameters(ridge=_LOW), system, None))
         if outcome.converged:
             return replace(outcome, evaluations=total + outcome.evaluations), system
+    outcome = _from_more_samples(problem)
+    if outcome.converged:
+        return replace(outcome, evaluations=total + outcome.evaluations), system
     if separable(problem):
         raise separated(problem)
     if problem.loadings is None and not system.loss.SMOOTH:
@@ -213,6 +221,26 @@ def _upwards(problem: Problem, begin: Iterator[Array]) -> Outcome:
     At a large ridge the output varies so little that nodes chosen without it miss where its mean passes a kink.
     """
     return _on_cut_panels(lambda ridge: problem.with_parameters(ridge=ridge), begin, _LOW, problem.parameters.ridge)
+
+
+def _from_more_samples(problem: Problem) -> Outcome:
+    """From many samples to those of the problem.
+
+    Where labels of one sign are rare, few samples leave outputs that vary next to nothing beside a mean of many
+    widths of the loss: far from the square loss, which many samples are not.
+    """
+    samples, level = problem.parameters.samples, leading(problem, PATH)
+    most = _MANY * max(samples, problem.parameters.width)
+
+    def at(number: float) -> CoupledSystem:
+        return coupled_at(problem.with_parameters(samples=number), level)
+
+    outcome = Outcome(np.empty(0), 0, False)
+    for x in starts(problem.with_parameters(samples=most), at(most), None):
+        outcome = continued(at, x, most, samples)
+        if outcome.converged:
+            break
+    return outcome
 
 
 def sharpened(problem: Problem, begin: Iterator[Array], last: float) -> tuple[Outcome, Problem]:
@@ -305,7 +333,7 @@ def starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Ite
         yield x
     with suppress(NotConverged):
         yield unknowns_of_square_loss(problem, system)
-    yield _without_data(problem, system)
+    yield unknowns_without_data(problem, system)
 
 
 def _unknowns_of(problem: Problem, system: CoupledSystem, start: Result) -> Array | None:
@@ -363,19 +391,3 @@ def order_of(problem: Problem, result: Result) -> Mapping[str, Array]:
     order = reduced_order(problem, result.order_parameters)
     assert order is not None
     return order
-
-
-def _without_data(problem: Problem, system: CoupledSystem) -> Array:
-    """The unknowns at alpha = 0, with outputs of a small variance."""
-    beta, ridge, blocks = problem.parameters.width, problem.parameters.ridge, system.blocks
-    response, small = problem.fraction / ridge, np.full(system.blocks, 1e-3) * min(1.0, 1.0 / ridge)
-    order = {
-        "m": np.zeros(blocks),
-        "zeta": np.zeros((blocks, problem.rank)),
-        "psi": np.zeros((blocks, system.indices)),
-        "Q1": np.diag(small),
-        "Q2": small,
-        "V1": np.diag(response) * min(1.0, beta),
-        "V2": response,
-    }
-    return system.unknowns(order)

@@ -34,7 +34,7 @@ _PEAKED, _NEAR_PEAK = 1e-2, 0.05  # ridge, and distance of samples and width in 
 _REFINED, _AT_ONCE, _ROUNDED = 8, 3, 1e-9  # how often at most, and an axis at once; of a whole number, rounding
 _HELD = 0.7  # of an error, what refining leaves where rounding holds it up
 _MEMORY = 1 << 27  # bytes of tables that are remembered
-_MOST = 4000  # nodes that are gone over without a compiler
+_MOST = 10_000  # nodes times pairs of blocks that are gone over without a compiler
 
 
 class Points(NamedTuple):
@@ -68,10 +68,19 @@ def solve_direct(problem: Problem, tolerance: float) -> Solution:
     try:
         found = _settled(problem, tolerance)
     except NotConverged:
+        rule = _rule(problem.features, Fineness.first(problem.rank), span_of(problem))
+        if not _takes_many_digits(problem, rule.node.shape[1]):
+            raise
         return _settled(problem, tolerance, digits=True)
-    if found.quadrature_error <= tolerance and found.residual <= RESIDUAL or found.nodes > _MOST:
+    settled = found.quadrature_error <= tolerance and found.residual <= RESIDUAL
+    if settled or not _takes_many_digits(problem, found.nodes):
         return found
     return _settled(problem, tolerance, digits=True)
+
+
+def _takes_many_digits(problem: Problem, nodes: int) -> bool:
+    """Whether plain Python goes over so many nodes, and over all pairs of blocks at each, within seconds."""
+    return nodes * len(problem.fraction) ** 2 <= _MOST
 
 
 def _settled(problem: Problem, tolerance: float, digits: bool = False) -> Solution:

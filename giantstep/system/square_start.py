@@ -1,4 +1,4 @@
-"""Where the solver of any loss starts: order parameters of square losses that are like it.
+"""Where the solver of any loss starts: order parameters without data, and of square losses that are like it.
 
 The square loss ``c (f - a y)^2/2`` has the solution of ``(f - y)^2/2`` at the ridge ``ridge/c``, with labels ``a y``.
 Which c and a are like a loss follows from its averages over all outputs together, taken as one Gaussian: the slope of
@@ -40,6 +40,22 @@ class Likeness(NamedTuple):
 
 
 PLAIN = Likeness(1.0, 1.0)
+
+
+def unknowns_without_data(problem: Problem, system: CoupledSystem) -> Array:
+    """The unknowns at alpha = 0, with outputs of a small variance."""
+    beta, ridge, blocks = problem.parameters.width, problem.parameters.ridge, system.blocks
+    response, small = problem.fraction / ridge, np.full(system.blocks, 1e-3) * min(1.0, 1.0 / ridge)
+    order = {
+        "m": np.zeros(blocks),
+        "zeta": np.zeros((blocks, problem.rank)),
+        "psi": np.zeros((blocks, system.indices)),
+        "Q1": np.diag(small),
+        "Q2": small,
+        "V1": np.diag(response) * min(1.0, beta),
+        "V2": response,
+    }
+    return system.unknowns(order)
 
 
 def unknowns_of_square_loss(problem: Problem, system: CoupledSystem) -> Array:

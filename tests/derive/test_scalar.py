@@ -1,5 +1,7 @@
 """Breakpoints, pieces and parity, derived from expressions."""
 
+import math
+
 import mpmath
 import numpy as np
 import pytest
@@ -101,6 +103,7 @@ def test_periodic_kinks_are_those_that_averages_reach() -> None:
     density = [0.0, *(float(mpmath.npdf(k * mpmath.pi / 2)) for k in range(-25, 26)), 0.0]
     mean = sum(float(f) * (density[i] - density[i + 1]) for i, (_, _, f) in enumerate(found.pieces))
     assert abs(mean - jumps) < 1e-14
+    assert len(scalar_function("sign(sin(9*z))").breakpoints) == 2 * math.floor(40 * 9 / math.pi) + 1
     with pytest.raises(ExpressionError, match="lower its frequency"):
         scalar_function("sign(sin(90*z))")
 

@@ -7,7 +7,9 @@ import math
 import mpmath
 import pytest
 
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.system import square_loss
 from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
 from giantstep.system.square_loss import direct_points
@@ -29,6 +31,25 @@ def test_peak_is_solved_though_double_precision_does_not_settle() -> None:
     problem = problem_of(model, None, intermediate=True)
     assert direct_points(problem, problem.parameters, 1e-10).at(0).quadrature_error > 1e-9
     assert solve(model).quadrature_error < 1e-10
+
+
+@pytest.mark.parametrize(("values", "asked"), [(2, True), (10, False)])
+def test_many_digits_are_asked_for_where_they_take_seconds(
+    values: int, asked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Plain Python goes over all pairs of blocks at each node: of ten it took minutes, without a word."""
+    readout = {"values": [1.0 + 0.1 * k for k in range(values)], "fractions": [1.0 / values] * values}
+    problem = problem_of(Model.from_dict({**PEAK, "network": {**PEAK["network"], "readout": readout}}), None)
+    taken = []
+
+    def refused(problem: object, tolerance: float, digits: bool = False) -> None:
+        taken.append(digits)
+        raise NotConverged("does not settle", "")
+
+    monkeypatch.setattr(square_loss, "_settled", refused)
+    with pytest.raises(NotConverged, match="does not settle"):
+        square_loss.solve_direct(problem, 1e-10)
+    assert taken == [False, True] if asked else taken == [False]
 
 
 def _noise_at_peak(ridge: float, width: float) -> float:
