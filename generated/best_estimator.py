@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature a414f4af4240903e, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 9f8d9e56209cb690, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a414f4af4240903e6ed58a2bd371d47fba03268a1a473c3ffd9eb7fe946c99c7"
+SIGNATURE = "9f8d9e56209cb690c36d72187dd1086414704fd3f4f66199a109db4d4cd142c4"
 
 
 def overlap(lower, information, alpha):

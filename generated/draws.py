@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 53a749d09983d734, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 1fc119016e8a4863, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "53a749d09983d7340f12515b5ea75cab8980259d531db1ef418ddcf4247ac225"
+SIGNATURE = "1fc119016e8a48631979e7fb88d19a383c7dcdbff038fe46c47120548d481f13"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 2ef8732ef720755e, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 7fee64537189a0fb, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2ef8732ef720755e36025f7b329537220c16ccaa12eda0c9694cadcc5fcd1baa"
+SIGNATURE = "7fee64537189a0fb26ee29f5080c163c5e16c3432ec31209aa50c94981a50ca7"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature fcbcba584e95e64b, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 145aab26182a6657, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "fcbcba584e95e64bddce4695ace35866ac772c6b3e7c5bc7b3242b7682c1bc0e"
+SIGNATURE = "145aab26182a6657fa9cdc62fb86e4112071b3ddc9c7dd81a917d340034cffd5"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 8f30d64d6b35d0ff, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 574be2089da0458c, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "8f30d64d6b35d0ff76818861cfa5aa83a4d9d1dded1f31a3f1f73f422fc42b92"
+SIGNATURE = "574be2089da0458cb970ca4e49075214a56f6cacb4f8b5cb184ca9e04d86080e"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7927873d1b0a941b, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 377f6aadd6932af0, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "7927873d1b0a941b9d35f6959e39b97914827e3e22739ea9621042173563ae74"
+SIGNATURE = "377f6aadd6932af097ab1bedfa1513361b6fa3b4f6aafe52202649a8e73b00c0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

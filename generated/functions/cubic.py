@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 30650136020b6f57, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 937649ab1628f8da, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "30650136020b6f573902aea1a80b16fb0d0a9d1a88902fab29119a4d772fa269"
+SIGNATURE = "937649ab1628f8da4eb66b7bfedce3e494f0234bd0d5789b6f582edd484cd0a7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8f792e945487ad3a, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature cedb230631e8b6d8, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "8f792e945487ad3ab35a4281ebda52ad726f0939ec026fa65c81c590a7362221"
+SIGNATURE = "cedb230631e8b6d8a5b322bdcb213811c5bf41df921b068d774f6448f15baea3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c8ae894332ef3c57, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature c4854c5dd2c1dfab, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "c8ae894332ef3c57f1b8d2c88cef45f94f522bfa6e14c528b650423c7083d27d"
+SIGNATURE = "c4854c5dd2c1dfab991252e07f794fdc7823da1ce5fb3529d1fcdd596b8ba852"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

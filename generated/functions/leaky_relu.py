@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 40ad8d834fa6a0d2, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 9f6648448049df83, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "40ad8d834fa6a0d22b2708e5e61c4ff8fa2a70d9898e780d5ebdfd430ba424ed"
+SIGNATURE = "9f6648448049df839bd2a1713f3d36d66b6c07e93e8b4c60483796b7cd27269e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

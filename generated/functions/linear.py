@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1836ec25569dc926, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 2fd12728e1879e70, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "1836ec25569dc926e00759525037d8c0ad07c0ff9a1938458276e3b0b47bb777"
+SIGNATURE = "2fd12728e1879e7070d1c2661ac0ec94baa2f2c02fef49b3ecc4ab2517da57f5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b062010e22de0b18, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 02bb26c03d08231a, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "b062010e22de0b18be4d1840a781bb5902b4a9fb782fb00c5b02279fd05d3deb"
+SIGNATURE = "02bb26c03d08231a7bc264a38c3496edc0131b1d53d299e21103b22e891300cf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8ed88882d3ff1b51, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 727dfa544278b66a, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "8ed88882d3ff1b5186836cf8c8a89510bf9df48509568ba394dbefb2dcc93e4d"
+SIGNATURE = "727dfa544278b66a5d9184ddb645d798358ee17c0057ab27d5e8783acc26e599"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 00ea37e4c3a30dd6, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 74925853d94736bc, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "00ea37e4c3a30dd69e49edcf89eb9f84e6b54f6a56ae83c9ace208ac326ee2a6"
+SIGNATURE = "74925853d94736bc58e6d768afb23df5cb2734afdb937848736b7aaaa01f5a9f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3dedb16a5a76455b, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 9ca587d17e74e5c2, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "3dedb16a5a76455b031e7cfc85ee057a97186d2ff55f21b846df2b9df2609b56"
+SIGNATURE = "9ca587d17e74e5c276923772e639835463fc7eb490749cbdf88ab2bb9b5f9186"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 625430970dc7e688, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature a5ec763a354dc60e, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "625430970dc7e688571096fd8a8f83a09ba5d7ec4e7451eab1f985e42b80ee79"
+SIGNATURE = "a5ec763a354dc60e46f1040f4cbd8b3a6c0d9d7be878913bd730c6abe4fe9c66"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

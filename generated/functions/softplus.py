@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3058c8a9bb076abe, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature b078f6ff0bc002cf, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "3058c8a9bb076abe2f21db58483811e4d6f9ab574a7d4b7dc50c393bac46d7d2"
+SIGNATURE = "b078f6ff0bc002cf89cc5f958e9872bdc31f93cd936209db28d0aafcab3fb575"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

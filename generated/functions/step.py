@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9eee8c658693267e, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 236ef8e216f522a8, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "9eee8c658693267e513b6278f3902343fdda6f1fb05b306c629904b121d63364"
+SIGNATURE = "236ef8e216f522a8e7837fa7f2549e6b351b226aac6116801e2dcb1d084cc822"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

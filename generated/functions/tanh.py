@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1a9c86301ac62f2b, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 663f5a66338574a2, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "1a9c86301ac62f2b2e559fceb95625007727ef39d9ae16c8e4fda3419482cef9"
+SIGNATURE = "663f5a66338574a22963441a5d42dfefb15f8e087648c5318d13ca8236b7c227"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

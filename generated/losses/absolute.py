@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 23e9ec7410f3aee4, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 951b03a3eca2e7a2, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "23e9ec7410f3aee42af3799e9676bd19061bfbafa250eea79b5b617df356a61f"
+SIGNATURE = "951b03a3eca2e7a22fc7b027d3f7f2581a83c6ac6e25bd3d0f5d669741d6784d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

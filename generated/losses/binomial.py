@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 66159b5eb97ac4d3, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 6a6f402d24993d10, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "66159b5eb97ac4d3372e9aac352004080a85e65087b93e5ce6fc4bd2a920ab52"
+SIGNATURE = "6a6f402d24993d103b0d7b8bd6306879c92d6702946fc7d132c221d2d20109c2"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

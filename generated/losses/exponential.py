@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 56395608c657f592, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature bae929168c7b0de7, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "56395608c657f5924940306a823968e1cecc52959a851efd52711cd82ccbaac5"
+SIGNATURE = "bae929168c7b0de7fc1e190b493d0544b8b1f257ecaff2da2d825e7b5c2377c7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 4a7c072b5a847b52, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 02b2de0a06244727, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "4a7c072b5a847b52798fa3089c9bb94d20928c8b68f143f9a0e09d040e9a332c"
+SIGNATURE = "02b2de0a0624472788d3a20d02ce89238cdfefe2f43156b9603b1f21f47fdece"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature f8db2526f1ee5b5c, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 2f649a62b7cdbb21, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "f8db2526f1ee5b5ca031c863feb3ff4b7f590d7a71fe638ab442fa1293f43465"
+SIGNATURE = "2f649a62b7cdbb21d6569f16ae9adcf85f4ea201e657a7e034283243d4ff7ea3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f17fb6470c3ae43e, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 32bbac0621a1b232, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f17fb6470c3ae43e441c527420fc60e2f9634bdf63e062294309ca3bce19b114"
+SIGNATURE = "32bbac0621a1b232746db29b7994dbdd04d7fcea5c342da8a97581bb777a884b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

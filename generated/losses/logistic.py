@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 7863ef855eb8d8ac, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 861119a0873b2a06, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "7863ef855eb8d8accd7b9d25fceff00c3fdd5e93f01d9b3b2d09e77bc9b8be6b"
+SIGNATURE = "861119a0873b2a069d3c9b8f21b0770a90ad47f31aa95caffac13f248f8978d3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

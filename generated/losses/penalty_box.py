@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 7d4d70b5b9cd93c0, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 5623f73217254bc4, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "7d4d70b5b9cd93c071e41077892d4152f271e10234b7254694257951bdf955c4"
+SIGNATURE = "5623f73217254bc4d710d7aec36d56c6d0f97c79345a03242bfc9e30012f2621"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 494006856c831d3b, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature ba6269c145774ad1, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "494006856c831d3b2f86c69879759272f06570c3ec9a80f214dc88ace0482980"
+SIGNATURE = "ba6269c145774ad134544a6aea9244e8e6b3038bfda0f4ab07ba606d16aec613"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature e35bb71510d744eb, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature e9caf093d629b056, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "e35bb71510d744eb0ff4517ddd08079b81dbaab154a81ab0ac445295fceb7904"
+SIGNATURE = "e9caf093d629b0566451095326789da044a2615010567ee36003be7f2c06656b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

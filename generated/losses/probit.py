@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d454977fe25ca089, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 26f61173d201d36c, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "d454977fe25ca08950826542282ac3315834bf01bbdae8e4c8038c86c5632acf"
+SIGNATURE = "26f61173d201d36c8209f53ad6c61f105b4a8d190ae3a9f038e38b150a51ef03"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

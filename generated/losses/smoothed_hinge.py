@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 5d057dfaa72cd0a8, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 590ad60f64bdf6d4, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "5d057dfaa72cd0a831bcfe18281de08c1da9ff715ce3d8a2eca3ed30753ed0a9"
+SIGNATURE = "590ad60f64bdf6d41c67f0a033225b043168f6ed1a42e18261ccd5c958473c20"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e2b77191dcc3a2e9, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 0030a7458193486a, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "e2b77191dcc3a2e919f6cc04f1551913be01f4b6864e1a9f22b27c849749edf7"
+SIGNATURE = "0030a7458193486a115e0362a117322f462aec9b319457fa32a06ed199ac8bdf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

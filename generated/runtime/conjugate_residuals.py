@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 945cf3290a92405b, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"
+SIGNATURE = "945cf3290a92405b63d2578c484b35855ba8c3d430c6df38a6d52b232879b838"

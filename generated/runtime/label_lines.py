@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 945cf3290a92405b, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -264,4 +264,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 room_of = ends, ended, beside, moves, part, room
                 _add_lines(law, denser, labels, residuals, order, count, base, V, room_of, node)
 
-SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"
+SIGNATURE = "945cf3290a92405b63d2578c484b35855ba8c3d430c6df38a6d52b232879b838"

@@ -4,7 +4,7 @@ numba also optimises each by itself and makes machine code of it, which nobody r
 a quarter of all compilation.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 945cf3290a92405b, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -107,4 +107,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"
+SIGNATURE = "945cf3290a92405b63d2578c484b35855ba8c3d430c6df38a6d52b232879b838"

@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 945cf3290a92405b, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -211,4 +211,4 @@ def between(sums, growth, errors, first, width, x, shifts, raw):
         raw[5, i] = errors[panel, 2] * mu2
         raw[6, i] = 4.0 * EPS * scale
 
-SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"
+SIGNATURE = "945cf3290a92405b63d2578c484b35855ba8c3d430c6df38a6d52b232879b838"

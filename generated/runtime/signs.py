@@ -1,7 +1,7 @@
 """The probability that a label at nodes and the output differ in sign.
 
 Written by hand, in codegen/runtime/signs.py.
-Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 945cf3290a92405b, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -35,4 +35,4 @@ def wrong_signs(labels, mean, slope, spread, room, out):
             total += room[j]
         out[n] = total
 
-SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"
+SIGNATURE = "945cf3290a92405b63d2578c484b35855ba8c3d430c6df38a6d52b232879b838"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 4d153c1f27eff1ca, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 945cf3290a92405b, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -297,4 +297,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "4d153c1f27eff1caa27dbe4b5aa65966dd7e2dd60c5b47d3750bf518dd10f92e"
+SIGNATURE = "945cf3290a92405b63d2578c484b35855ba8c3d430c6df38a6d52b232879b838"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature e2369494e8a5bd82.
+Generated; do not edit. Signature 7cc0552202c3e220.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e2369494e8a5bd82b3b06a17827e1bfa4e77be1e948e540bfbbebc66d3c36b8b"
+SIGNATURE = "7cc0552202c3e220dc2ef82b67680b15324462b144f069d7a34ecb6e8c9ed6d7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 7418de8b0711fa52.
+Generated; do not edit. Signature 021001e5638e7d13.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7418de8b0711fa52bf7745fa379164d71425dd780172989004ece944b6adbffe"
+SIGNATURE = "021001e5638e7d13c5fea1563efa0b10cc9377e8fb470ba6adcc98f2cab4481a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 7505ec2be5c23569.
+Generated; do not edit. Signature 7183bd927ca46da4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7505ec2be5c23569a3f6800833f1ccac8a0b49e56f6cbc08430d181b6753abc9"
+SIGNATURE = "7183bd927ca46da43f3a7aac13af6eeac93145ece8e9f83904756404ce341ef9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

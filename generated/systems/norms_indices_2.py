@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1790485fbf3abdf9.
+in X). Generated; do not edit. Signature 0ea40efcf11e6387.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "1790485fbf3abdf99c9440868ac6796a59f8e6bada15dbad797f3f7314a2a643"
+SIGNATURE = "0ea40efcf11e63872984adc6e145c2683112f244c5ab4f21027ab39b1c7ff42f"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

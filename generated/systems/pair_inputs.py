@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a083960140a2b850, runtime 2bef3618f02a7ef9.
+Generated; do not edit. Signature 369e4e335b911f13, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a083960140a2b850bee1405a33e7fd4a63f0b9df25e9f658e2c00e259cc8ed06"
+SIGNATURE = "369e4e335b911f13c009b746378b4f74141b8e053c3be51d6064409aacb5bcfe"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e56735f6882b322c.
+Generated; do not edit. Signature e4380a3a0a6461d4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e56735f6882b322c617442dd9da944934b19d2bd9784d751b773d6069aa3fcfd"
+SIGNATURE = "e4380a3a0a6461d4e87f7f6a6f01547b7fc98c1aaaa6267cf973c9fa49619640"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

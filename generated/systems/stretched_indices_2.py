@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 94fbe7ad6a8c19bb.
+Generated; do not edit. Signature 4dfbec20464896ec.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "94fbe7ad6a8c19bbf1f758659b3cbe8ed2ad3c0d0cb051c9d88b7a96647b8602"
+SIGNATURE = "4dfbec20464896ec33fa56969d2f7e7a50c8ed8e78975d949230bf72e604f5c0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

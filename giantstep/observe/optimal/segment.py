@@ -16,8 +16,11 @@ from giantstep.observe.optimal.curve import LEAST, Curve
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.shapes import Shapes
+from giantstep.observe.optimal.straight import in_pieces
 from giantstep.observe.optimal.told import first_of, information, is_rough
+from giantstep.observe.optimal.two import by_two
 from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Target
 
 Array = np.ndarray
 _SETTLED, _USABLE, _SWEEPS = 1e-6, 1e-5, 40  # change of Y in a step: at the end, and where it goes to and fro
@@ -25,7 +28,8 @@ _SHRINKING, _DIFFERENCE = 0.5, 1e-3  # of a step, beyond which slopes are taken 
 _NEAREST = 4  # points that a first guess is taken from
 _MOST, _WIDE = 1e14, 2.0  # samples that are tried, and the widest step of their logarithm
 _CLOSE, _CLOSE_ROUGH = 1e-4, 2e-4  # of shapes and the logarithm of the samples; of the overlap of rough labels
-_ENDS = (LEAST, 0.2)  # root of what is left of the overlap where labels of either tell a power of it, and its end
+# root of what is left of the overlap where labels tell a power of it, and its end: smooth labels, in pieces, rough ones
+_ENDS = (LEAST, 0.03, 0.2)
 _START, _SMALL = 1e-6, 1e-3  # overlap that stands for next to none, and one where labels tell a power of it
 
 
@@ -162,7 +166,7 @@ class Segment:
             order = int(first > 0.0)
         else:
             order = round(math.log10(fixed.conjugate(10.0 * _SMALL) / fixed.conjugate(_SMALL)))
-        last = _ENDS[is_rough(fixed.sought.target)]
+        last = _end_of(fixed.sought.target)
         near, far = (fixed.told_alike(1.0 - x * x) / (x * x) for x in (last, 2.0 * last))
         power = min(max(round(math.log2(near / far)), 0), 2)
         return cls(fixed, ends[0], min(ends[1], 1.0 - last * last), order, power, start)
@@ -196,8 +200,12 @@ class Segment:
     def most(self, q: float) -> float:
         """A bound of F: by what labels tell where nearly all is known."""
         if q not in self._bounds:
-            self._bounds[q] = math.inf if self.power or is_rough(self.fixed.sought.target) else self._most(q)
+            self._bounds[q] = math.inf if self.power or self._end > LEAST else self._most(q)
         return self._bounds[q]
+
+    @property
+    def _end(self) -> float:
+        return _end_of(self.fixed.sought.target)
 
     def _most(self, q: float) -> float:
         known = q * np.eye(len(self._top))
@@ -223,6 +231,12 @@ class Segment:
         return np.array([math.log(self.fixed.sought.prior.conjugate(q) / samples / self._factor(q)), *shape])
 
 
+def _end_of(target: Target) -> float:
+    if is_rough(target):
+        return _ENDS[2]
+    return _ENDS[by_two(target) and in_pieces(target.link)]
+
+
 def _close(x: float) -> float:
     """The error that is allowed at an overlap of 1 - x^2."""
     return _CLOSE
@@ -230,4 +244,4 @@ def _close(x: float) -> float:
 
 def _close_rough(x: float) -> float:
     """The same of rough labels: that of the overlap is q (1 - q) times this."""
-    return _CLOSE_ROUGH / (x * x * (1.0 - x * x) + _ENDS[True] ** 2)
+    return _CLOSE_ROUGH / (x * x * (1.0 - x * x) + _ENDS[2] ** 2)

@@ -1,0 +1,99 @@
+"""What a noisy label tells of its two indices given kappa, at nodes of t: their steps follow the slopes near kappa."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from generated.runtime.noisy_labels import told_by_two
+from giantstep.quadrature.gauss import hermite, products
+from giantstep.spec.link import link_gradient, link_values
+
+Array = np.ndarray
+_REACH, _STEP = 6.0, 0.72  # of t: reach, and widest step
+_WIDTHS = (1.4, 0.58)  # step over the width in t of noise, and over that of the deviation of the link
+_LADDER = 1.3  # between two numbers of nodes of t
+_LABEL, _TAIL = 0.85, 5.6  # step of a noisy label, and its reach
+_RARE = 1e-9  # weight of a node of t that does not count
+_OF_SQUARES = (7.4, 1e-13)  # reach and weight for t^2 - 1, which grows
+_LOOK = np.stack(np.meshgrid(*[np.linspace(-2.0, 2.0, 6)] * 2)).reshape(2, -1)  # t where slopes are taken
+_AT_A_TIME = 1 << 20  # labels
+_SOME = 20  # nodes of the deviation of a link
+
+
+@dataclass(frozen=True, eq=False)
+class PairNodes:
+    """Nodes of t for a label of z = turn (gamma kappa + width t), along axes.
+
+    finer: how many times more nodes of t there are; squared: the axis of which t^2 - 1 is averaged too.
+    """
+
+    link: str
+    noise: float
+    turn: Array
+    gamma: Array
+    width: Array
+    finer: float
+    squared: int | None = None
+
+    def values(self, kappa: Array, low: Array, high: Array) -> Array:
+        """What labels tell at kappa [2, P, n, n] on panels [2, P]: [P, n, n, 4], of t1^2, t1 t2, t2^2, and of
+        the square of t^2 - 1.
+        """
+        found = np.empty((*kappa.shape[1:], 4))
+        numbers = self._numbers(low, high)
+        for pair in np.unique(numbers, axis=1).T:
+            same = (numbers == pair[:, None]).all(axis=0)
+            found[same] = self._told(kappa[:, same].reshape(2, -1), pair).reshape(*found[same].shape)
+        return found
+
+    @property
+    def _far(self) -> tuple[float, float]:
+        """Of t, the reach and the weight that does not count."""
+        return (_REACH, _RARE) if self.squared is None else _OF_SQUARES
+
+    def _told(self, kappa: Array, numbers: Array) -> Array:
+        """The same at kappa [2, N], for so many steps of t on each side of 0: [N, 4]."""
+        reach, rare = self._far
+        axes = [np.arange(-n, n + 1) * (reach / n) for n in numbers.tolist()]
+        t = np.stack(np.meshgrid(*axes, indexing="ij")).reshape(2, -1)
+        weight = np.exp(-0.5 * (t**2).sum(axis=0)) * (reach**2 / numbers.prod() / (2.0 * math.pi))
+        t, weight = t[:, weight > rare], weight[weight > rare]
+        spread, step = math.sqrt(self.noise), _LABEL / self.finer
+        values, found = link_values(self.link), []
+        for some in np.array_split(kappa, math.ceil(kappa.shape[1] * len(weight) / _AT_A_TIME), axis=1):
+            place = (self.gamma[:, None] * some)[:, :, None] + (self.width[:, None] * t)[:, None, :]
+            label = values(np.einsum("ab,bnj->anj", self.turn, place)) / spread
+            tail = math.ceil(_TAIL / step)
+            told = told_by_two(label, weight, t, step, tail)
+            square = np.zeros(len(told))
+            if self.squared is not None:
+                squares = np.where(np.arange(2)[:, None] == self.squared, t * t - 1.0, t)
+                square = told_by_two(label, weight, squares, step, tail)[:, 2 * self.squared]
+            found.append(np.column_stack([told, square]))
+        return np.concatenate(found)
+
+    def _numbers(self, low: Array, high: Array) -> Array:
+        """How many steps of t there are on each side of 0 [2, P], on a ladder."""
+        corners = np.stack([low, 0.75 * low + 0.25 * high, 0.5 * (low + high)])  # [3, 2, P]
+        kappa = np.stack(np.broadcast_arrays(corners[:, None, 0], corners[None, :, 1])).reshape(2, 9, -1)
+        place = (self.gamma[:, None, None] * kappa)[..., None] + (self.width[:, None] * _LOOK)[:, None, None, :]
+        slope = link_gradient(self.link)(np.einsum("ab,bcpj->acpj", self.turn, place))
+        along = np.abs(np.einsum("ab,acpj->bcpj", self.turn, slope)).max(axis=(1, 3)) * self.width[:, None]
+        nearest = np.where(low * high > 0.0, np.minimum(np.abs(low), np.abs(high)), 0.0)
+        rare = np.sqrt(np.maximum(1.0 - (nearest**2).sum(axis=0) / 30.0, 0.2))
+        varies = min(_WIDTHS[0] * math.sqrt(self.noise), _WIDTHS[1] * _deviation(self.link))
+        number = self.finer * self._far[0] / np.minimum(varies / np.maximum(along, 1e-300) / rare, _STEP)
+        found: Array = np.ceil(_LADDER ** np.ceil(np.log(number) / math.log(_LADDER))).astype(int)
+        return found
+
+
+@lru_cache(maxsize=64)
+def _deviation(link: str) -> float:
+    """Of a link of two standard normal indices, roughly."""
+    nodes, weight = products([hermite(_SOME)] * 2)
+    values = link_values(link)(nodes.T)
+    return math.sqrt(max(float(weight @ (values - weight @ values) ** 2), 0.0))
