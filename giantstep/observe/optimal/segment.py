@@ -13,10 +13,9 @@ import numpy as np
 
 from giantstep.observe.optimal.axes import lower_of
 from giantstep.observe.optimal.curve import LEAST, Curve
-from giantstep.observe.optimal.fineness import Fineness
+from giantstep.observe.optimal.fineness import Fineness, is_smooth
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.shapes import Shapes
-from giantstep.observe.optimal.straight import in_pieces
 from giantstep.observe.optimal.told import first_of, information, is_rough
 from giantstep.observe.optimal.two import by_two
 from giantstep.spec.errors import NotConverged
@@ -28,8 +27,8 @@ _SHRINKING, _DIFFERENCE = 0.5, 1e-3  # of a step, beyond which slopes are taken 
 _NEAREST = 4  # points that a first guess is taken from
 _MOST, _WIDE = 1e14, 2.0  # samples that are tried, and the widest step of their logarithm
 _CLOSE, _CLOSE_ROUGH = 1e-4, 2e-4  # of shapes and the logarithm of the samples; of the overlap of rough labels
-# root of what is left of the overlap where labels tell a power of it, and its end: smooth labels, in pieces, rough ones
-_ENDS = (LEAST, 0.03, 0.2)
+# root of what is left of the overlap where labels tell a power of it, and its end, of smooth labels and of others
+_ENDS = (LEAST, 0.2)
 _START, _SMALL = 1e-6, 1e-3  # overlap that stands for next to none, and one where labels tell a power of it
 
 
@@ -232,9 +231,7 @@ class Segment:
 
 
 def _end_of(target: Target) -> float:
-    if is_rough(target):
-        return _ENDS[2]
-    return _ENDS[by_two(target) and in_pieces(target.link)]
+    return _ENDS[is_rough(target) or (by_two(target) and not is_smooth(target))]
 
 
 def _close(x: float) -> float:
@@ -244,4 +241,4 @@ def _close(x: float) -> float:
 
 def _close_rough(x: float) -> float:
     """The same of rough labels: that of the overlap is q (1 - q) times this."""
-    return _CLOSE_ROUGH / (x * x * (1.0 - x * x) + _ENDS[2] ** 2)
+    return _CLOSE_ROUGH / (x * x * (1.0 - x * x) + _ENDS[True] ** 2)

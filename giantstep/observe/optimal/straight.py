@@ -50,15 +50,6 @@ def straight_in(link: str) -> int | None:
     return max(ranks, key=lambda place: ranks[place], default=None)
 
 
-@lru_cache(maxsize=256)
-def in_pieces(link: str) -> bool:
-    """Whether a link is made of several straight pieces given the other index: then averages near an overlap of 1 have
-    narrow panels along a line of kappa.
-    """
-    place, found = straight_in(link), link_of(link)
-    return place is not None and degree(found.node, found.variables[place]) != 1
-
-
 def _is_uneven(node: Node) -> bool:
     called = node.op == "call" and node.value in _UNEVEN
     return called or any(_is_uneven(argument) for argument in node.args)
