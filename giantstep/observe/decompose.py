@@ -163,13 +163,13 @@ def decompose(
         model = _at_dimension(model, dimension)
     require_pairs(model)
     require_held(model, held)
+    shared_by = _names("share", share) if share is not None else _usual(present, resampling)
+    chosen = _closed(tuple(name for name in present if name in {*shared_by, *held}))
     result, fit = _solved(model, resampling, dimension, tolerance)
     sets = [names for names in _closed_sets(present) if set(held) & set(present) <= set(names)]
-    shared_by = _names("share", share) if share is not None else _usual(present, resampling)
     decomposed = _Decomposed(result, fit, resampling)
     at = decomposed.scores(scores)
     pairs, missing = decomposed.pairs_of(sets)
-    chosen = _closed(tuple(name for name in present if name in {*shared_by, *held}))
     found = decomposed.collected(pairs, sets, held)
     ensemble = {k: decomposed.ensemble(chosen, k) for k in range(1, members + 1)}
     simulation = None
@@ -280,7 +280,8 @@ class _Decomposed:
     def pair(self, names: Sources) -> PairOfFits:
         """Two fits that share these sources."""
         found = self._pair(names)
-        return PairOfFits(found.half_mean_square, self.ensemble(names, 2), found.residual, found.error)
+        square = max(found.half_mean_square, 0.0)  # of fits that are one, rounding leaves either sign
+        return PairOfFits(square, self.ensemble(names, 2), found.residual, found.error)
 
     def pairs_of(self, sets: Sequence[Sources]) -> tuple[dict[str, PairOfFits], dict[str, str]]:
         """(pairs by their keys, of a margin loss the reasons of those that have not been derived)."""

@@ -330,7 +330,9 @@ def _require_keys(changes: Mapping[str, Any]) -> None:
     for key in changes:
         if not isinstance(key, str) or _holds_text(key) is None:
             names = tuple(allowed_keys())
+            table = key.removesuffix(".name") if isinstance(key, str) else key
             hint = did_you_mean(key, names) if isinstance(key, str) else ""
+            hint = f"the name is that of {table} itself: set {table}; " if table != key and table in names else hint
             raise BadInput(f"unknown key {shorten(key)}", f"{hint}allowed keys are {', '.join(names)}")
 
 

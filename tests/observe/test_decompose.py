@@ -138,6 +138,7 @@ def test_json_and_picture(tmp_path: Path) -> None:
     assert {"test_error", "bias_squared", "shared", "variance", "pairs", "ensemble"} <= set(told)
     sets = {"", "data", "initialisation", "data+noise", "data+initialisation", "data+noise+initialisation"}
     assert set(told["shared"]) == set(told["pairs"]) == sets
+    assert found.pairs["data+noise+initialisation"].half_mean_square == 0.0  # fits that are one
     assert set(told["pairs"]["data"]) >= {"half_mean_square", "ensemble_of_2"} and set(told["ensemble"]) == {"1", "2"}
     along = gs.decompose_along(SQUARE, "fit.samples=0.5:1.5:3", members=4)
     peak = max(point.test_error for point in along.points if point is not None)
@@ -162,6 +163,16 @@ def test_json_and_picture(tmp_path: Path) -> None:
 def test_bad_options(options: dict[str, Any], words: str) -> None:
     with pytest.raises(gs.BadInput, match=words):
         gs.decompose(SQUARE, **options)
+
+
+def test_names_are_looked_at_before_anything_is_solved(monkeypatch: pytest.MonkeyPatch) -> None:
+    def solved(*_: object) -> None:
+        raise AssertionError("a model was solved")
+
+    monkeypatch.setattr("giantstep.observe.decompose._solved", solved)
+    for share in ("rows", "noise"):
+        with pytest.raises(gs.BadInput):
+            gs.decompose(SQUARE, share=share)
 
 
 def test_sources_are_named_in_one_order() -> None:

@@ -294,6 +294,9 @@ def test_misclassification_moves_as_its_differences(law: str) -> None:
 def test_what_has_no_derivative_is_refused() -> None:
     with pytest.raises(gs.BadInput, match="no derivative"):
         gradient(STEPPED, "target.noise")
+    with pytest.raises(gs.BadInput, match="did you mean 'fit.ridge'") as caught:
+        gradient(STEPPED, "fit.ridgee")
+    assert "spike." not in caught.value.hint  # the model has none
     with pytest.raises(gs.BadInput, match="spike"):
         gradient(STEPPED, "spike.strength")
     with pytest.raises(gs.BadInput, match="no key"):

@@ -237,6 +237,12 @@ def test_unknown_keys_are_refused_with_the_nearest_one(table: str) -> None:
     assert "unknown key 3" in refused(data)
 
 
+def test_the_name_of_a_loss_is_set_as_the_loss() -> None:
+    with pytest.raises(BadInput) as caught:
+        Model.from_dict(STEP).replace({"fit.loss.name": "huber"})
+    assert caught.value.hint.startswith("the name is that of fit.loss itself: set fit.loss; allowed keys are")
+
+
 def test_unknown_tables_are_refused() -> None:
     assert "did you mean 'network'" in refused({**STEP, "netwrok": {}})
     assert "did you mean 'spike'" in refused({**STEP, "spikes": {}})

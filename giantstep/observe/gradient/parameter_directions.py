@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from derive.language.grammar import did_you_mean
 from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.rates_by_value import ByValue
 from giantstep.law.spike import by_blocks
@@ -105,7 +106,9 @@ def direction_of(model: Model, problem: Problem, members: Members, key: str) -> 
 def check_key(model: Model, key: str) -> None:
     """Raise BadInput unless the solution of this model has a derivative in this key."""
     if key not in _KEYS:
-        raise BadInput(f"there is no derivative in {key!r}", f"choose among {', '.join(_KEYS)}")
+        raise BadInput(
+            f"there is no derivative in {key!r}", f"{did_you_mean(key, keys_for(model))}choose among {_others(model)}"
+        )
     if key.startswith(_PENALTY) and key not in keys_for(model):
         penalty, name = model.fit.penalty, key.removeprefix(_PENALTY)
         has = "is no parameter of the model, which has no penalty"
