@@ -341,7 +341,9 @@ def _of_absent_table(present: set[str], changes: Mapping[str, Any], error: BadIn
     for key in changes:
         table = key.partition(".")[0]
         if table != key and table not in present and table not in changes:
-            reason = f"{key} was given, and the model has no [{table}]: {error.message}"
+            reason = (
+                f"{key} was given, and the model has no [{table}]; with the given keys as [{table}]: {error.message}"
+            )
             return BadInput(reason, f"write [{table}] in the model first, or change keys that it has")
     return error
 
