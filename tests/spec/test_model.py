@@ -292,7 +292,9 @@ def test_records_are_checked_when_made_in_python() -> None:
 
 
 def test_a_key_of_an_absent_table_says_so() -> None:
-    with pytest.raises(BadInput, match=r"the model has no \[step\]: step.samples is missing"):
+    with pytest.raises(
+        BadInput, match=r"the model has no \[step\]; with the given keys as .*: step.samples is missing"
+    ):
         Model.from_dict(SPIKE).replace({"step.learning_rate": 1.0})
     both = Model.from_dict(PLAIN).replace({"step.learning_rate": 1.0, "step.samples": 2.0})
     assert both.step == Step(samples=2.0, learning_rate=1.0)
