@@ -202,10 +202,11 @@ def compare(what: str, goal: str, ways: tuple[Callable[[], float | str], ...], r
     best = [min((t for t in times if isinstance(t, float)), default=str(times[0])) for times in found]
     before, now = best
     ratio = f"{before / now:.3g}" if isinstance(before, float) and isinstance(now, float) else ""
-    print(f"| {what} | {goal} | {_readable(before)} | {_readable(now)} | {ratio} |", flush=True)
+    print(f"| {what} | {goal} | {readable(before)} | {readable(now)} | {ratio} |", flush=True)
 
 
-def _readable(seconds: float | str) -> str:
+def readable(seconds: float | str) -> str:
+    """A time in a unit that suits it; a text as it is."""
     if isinstance(seconds, str):
         return seconds
     for factor, name in ((1.0, "s"), (1e-3, "ms")):

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import textbook
+from against import readable
 
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
@@ -198,14 +199,7 @@ def show(rows: list[Row], unit: float | None) -> None:
     """A table: seconds, and how many times as long as ``unit`` seconds."""
     for row in rows:
         ratio = f"{row.seconds / unit:>10.3g} x" if unit else " " * 12
-        print(f"  {row.name:<42}{_readable(row.seconds):>10}{ratio}   {row.note}")
-
-
-def _readable(seconds: float) -> str:
-    for factor, name in ((1.0, "s"), (1e-3, "ms")):
-        if seconds >= factor:
-            return f"{seconds / factor:.3g} {name}"
-    return f"{seconds * 1e6:.3g} us"
+        print(f"  {row.name:<42}{readable(row.seconds):>10}{ratio}   {row.note}")
 
 
 def main() -> int:

@@ -226,8 +226,8 @@ def _upwards(problem: Problem, begin: Iterator[Array]) -> Outcome:
 def _from_more_samples(problem: Problem) -> Outcome:
     """From many samples to those of the problem.
 
-    Where labels of one sign are rare, few samples leave outputs that vary next to nothing beside a mean of many
-    widths of the loss: far from the square loss, which many samples are not.
+    Where labels of one sign are rare, outputs fitted to few samples hardly vary about a large mean, and the solution of
+    the square loss, which Newton's method starts from, is far from theirs. With many samples it is near.
     """
     samples, level = problem.parameters.samples, leading(problem, PATH)
     most = _MANY * max(samples, problem.parameters.width)

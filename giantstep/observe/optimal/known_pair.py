@@ -21,8 +21,24 @@ _RARE = 1e-9  # weight that does not count
 
 
 @dataclass(frozen=True, eq=False)
+class NoisyPair:
+    """A noisy label of z = turn (gamma kappa + width t), along axes.
+
+    finer: how many times more nodes there are; squared: the axis of which t^2 - 1 is averaged too.
+    """
+
+    link: str
+    noise: float
+    turn: Array
+    gamma: Array
+    width: Array
+    finer: float
+    squared: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class KnownPair:
-    """Nodes of kappa where z = gamma kappa + width t along axes, for functions that are not even along some of them.
+    """Nodes of kappa where z = gamma kappa + width t along axes.
 
     cut: width of the first panels over that of t; step: of a trapezoid where nothing is sharp, over its widest one.
     even [2]: whether functions do not change with the sign of kappa along each axis.

@@ -9,6 +9,7 @@ from functools import lru_cache
 import numpy as np
 
 from generated.runtime.noisy_labels import told_by_two
+from giantstep.observe.optimal.known_pair import NoisyPair
 from giantstep.quadrature.gauss import hermite, products
 from giantstep.spec.link import link_gradient, link_values
 
@@ -25,19 +26,8 @@ _SOME = 20  # nodes of the deviation of a link
 
 
 @dataclass(frozen=True, eq=False)
-class PairNodes:
-    """Nodes of t for a label of z = turn (gamma kappa + width t), along axes.
-
-    finer: how many times more nodes of t there are; squared: the axis of which t^2 - 1 is averaged too.
-    """
-
-    link: str
-    noise: float
-    turn: Array
-    gamma: Array
-    width: Array
-    finer: float
-    squared: int | None = None
+class PairNodes(NoisyPair):
+    """Nodes of both t, for a link that is smooth."""
 
     def values(self, kappa: Array, low: Array, high: Array) -> Array:
         """What labels tell at kappa [2, P, n, n] on panels [2, P]: [P, n, n, 4], of t1^2, t1 t2, t2^2, and of

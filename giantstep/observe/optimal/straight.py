@@ -14,6 +14,7 @@ from generated.runtime.straight_labels import Lines, told_by_lines
 from giantstep.law.kink_roots import Kinks
 from giantstep.law.label_lines import pieces_beside
 from giantstep.law.multi_index_labels import Axes as Directions
+from giantstep.observe.optimal.known_pair import NoisyPair
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.kinks import degree, kinks
 from giantstep.spec.expressions import jet
@@ -56,19 +57,8 @@ def _is_uneven(node: Node) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Straight:
-    """Averages over such a label given kappa: z = turn (gamma kappa + width t), and noise.
-
-    finer: how many times more nodes there are; squared: the axis of which t^2 - 1 is averaged too.
-    """
-
-    link: str
-    noise: float
-    turn: Array
-    gamma: Array
-    width: Array
-    finer: float
-    squared: int | None = None
+class Straight(NoisyPair):
+    """Averages over such a label given kappa: nodes of u, closed forms in w."""
 
     def values(self, kappa: Array, low: Array, high: Array) -> Array:
         """What labels tell at kappa [2, P, n, n], the same on all panels: [P, n, n, 4], of t1^2, t1 t2, t2^2, and of
