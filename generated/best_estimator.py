@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 9f8d9e56209cb690, runtime eb249ceed5436c56.
+Generated; do not edit. Signature cfc3723640683abf, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9f8d9e56209cb690c36d72187dd1086414704fd3f4f66199a109db4d4cd142c4"
+SIGNATURE = "cfc3723640683abf922f07098f1e9356608480e98f1666c3a5eadd9783602e43"
 
 
 def overlap(lower, information, alpha):

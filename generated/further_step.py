@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature b25d3779a9264fa1, runtime eb249ceed5436c56.
+Generated; do not edit. Signature cb36598201379ba2, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b25d3779a9264fa1afd4eff560a89d8d5edaf43b424320dd41324e7b152e2336"
+SIGNATURE = "cb36598201379ba23459cfb7af18d140c7f1cab4260049bebbe1e043197c4074"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 7fee64537189a0fb, runtime eb249ceed5436c56.
+Generated; do not edit. Signature ecbaf254e5e9452a, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "7fee64537189a0fb26ee29f5080c163c5e16c3432ec31209aa50c94981a50ca7"
+SIGNATURE = "ecbaf254e5e9452af15196f558ba12f57f27261efc2a5f95044655128e05f4a9"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

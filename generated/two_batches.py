@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 574be2089da0458c, runtime eb249ceed5436c56.
+Generated; do not edit. Signature e9a6e28b9fb8dc73, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "574be2089da0458cb970ca4e49075214a56f6cacb4f8b5cb184ca9e04d86080e"
+SIGNATURE = "e9a6e28b9fb8dc7387f864100cb9f93fde0740836819bda0320ad6996ef4912f"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -10,17 +10,7 @@ import numpy as np
 from codegen.runtime.compiling import Compiled, closed_at, entry, making_entry, values_at
 from codegen.runtime.gaussian import EPS, FARTHEST, REACH
 from codegen.runtime.panels import panels
-from codegen.runtime.patches import (
-    Patch,
-    band_of,
-    between,
-    exists,
-    patch,
-    patch_of,
-    patches_of,
-    place_of,
-    width_of,
-)
+from codegen.runtime.patches import Row, band_of, width_of
 from codegen.runtime.piecewise import piecewise
 from codegen.runtime.trapezoid import trapezoid, trapezoid_nodes
 
@@ -29,7 +19,7 @@ _PARITIES = "none", "odd", "even"
 _SATURATED = 1e-6  # E (f - limit)^2 relative to limit^2 from which on digits of it are lost in f
 SCRATCH_SHAPE = (420, 52)  # least shape of `scratch`; more rows allow more panels of 52 numbers
 Array = np.ndarray
-Rule = Callable[[Array, float, Array, Array], None]
+Rule = Callable[[Array, float, Array, Array], int]
 
 
 @dataclass(frozen=True)
@@ -60,7 +50,7 @@ class Function:
     def __post_init__(self) -> None:
         """Each rule(shifts, q, raw, scratch) fills raw[7, n]: mu0, mu1, mu2^2, their errors and the noise of f.
 
-        Each is for the points that those before it mark by a mu2^2 that is not a number.
+        Each is for the points that those before it mark by a mu2^2 that is not a number; it returns how many it marks.
         """
         chosen = [self.piecewise] if self.segments else []
         chosen += [self.closed_form] if self.closed is not None else []
@@ -72,50 +62,34 @@ class Function:
         """f itself: out[i] = f(z[i])."""
         evaluate(self.values.address, z, out)
 
-    def piecewise(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+    def piecewise(self, shifts: Array, q: float, raw: Array, scratch: Array) -> int:
         """Truncated moments."""
-        piecewise(self._segments, shifts, q, raw)
+        return int(piecewise(self._segments, shifts, q, raw))
 
-    def closed_form(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+    def closed_form(self, shifts: Array, q: float, raw: Array, scratch: Array) -> int:
         """Closed forms; points where digits that matter cancel are marked."""
         assert self.closed is not None
-        closed_form(self.closed.terms.address, self.closed.residual, self.closed.frequency, shifts, q, raw)
+        form = self.closed.terms.address, self.closed.residual, self.closed.frequency
+        return int(closed_form(*form, shifts, q, raw))
 
-    def patches(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+    def patches(self, shifts: Array, q: float, raw: Array, scratch: Array) -> int:
         """Chebyshev sums, made of the trapezoid rules; points without are marked."""
-        band = band_of(q)
-        width = width_of(band, self.steepness, self.wave)
-        first, last = patch_of(float(shifts.min()), width), patch_of(float(shifts.max()), width)
-        if first == last:
-            self._by_patch(first, band, shifts, q, raw)
-            return
-        numbers = patches_of(shifts, width)
-        for number in range(first, last + 1):
-            here = np.flatnonzero(numbers == number)
-            found = np.empty((7, here.size))
-            self._by_patch(number, band, shifts[here], q, found)
-            raw[:, here] = found
+        row = _row(self, band_of(q))
+        return _without(raw) if row is None else row.fill(shifts, q, raw)
 
-    def _by_patch(self, number: int, band: int, shifts: Array, q: float, raw: Array) -> None:
-        known = _patch(self, band, number) if exists(number) else None
-        if known is None:
-            raw[2] = np.nan
-        else:
-            place = known.place
-            between(known.sums, known.growth, known.errors, place.first, place.width, place.inside(q), shifts, raw)
-
-    def near(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+    def near(self, shifts: Array, q: float, raw: Array, scratch: Array) -> int:
         """Trapezoid rule as far as the Gaussian weight matters."""
-        self._trapezoid(shifts, q, raw, REACH)
+        return self._trapezoid(shifts, q, raw, REACH)
 
-    def far(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+    def far(self, shifts: Array, q: float, raw: Array, scratch: Array) -> int:
         """Trapezoid rule into the tails, where f is so small around s that they count."""
-        self._trapezoid(shifts, q, raw, FARTHEST)
+        return self._trapezoid(shifts, q, raw, FARTHEST)
 
-    def panels(self, shifts: Array, q: float, raw: Array, scratch: Array) -> None:
+    def panels(self, shifts: Array, q: float, raw: Array, scratch: Array) -> int:
         """Adaptive panels in g."""
         breaks, centres, widths = self._places
         panels(self.values.address, breaks, centres, widths, shifts, q, raw, scratch)
+        return 0
 
     def coefficients(self, s: Array, c: float, out: Array, scratch: Array) -> float:
         """mu0 = E f(s + sqrt(c) g), mu1 = E g f, mu2^2 = E f^2 - mu0^2 - mu1^2, g ~ N(0, 1)  [CUI24, Result 3.2].
@@ -142,34 +116,27 @@ class Function:
 
     def _by_rules(self, rules: Sequence[Rule], shifts: Array, q: float, scratch: Array) -> Array:
         raw = np.empty((7, shifts.size))
-        rules[0](shifts, q, raw, scratch)
+        marked = rules[0](shifts, q, raw, scratch)
         for rule in rules[1:]:
-            marked = np.flatnonzero(np.isnan(raw[2]))
-            if marked.size == 0:
+            if marked == 0:
                 break
-            again = np.empty((7, marked.size))
-            rule(shifts[marked], q, again, scratch)
-            raw[:, marked] = again
+            here = np.flatnonzero(np.isnan(raw[2]))
+            again = np.empty((7, here.size))
+            marked = rule(shifts[here], q, again, scratch)
+            put(again, 0.0, here, raw)
         return raw
 
     def _put_beside(self, limit: float, shifts: Array, q: float, raw: Array) -> None:
         """Coefficients of a function where it is next to a limit, by self, which is what it has beside that: of mu1 and
         mu2 rounding of the function itself has few digits there, and none further out.
         """
-        saturated = (raw[0] - limit) ** 2 + raw[1] ** 2 + raw[2] <= _SATURATED * limit * limit
-        here = np.flatnonzero(saturated)
-        if here.size > 0:
-            found = self._by_rules(self.rules[:-1], shifts[here], q, raw)  # panels add nothing to tails
-            known = np.isfinite(found[2])
-            found[0] += limit
-            raw[:, here[known]] = found[:, known]
+        here = saturated(raw, limit)
+        if here.size > 0:  # panels add nothing to tails
+            put(self._by_rules(self.rules[:-1], shifts[here], q, raw), limit, here, raw)
 
-    def _trapezoid(self, shifts: Array, q: float, raw: Array, reach: float) -> None:
+    def _trapezoid(self, shifts: Array, q: float, raw: Array, reach: float) -> int:
         nodes = trapezoid_nodes(q, reach, self.steepness, self.wave)
-        if nodes is None:
-            raw[2] = np.nan
-        else:
-            trapezoid(self.values.address, shifts, q, raw, nodes)
+        return _without(raw) if nodes is None else int(trapezoid(self.values.address, shifts, q, raw, nodes))
 
     def by_trapezoid(self, shifts: Array, q: float) -> Array:
         """raw[7, n] by the trapezoid rules; not numbers where they give up."""
@@ -191,12 +158,39 @@ class Function:
         return np.array(self.segments)
 
 
-@lru_cache(maxsize=256)
-def _patch(function: Function, band: int, number: int) -> Patch | None:
-    """A patch of a function, 62 kB; None where its rules take too many nodes to make one."""
-    place = place_of(band, number, width_of(band, function.steepness, function.wave))
-    nodes = trapezoid_nodes(place.most, REACH, function.steepness, function.wave)
-    return None if nodes is None or nodes.shape[1] > _PAYING else patch(function.by_trapezoid, place)
+@lru_cache(maxsize=64)
+def _row(function: Function, band: int) -> Row | None:
+    """The patches of a function, up to eight of 62 kB; None where its rules take too many nodes to make them."""
+    found = Row(function.by_trapezoid, band, width_of(band, function.steepness, function.wave))
+    nodes = trapezoid_nodes(found.place.most, REACH, function.steepness, function.wave)
+    return None if nodes is None or nodes.shape[1] > _PAYING else found
+
+
+def _without(raw: Array) -> int:
+    """What a rule says that serves no point."""
+    raw[2] = np.nan
+    return len(raw[2])
+
+
+@making_entry
+def saturated(raw, limit):
+    """The places of raw[7, n] where a function is next to a limit, in order."""
+    places, count = np.empty(raw.shape[1], np.int64), 0
+    for i in range(raw.shape[1]):
+        if (raw[0, i] - limit) ** 2 + raw[1, i] ** 2 + raw[2, i] <= _SATURATED * limit * limit:
+            places[count] = i
+            count += 1
+    return places[:count]
+
+
+@entry
+def put(found, limit, places, raw):
+    """Put what was found of a function without its limit into raw[7, n], where it is known."""
+    for j in range(places.shape[0]):
+        if not math.isnan(found[2, j]):
+            for row in range(7):
+                raw[row, places[j]] = found[row, j]
+            raw[0, places[j]] += limit
 
 
 @entry
@@ -251,7 +245,10 @@ def evaluate(address, z, out):
 
 @making_entry
 def closed_form(address, residual, frequency, shifts, q, raw):
-    """mu0, mu1 and mu2^2 from their sums, and from the sizes of the terms the errors; cancelled digits are marked."""
+    """mu0, mu1 and mu2^2 from their sums, and from the sizes of the terms the errors; cancelled digits are marked, and
+    how often is returned.
+    """
+    marked = 0
     sums, sizes = np.empty((3, shifts.shape[0])), np.empty((3, shifts.shape[0]))
     closed_at(address, shifts, q, sums, sizes)
     for i in range(shifts.shape[0]):
@@ -272,7 +269,9 @@ def closed_form(address, residual, frequency, shifts, q, raw):
         raw[0, i] = mu0
         raw[1, i] = mu1
         raw[2, i] = mu2 if fine else math.nan
+        marked += not fine
         raw[3, i] = error0 + wave
         raw[4, i] = error1 + wave
         raw[5, i] = error2
         raw[6, i] = wave
+    return marked

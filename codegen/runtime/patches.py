@@ -6,7 +6,7 @@ decided by the function and the point alone: an answer does not depend on what w
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,9 +17,10 @@ _SHIFTS, _WIDTHS = 20, 16  # Chebyshev points of a panel in s, and of a patch in
 _PANELS = 8  # of a patch in s
 _PER_OCTAVE = 4  # patches in q
 _FARTHEST = 4  # patches on each side of s = 0; beyond, most functions are what they are at infinity
+_REACH = 1.0 * _FARTHEST * _PANELS
 _GENTLE = 0.5  # steepness below which panels grow no wider
 _CHECKS = 13, 3  # points in s and q, between the others, where a panel must agree with the rule that it is made of
-_END = 1.0 - 1e-9  # of a panel: what lies beyond is the next one's
+_END = 1.0 - 1e-9  # of a panel: what lies beyond, or as far before its beginning, is another one's
 _CERTIFIED = 1e-14  # of sqrt(E f^2): the error of a panel that is used
 _OF_ITSELF = 1e-13  # the error of mu2^2 that a panel may have beside what rounding of f makes of it
 _ROUNDING = 16.0 * EPS
@@ -30,17 +31,22 @@ Rule = Callable[[Array, float], Array]
 
 @dataclass(frozen=True)
 class Place:
-    """Where a patch lies: panels of a width in s from ``first`` on, and q from ``least`` to ``most``."""
+    """Where a patch lies: the panels of a width in s from ``number`` patches on, and q from ``least`` to ``most``."""
 
-    first: float
+    number: int
     width: float
     least: float
     most: float
 
     @property
+    def first(self) -> int:
+        """The number of the first panel."""
+        return _PANELS * self.number
+
+    @property
     def panels(self) -> Array:
         """Where the panels begin [PANELS]."""
-        return self.first + self.width * np.arange(_PANELS)
+        return self.width * (self.first + np.arange(_PANELS))
 
     def inside(self, q: float) -> float:
         """q on a scale from -1 to 1."""
@@ -57,10 +63,52 @@ class Patch:
     used.
     """
 
-    place: Place
+    first: int
     sums: Array
     growth: Array
     errors: Array
+
+    def beside(self, other: "Patch") -> "Patch":
+        """This and what begins where it ends, as one."""
+        pairs = (self.sums, other.sums), (self.growth, other.growth), (self.errors, other.errors)
+        return Patch(self.first, *(_read_only(np.concatenate(pair)) for pair in pairs))
+
+
+class Row:
+    """All patches of a band of q, each made where a point of it is first asked for.
+
+    What is there is replaced by more, and never changed: threads need not wait.
+    """
+
+    def __init__(self, rule: Rule, band: int, width: float) -> None:
+        ends = (2.0 ** (step / _PER_OCTAVE) for step in (band, band + 1))
+        self.rule, self.place = rule, Place(0, width, *ends)
+        self.known: Patch | None = None
+
+    def fill(self, shifts: Array, q: float, raw: Array) -> int:
+        """Fill raw[7, n] at shifts; how many points have no patch, and are marked."""
+        x = self.place.inside(q)
+        known = self.known or self._with(float(shifts[0]))
+        while True:
+            found = between(known.sums, known.growth, known.errors, known.first, self.place.width, x, shifts, raw)
+            if found >= 0:
+                return int(found)
+            known = self._with(float(shifts[~found]))
+
+    def _with(self, shift: float) -> Patch:
+        """What is known with the patch of a shift, and all between."""
+        number, known = patch_of(shift, self.place.width), self.known
+        if known is None:
+            known = self._made(number)
+        while number * _PANELS < known.first:
+            known = self._made(known.first // _PANELS - 1).beside(known)
+        while number * _PANELS >= known.first + len(known.sums):
+            known = known.beside(self._made((known.first + len(known.sums)) // _PANELS))
+        self.known = known
+        return known
+
+    def _made(self, number: int) -> Patch:
+        return patch(self.rule, replace(self.place, number=number))
 
 
 def band_of(q: float) -> int:
@@ -75,27 +123,8 @@ def width_of(band: int, steepness: float, wave: float) -> float:
 
 
 def patch_of(shift: float, width: float) -> int:
-    """The number of the patch, in s, that a shift belongs to; too far out for any, it has one too far out."""
-    place = shift / (_PANELS * width)
-    if place < -_FARTHEST:
-        return -_FARTHEST - 1
-    return math.floor(place) if place < _FARTHEST else _FARTHEST
-
-
-def patches_of(shifts: Array, width: float) -> Array:
-    """The same for many shifts."""
-    return np.floor(np.clip(shifts / (_PANELS * width), -_FARTHEST - 1.0, _FARTHEST))
-
-
-def exists(number: int) -> bool:
-    """Whether a patch is near enough to the origin."""
-    return -_FARTHEST <= number < _FARTHEST
-
-
-def place_of(band: int, number: int, width: float) -> Place:
-    """Where a patch lies."""
-    ends = (2.0 ** (step / _PER_OCTAVE) for step in (band, band + 1))
-    return Place(number * _PANELS * width, width, *ends)
+    """The number of the patch, in s, that a shift belongs to, or of the outermost on its side."""
+    return math.floor(max(min(shift / (_PANELS * width), _FARTHEST - 1.0), -_FARTHEST))
 
 
 def patch(rule: Rule, place: Place) -> Patch:
@@ -109,7 +138,7 @@ def patch(rule: Rule, place: Place) -> Patch:
     raw /= np.stack([unit, unit, unit**2], axis=1)
     halfway = np.einsum("kj,qapj->qapk", _to_chebyshev(_SHIFTS), raw)
     sums = _read_only(np.ascontiguousarray(np.einsum("mq,qapk->pmak", _to_chebyshev(_WIDTHS), halfway)))
-    return Patch(place, sums, growth, _missed(rule, place, (sums, growth)))
+    return Patch(place.first, sums, growth, _missed(rule, place, (sums, growth)))
 
 
 def _growth(raw: Array) -> Array:
@@ -126,7 +155,7 @@ def _growth(raw: Array) -> Array:
 def _missed(rule: Rule, place: Place, made: tuple[Array, Array]) -> Array:
     """The errors of a patch by its differences from the rule at other points, the ends of the panels among them."""
     count, rows = _CHECKS
-    shifts = (place.panels[:, None] + place.width * np.linspace(0.0, _END, count)).ravel()
+    shifts = (place.panels[:, None] + place.width * np.linspace(1.0 - _END, _END, count)).ravel()
     worst = _read_only(np.zeros((_PANELS, 3)))
     for q in np.linspace(place.least, place.most, rows).tolist():
         exact, raw = rule(shifts, q), np.empty((7, shifts.size))
@@ -163,16 +192,24 @@ def _to_chebyshev(count: int) -> Array:
 
 @making_entry
 def between(sums, growth, errors, first, width, x, shifts, raw):
-    """mu0, mu1, mu2^2 and their errors at shifts of a patch, x the place of q in it; refused panels mark their points.
+    """mu0, mu1, mu2^2 and their errors at shifts, x the place of q; what no panel serves is marked, and counted.
 
-    raw[7, n] as all rules fill it: the last row, the rounding of f, is what a panel was allowed for it.
+    raw[7, n] as all rules fill it: the last row, the rounding of f, is what a panel was allowed for it. first: the
+    number of the first panel. Returns ~i, below zero, where the panel of the shift i may be made and has not been.
     """
     panels, rows, count = sums.shape[0], sums.shape[1], sums.shape[3]
     along = np.empty((3, count))  # sums over q at this x, of one panel
-    last, of_q = -1, 0.0
+    last, of_q, marked = -1, 0.0, 0
     for i in range(shifts.shape[0]):
-        place = (shifts[i] - first) / width
-        panel = min(max(int(place), 0), panels - 1)
+        place = shifts[i] / width
+        if not abs(place) < _REACH:
+            raw[2, i] = math.nan
+            marked += 1
+            continue
+        floor = math.floor(place)
+        panel = int(floor) - first
+        if not 0 <= panel < panels:
+            return ~i
         if panel != last:
             last = panel
             older, old = 1.0, x
@@ -185,7 +222,7 @@ def between(sums, growth, errors, first, width, x, shifts, raw):
                         along[a, k] += old * sums[panel, m, a, k]
                 older, old = old, 2.0 * x * old - older
             of_q = growth[panel, 1] * x
-        y = 2.0 * (place - panel) - 1.0
+        y = 2.0 * (place - floor) - 1.0
         mu0, mu1, mu2 = along[0, count - 1], along[1, count - 1], along[2, count - 1]
         after0 = after1 = after2 = 0.0
         for k in range(count - 2, 0, -1):
@@ -199,8 +236,11 @@ def between(sums, growth, errors, first, width, x, shifts, raw):
         scale = math.sqrt(mu0 * mu0 + mu1 * mu1 + mu2)
         raw[0, i] = mu0
         raw[1, i] = mu1
-        raw[2, i] = mu2 if errors[panel, 0] >= 0.0 else math.nan
+        fine = errors[panel, 0] >= 0.0
+        raw[2, i] = mu2 if fine else math.nan
+        marked += not fine
         raw[3, i] = errors[panel, 0] * scale
         raw[4, i] = errors[panel, 1] * scale
         raw[5, i] = errors[panel, 2] * mu2
         raw[6, i] = 4.0 * EPS * scale
+    return marked

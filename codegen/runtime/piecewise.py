@@ -48,7 +48,7 @@ def _add_side(segments, here, side, place, sums):
 
 @making_entry
 def piecewise(segments, shifts, q, raw):
-    """Truncated moments of what f is beyond the breakpoints, seen from s; points where they cancel are marked.
+    """Truncated moments of what f is beyond the breakpoints, seen from s; where they cancel points are marked, counted.
 
     segments[8, pieces]: of the end of each piece its place, what rounding did to it, the jump of f and of its slope
     (of the last piece nothing is read); of each piece its slope, where it is zero, what rounding did to that, and its
@@ -57,6 +57,7 @@ def piecewise(segments, shifts, q, raw):
     (E g h)^2, which does not cancel however far the breakpoints are.
     """
     breaks = segments.shape[1] - 1
+    marked = 0
     sums = np.empty(6)  # E h, E g h, E h^2 and their rounding
     for i in range(shifts.shape[0]):
         s = shifts[i]
@@ -80,7 +81,9 @@ def piecewise(segments, shifts, q, raw):
         raw[0, i] = mu0
         raw[1, i] = mu1
         raw[2, i] = mu2sq if fine else math.nan
+        marked += not fine
         raw[3, i] = error0
         raw[4, i] = error1
         raw[5, i] = error2
         raw[6, i] = 0.0
+    return marked

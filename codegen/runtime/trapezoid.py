@@ -85,7 +85,7 @@ def _ends(shifts):
 
 @making_entry
 def trapezoid(f, shifts, q, raw, nodes):
-    """Coefficients and errors; points where two steps do not confirm each other are marked.
+    """Coefficients and errors; points where two steps do not confirm each other are marked, and counted.
 
     The difference D of the rules with steps 2h and h is the error of the coarse one. The fine one has about
     D^2; D^(3/2) is what is claimed, all relative to the size of the integrand.
@@ -95,7 +95,7 @@ def trapezoid(f, shifts, q, raw, nodes):
     the coarse rule does not happen to agree.
     """
     count = nodes.shape[1]
-    half = count // 2
+    half, marked = count // 2, 0
     apart_by = 0.5 * q * nodes[0, half + 1]  # a difference of others would be rounded
     least, most = _ends(shifts)
     low, high = least / apart_by - count, most / apart_by + count
@@ -138,7 +138,9 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[0, i] = mu0
         raw[1, i] = mu1
         raw[2, i] = residual if fine else math.nan
+        marked += not fine
         raw[3, i] = error0 + noise
         raw[4, i] = error1 + 2.0 * noise
         raw[5, i] = error2
         raw[6, i] = noise
+    return marked

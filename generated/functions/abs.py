@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature babe61478767f104, runtime eb249ceed5436c56.
+Generated; do not edit. Signature d2461d080c40f9a0, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "babe61478767f104c32caa8ba2f1c1a9cdba26b6aa4a0131f78e2f1c75b3c3da"
+SIGNATURE = "d2461d080c40f9a0028fb83a2c04ecf6fc5b6bbdd8b008819765a9c101277741"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

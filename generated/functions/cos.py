@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 377f6aadd6932af0, runtime eb249ceed5436c56.
+Generated; do not edit. Signature ff7c040aa7facb6b, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "377f6aadd6932af097ab1bedfa1513361b6fa3b4f6aafe52202649a8e73b00c0"
+SIGNATURE = "ff7c040aa7facb6bf10602b78fe4f009ac8a1d85491a10db1cfdcb29e8ae7003"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 937649ab1628f8da, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 57c38ac37134ada1, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "937649ab1628f8da4eb66b7bfedce3e494f0234bd0d5789b6f582edd484cd0a7"
+SIGNATURE = "57c38ac37134ada1a2f0bd5ac6c000e2ff6118f116d8427376ee7ec225242495"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

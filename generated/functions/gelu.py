@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c4854c5dd2c1dfab, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 9c66742dd083aa29, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "c4854c5dd2c1dfab991252e07f794fdc7823da1ce5fb3529d1fcdd596b8ba852"
+SIGNATURE = "9c66742dd083aa2921a194fb44f27b4a94908ece8a2922babf28612bd32a772d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 74b7cb0e2cef16bf, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 6f13b44bb58b24b6, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "74b7cb0e2cef16bfd72b1ce722d69d7c71ffcef6ab5e03fe20342f1b30b17127"
+SIGNATURE = "6f13b44bb58b24b698cb55a025d9b59b7fef491b3dec4c5f0f588712667f7dcb"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2fd12728e1879e70, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 2105906ea0b284c1, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "2fd12728e1879e7070d1c2661ac0ec94baa2f2c02fef49b3ecc4ab2517da57f5"
+SIGNATURE = "2105906ea0b284c1d861c3ee037843b804aaf056162068b608b99658962b26f5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 02bb26c03d08231a, runtime eb249ceed5436c56.
+Generated; do not edit. Signature af39bd81a04a5505, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "02bb26c03d08231a7bc264a38c3496edc0131b1d53d299e21103b22e891300cf"
+SIGNATURE = "af39bd81a04a5505d4f5e19dada89c7d42d903af0fa4421312f1037a693b61b4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 727dfa544278b66a, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 70e20a6761387183, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "727dfa544278b66a5d9184ddb645d798358ee17c0057ab27d5e8783acc26e599"
+SIGNATURE = "70e20a6761387183c78588136f46c1ad9f3431789746b8947860657523916df4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 74925853d94736bc, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 7e13e8a291417c2f, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "74925853d94736bc58e6d768afb23df5cb2734afdb937848736b7aaaa01f5a9f"
+SIGNATURE = "7e13e8a291417c2f6fdbb438b795d296400441d4112f956871c0206af2c73767"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9ca587d17e74e5c2, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 02fa175be27129a4, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "9ca587d17e74e5c276923772e639835463fc7eb490749cbdf88ab2bb9b5f9186"
+SIGNATURE = "02fa175be27129a47b57b193a002216f39ae64633118d4e6c82317ceff11020b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

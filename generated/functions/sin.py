@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a5ec763a354dc60e, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 3ca7302b5c59d17e, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "a5ec763a354dc60e46f1040f4cbd8b3a6c0d9d7be878913bd730c6abe4fe9c66"
+SIGNATURE = "3ca7302b5c59d17e6bfec520146e507e50987b987013a24c9f92260bd6f64c76"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b078f6ff0bc002cf, runtime eb249ceed5436c56.
+Generated; do not edit. Signature b89d44a9df366f3c, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "b078f6ff0bc002cf89cc5f958e9872bdc31f93cd936209db28d0aafcab3fb575"
+SIGNATURE = "b89d44a9df366f3c5b72bf83c7cfade2aa6ac4565360b19dd5bd201300c19178"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 236ef8e216f522a8, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 5fdd0728648e5c35, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "236ef8e216f522a8e7837fa7f2549e6b351b226aac6116801e2dcb1d084cc822"
+SIGNATURE = "5fdd0728648e5c3535d31244b25a966a3232b605c5766f39923441614ffe3a67"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 663f5a66338574a2, runtime eb249ceed5436c56.
+Generated; do not edit. Signature ca79077fc4491776, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "663f5a66338574a22963441a5d42dfefb15f8e087648c5318d13ca8236b7c227"
+SIGNATURE = "ca79077fc449177667eb97c590e09e8f17f9007028ef316629fcf49b351b8616"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 951b03a3eca2e7a2, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 925bea4dc4b17927, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "951b03a3eca2e7a22fc7b027d3f7f2581a83c6ac6e25bd3d0f5d669741d6784d"
+SIGNATURE = "925bea4dc4b1792778ace7440ef6aed6f08776a3878fd2e9f95b3045f15d7914"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 6a6f402d24993d10, runtime eb249ceed5436c56.
+Generated; do not edit. Signature aab6f16a1518b977, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "6a6f402d24993d103b0d7b8bd6306879c92d6702946fc7d132c221d2d20109c2"
+SIGNATURE = "aab6f16a1518b977a9a81e489417d5752a249e16cfabf99f57a95a383765e8ef"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

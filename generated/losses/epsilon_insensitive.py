@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 6358af785920131a, runtime eb249ceed5436c56.
+Generated; do not edit. Signature fb814e2deaed5797, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "6358af785920131acc61df106feade4c214b861a8c93a7523cade08de76089d7"
+SIGNATURE = "fb814e2deaed579779f28fb2dbae2e6622ddbcd7effe939b668e6bb0b97faca7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature bae929168c7b0de7, runtime eb249ceed5436c56.
+Generated; do not edit. Signature df2caca6bf50aac8, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "bae929168c7b0de7fc1e190b493d0544b8b1f257ecaff2da2d825e7b5c2377c7"
+SIGNATURE = "df2caca6bf50aac85b740afc34844fee010975c643f68ac9350353961396ba4f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

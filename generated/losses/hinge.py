@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 02b2de0a06244727, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 7c43e6cd63bc9206, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "02b2de0a0624472788d3a20d02ce89238cdfefe2f43156b9603b1f21f47fdece"
+SIGNATURE = "7c43e6cd63bc9206f0ae48c26704d73eede764e07f8d4a8ab77e0a7119ed0528"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

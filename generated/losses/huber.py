@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2f649a62b7cdbb21, runtime eb249ceed5436c56.
+Generated; do not edit. Signature bfc58783167f7a5a, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2f649a62b7cdbb21d6569f16ae9adcf85f4ea201e657a7e034283243d4ff7ea3"
+SIGNATURE = "bfc58783167f7a5a1f6f916cd6b40380b79bd68f16bcff8180f9b03978aebde0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 32bbac0621a1b232, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 0d04054fb6fcccd6, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "32bbac0621a1b232746db29b7994dbdd04d7fcea5c342da8a97581bb777a884b"
+SIGNATURE = "0d04054fb6fcccd6b3941b5c1685feff74f15e7ccf03bd943c17c7c83d066747"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 5623f73217254bc4, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 830a0fae185e8742, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "5623f73217254bc4d710d7aec36d56c6d0f97c79345a03242bfc9e30012f2621"
+SIGNATURE = "830a0fae185e87429ed2519a06b50c93ebc23a6f9c0a3f716da772c8043b71d7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 96070175f21688c4, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 9de73e9908aaf41d, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "96070175f21688c40de088f9edbfae8a9fa79fe982d25a59d3c0c24402330abd"
+SIGNATURE = "9de73e9908aaf41d1f7a075f1752d20b51eb24375fab26bc2553116cc00bdecc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ba6269c145774ad1, runtime eb249ceed5436c56.
+Generated; do not edit. Signature cd8e2745b6059722, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "ba6269c145774ad134544a6aea9244e8e6b3038bfda0f4ab07ba606d16aec613"
+SIGNATURE = "cd8e2745b60597223195d7cc61f3eb49cc8f93535f67006f85992bab6d9a3fe0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature e9caf093d629b056, runtime eb249ceed5436c56.
+Generated; do not edit. Signature c6406f07338a4603, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "e9caf093d629b0566451095326789da044a2615010567ee36003be7f2c06656b"
+SIGNATURE = "c6406f07338a46032e5b67ca7570479b85890655ae5584a40cc15debefcdaeeb"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

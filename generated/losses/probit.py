@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 26f61173d201d36c, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 2f01a8818f8d6727, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "26f61173d201d36c8209f53ad6c61f105b4a8d190ae3a9f038e38b150a51ef03"
+SIGNATURE = "2f01a8818f8d6727ce2c58841d3e191b2420456948d7a9064dc48f4a7d908f39"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 58e61509e2cc06c8, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 9212e09320a2ad9a, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "58e61509e2cc06c8f4510855dc32a346a95ad77afde03f20c4955a9591de251e"
+SIGNATURE = "9212e09320a2ad9aafb3dccbe967310c9b05d19219a609683ca23444a1cc3298"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

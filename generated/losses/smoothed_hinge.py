@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 590ad60f64bdf6d4, runtime eb249ceed5436c56.
+Generated; do not edit. Signature ec9bda0b4466b728, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "590ad60f64bdf6d41c67f0a033225b043168f6ed1a42e18261ccd5c958473c20"
+SIGNATURE = "ec9bda0b4466b7283e4b84122b0639300b047d4f9c7fb67184ca94ccaddb6050"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0030a7458193486a, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 0867335f1ab6e7f7, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "0030a7458193486a115e0362a117322f462aec9b319457fa32a06ed199ac8bdf"
+SIGNATURE = "0867335f1ab6e7f7c018bcad1f116147a4bb2156f5c6dbd34e88925f404ee8b0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature c9c763b7a7fb8741, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 95fe220cd06d0fb9, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "c9c763b7a7fb87419f396e5e7d2ba76105338a9602353e010b9eced5359a4984"
+SIGNATURE = "95fe220cd06d0fb942a77f5569dd19e7cd5fbd0fceb3bc72c673fe4ffa166440"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Truncated Gaussian moments of piecewise linear f.
 
 Written by hand, in codegen/runtime/piecewise.py.
-Generated; do not edit. Signature 945cf3290a92405b, runtime eb249ceed5436c56.
+Generated; do not edit. Signature c0012c7b71e5713b, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -55,7 +55,7 @@ def _add_side(segments, here, side, place, sums):
 
 @making_entry
 def piecewise(segments, shifts, q, raw):
-    """Truncated moments of what f is beyond the breakpoints, seen from s; points where they cancel are marked.
+    """Truncated moments of what f is beyond the breakpoints, seen from s; where they cancel points are marked, counted.
 
     segments[8, pieces]: of the end of each piece its place, what rounding did to it, the jump of f and of its slope
     (of the last piece nothing is read); of each piece its slope, where it is zero, what rounding did to that, and its
@@ -64,6 +64,7 @@ def piecewise(segments, shifts, q, raw):
     (E g h)^2, which does not cancel however far the breakpoints are.
     """
     breaks = segments.shape[1] - 1
+    marked = 0
     sums = np.empty(6)  # E h, E g h, E h^2 and their rounding
     for i in range(shifts.shape[0]):
         s = shifts[i]
@@ -87,9 +88,11 @@ def piecewise(segments, shifts, q, raw):
         raw[0, i] = mu0
         raw[1, i] = mu1
         raw[2, i] = mu2sq if fine else math.nan
+        marked += not fine
         raw[3, i] = error0
         raw[4, i] = error1
         raw[5, i] = error2
         raw[6, i] = 0.0
+    return marked
 
-SIGNATURE = "945cf3290a92405b63d2578c484b35855ba8c3d430c6df38a6d52b232879b838"
+SIGNATURE = "c0012c7b71e5713bf9808e1f47be7657a9c9b54dec71a8ca2bf5986682851b3f"

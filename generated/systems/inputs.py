@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 7cc0552202c3e220.
+Generated; do not edit. Signature 23b2322c7956d9e8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7cc0552202c3e220dc2ef82b67680b15324462b144f069d7a34ecb6e8c9ed6d7"
+SIGNATURE = "23b2322c7956d9e83d25a17076910295b249026d30722402b8286abc3fe41164"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

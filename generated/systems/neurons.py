@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 7183bd927ca46da4.
+Generated; do not edit. Signature 308a508e69969552.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7183bd927ca46da43f3a7aac13af6eeac93145ece8e9f83904756404ce341ef9"
+SIGNATURE = "308a508e699695527e90c6bcc7fffd1f4cfe9d76b2555c149c7dc57f3d40f242"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0ea40efcf11e6387.
+in X). Generated; do not edit. Signature 63fc469f4aae6599.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "0ea40efcf11e63872984adc6e145c2683112f244c5ab4f21027ab39b1c7ff42f"
+SIGNATURE = "63fc469f4aae6599cf06407cec45fde44497ef808e26939ecc2794a2f1714ab9"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

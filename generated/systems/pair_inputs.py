@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 369e4e335b911f13, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 544b3991576d18ea, runtime 55f4a34ac915bab2.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "369e4e335b911f13c009b746378b4f74141b8e053c3be51d6064409aacb5bcfe"
+SIGNATURE = "544b3991576d18eaf72d8405f0705153afbe4b6882d0db7e61dd280368396ee8"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

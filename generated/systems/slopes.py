@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e4380a3a0a6461d4.
+Generated; do not edit. Signature 7fc84faeabf365df.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e4380a3a0a6461d4e87f7f6a6f01547b7fc98c1aaaa6267cf973c9fa49619640"
+SIGNATURE = "7fc84faeabf365dfad6c1b171bfcb747017a991c864b7437e5bfccb297e3a935"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3a82b400bad45ffb.
+in X). Generated; do not edit. Signature 803a41af3989f6ea.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "3a82b400bad45ffbe7cd4a26b95459da1a88e8a1fc523977bfa6046932cbd4c2"
+SIGNATURE = "803a41af3989f6eaacdb9bca7f908642deff3d948c1e14f5f2d6bfbfcc348b6e"
 
 
 # rows of node, then those of the blocks

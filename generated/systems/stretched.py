@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 5cab65d2a40b5bfb.
+Generated; do not edit. Signature 8cceb7520ec556b8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5cab65d2a40b5bfb75b80c45a067bf6fe779193fb94449362a26e3026e8e8477"
+SIGNATURE = "8cceb7520ec556b87633122ecb277dcc764cc553d76ca162fc61eb7f9434df24"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 4dfbec20464896ec.
+Generated; do not edit. Signature e1d3e11f8c390a7b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4dfbec20464896ec33fa56969d2f7e7a50c8ed8e78975d949230bf72e604f5c0"
+SIGNATURE = "e1d3e11f8c390a7b72d00e4190b72ae1526780a7ecf6af54365ccaf9a81dbcf3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

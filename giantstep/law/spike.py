@@ -230,7 +230,8 @@ def _checked(found: SpikeParameters) -> SpikeParameters:
             f"the gradient step gives strength {found.strength:.3g}, bulk variances {bulk}",
             "lower step.learning_rate: the bulk variance has to be positive and finite",
         )
-    return replace(found, alignments=_at_most_one(found.alignments))
+    at_most_one = _at_most_one(found.alignments)
+    return found if at_most_one is found.alignments else replace(found, alignments=at_most_one)
 
 
 def _at_most_one(alignments: tuple[float, ...]) -> tuple[float, ...]:

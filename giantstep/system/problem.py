@@ -219,12 +219,18 @@ def _features(
     apart.
     """
     last = steps[-1] if steps else None
-    model = Model(network, target, Fit(1.0, 1.0, loss), last, spike, inputs, steps[:-1])
+    model = Model(network, target, _fit_of(loss), last, spike, inputs, steps[:-1])
     found = spike_of(model)
     loadings, overlaps = found.along_kappa(network.readout.values)
     blocks = block_terms(network.activation, network.readout.offsets(bias), loadings, found.bulk_variance)
     several, fractions = loadings if len(overlaps) > 1 else None, np.array(network.readout.fractions)
     return Features(model, found, blocks, link_term(target, overlaps), fractions, overlaps, several)
+
+
+@lru_cache(maxsize=64)
+def _fit_of(loss: FitLoss) -> Fit:
+    """A fit with a loss, whatever the samples and the ridge."""
+    return Fit(1.0, 1.0, loss)
 
 
 def _of_powers(model: Model, bias: float | None) -> Problem:

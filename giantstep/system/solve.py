@@ -102,7 +102,8 @@ def vocabulary_of(model: Model, dimension: int | None = None, tolerance: float =
 
 @lru_cache(maxsize=256)
 def _compiled(features: Features, penalty: FitPenalty | None) -> None:
-    compile_first(replace(features.model, fit=replace(features.model.fit, penalty=penalty)))
+    model = features.model  # which has none
+    compile_first(model if penalty is None else replace(model, fit=replace(model.fit, penalty=penalty)))
 
 
 def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Result | None) -> tuple[float, Solution]:

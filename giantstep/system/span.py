@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from generated.runtime.orthonormal import orthonormal_rows
 from giantstep.quadrature.mesh import ORDERS, Term
 from giantstep.quadrature.panels import wide_columns
 from giantstep.quadrature.tensor import Shape, coordinates, tensor_table
@@ -325,35 +326,18 @@ def orthonormal(columns: Array, sizes: Array, resolution: float = ROUNDING) -> S
 
     resolution: what a column has to have beside the others, relative to its size, to count.
 
-    Gram-Schmidt, twice, the largest rest first; sums are taken in a fixed order, by no linear algebra library.
+    Gram-Schmidt, twice; sums are taken in a fixed order, by no linear algebra library.
     """
     count = columns.shape[1]
     sizes = np.where(sizes > 0.0, sizes, 1.0)
-    rest, orthogonal = np.ascontiguousarray((columns / sizes).T), np.zeros((count, len(columns)))
-    basis, coordinates = np.zeros((count, count)), np.zeros((count, count))
-    waiting, rank, least, dropped = list(range(count)), 0, 1.0, 0.0
-    while waiting:
-        norms = np.sqrt((rest[waiting] ** 2).sum(axis=1))
-        place = int(np.argmax(norms))
-        if not norms[place] > resolution:
-            dropped = float(norms[place])
-            break
-        chosen, least = waiting.pop(place), min(least, float(norms[place]))
-        vector, combination = rest[chosen], np.zeros(count)
-        combination[chosen] = 1.0 / sizes[chosen]
-        combination -= np.einsum("bi,i->b", basis, coordinates[:, chosen])
-        again = (orthogonal[:rank] * vector).sum(axis=1)
-        vector = vector - (orthogonal[:rank] * again[:, None]).sum(axis=0)
-        combination -= (basis[:, :rank] * again).sum(axis=1)
-        coordinates[:rank, chosen] += again
-        norm = np.sqrt((vector * vector).sum())
-        orthogonal[rank], basis[:, rank], coordinates[rank, chosen] = vector / norm, combination / norm, norm
-        parts = (rest[waiting] * orthogonal[rank]).sum(axis=1)
-        rest[waiting] -= parts[:, None] * orthogonal[rank]
-        coordinates[rank, waiting] = parts
-        rank += 1
-    dependent = np.eye(count)[:, waiting] / sizes[waiting] - np.einsum("bi,iw->bw", basis, coordinates[:, waiting])
-    return Span(basis, coordinates * sizes, dependent, rank, least, dropped)
+    rest = np.array((columns / sizes).T, order="C")
+    basis, coordinates = np.zeros((2, count, count))
+    waiting, ends = np.empty(count, np.int64), np.empty(2)
+    rank = orthonormal_rows(rest, np.empty_like(rest), resolution, basis, coordinates, waiting, ends)
+    left = waiting[: count - rank]
+    dependent = np.eye(count)[:, left] - np.einsum("bi,iw->bw", basis, coordinates[:, left])
+    basis, dependent = basis / sizes[:, None], dependent / sizes[:, None]
+    return Span(basis, coordinates * sizes, dependent, rank, float(ends[0]), float(ends[1]))
 
 
 def combined(columns: Array, kappa: Array, clusters: tuple[Cluster, ...]) -> tuple[Array, Array]:

@@ -245,8 +245,8 @@ def _places(kernel: ModuleType, blocks: int, indices: int, rank: int) -> tuple[t
 
 def _signal(node: np.ndarray, indices: int) -> float:
     """E y^2 of the clean label."""
-    weight, *nu, rest = node[1 : 4 + indices]
-    return float(weight @ (np.sum(np.square(nu), axis=0) + rest))
+    weight, nu, rest = node[1], node[2 : 3 + indices], node[3 + indices]
+    return float(weight @ ((nu * nu).sum(axis=0) + rest))
 
 
 def _stalled(problem: Problem, block: int) -> str:

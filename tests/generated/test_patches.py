@@ -21,7 +21,7 @@ import giantstep as gs
 from derive.scalar import scalar_function
 from generated.runtime import coefficients as runtime
 from generated.runtime.coefficients import Function
-from generated.runtime.patches import band_of, between, patch_of, patches_of, width_of
+from generated.runtime.patches import band_of, between, patch_of, width_of
 from giantstep.quadrature import mesh, panels
 from giantstep.spec.kernels import function_kernel
 from giantstep.system import span, square_loss
@@ -44,9 +44,9 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> None:
 @pytest.fixture
 def cold() -> Iterator[None]:
     """No patch is there yet."""
-    runtime._patch.cache_clear()
+    runtime._row.cache_clear()
     yield
-    runtime._patch.cache_clear()
+    runtime._row.cache_clear()
 
 
 def function(text: str) -> Function:
@@ -129,7 +129,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(cold: None) -> None:
     rng = np.random.default_rng(2)
     asked = [(np.sort(rng.uniform(-40.0, 40.0, 17)), float(c)) for c in 10 ** rng.uniform(-0.5, 0.5, 4)]
     first = [coefficients("gelu", *one) for one in asked]
-    runtime._patch.cache_clear()
+    runtime._row.cache_clear()
     for (shifts, c), known in list(zip(asked, first, strict=True))[::-1]:
         width = width_of(band_of(math.sqrt(c)), 1.0, 0.0)
         near = np.abs(shifts) < 7.9 * width
@@ -137,7 +137,7 @@ def test_an_answer_does_not_depend_on_what_was_asked_before(cold: None) -> None:
         alone = np.concatenate([coefficients("gelu", shifts[[i]], c) for i in np.flatnonzero(near)], axis=1)
         has = ~np.isnan(by_patches(function("gelu"), shifts[near], c)[2])
         assert np.array_equal(alone[:, has], known[:, near][:, has])
-    runtime._patch.cache_clear()
+    runtime._row.cache_clear()
     with ThreadPoolExecutor(4) as pool:
         again = list(pool.map(lambda one: coefficients("gelu", *one), asked * 2))
     for known, found in zip(first * 2, again, strict=True):
@@ -148,7 +148,7 @@ def test_solutions_have_the_same_bits_whatever_was_solved_before(cold: None) -> 
     model = gs.model("gelu", link="tanh(z)", learning_rate=0.9)
     first = gs.solve(model).to_dict()
     remembered = span._stands_out, span._span_at_infinity, square_loss._rule, square_loss._nodes
-    for kept in (runtime._patch, mesh.meshes, panels.wide_columns, *remembered):
+    for kept in (runtime._row, mesh.meshes, panels.wide_columns, *remembered):
         kept.cache_clear()
     for rate in (1.4, 0.2):
         gs.solve(model.replace({"step.learning_rate": rate}))
@@ -172,35 +172,53 @@ def test_where_there_are_no_patches(cold: None) -> None:
     assert np.isnan(by_patches(tanh, np.array([46.0, 1e3, 1e300]), 1.0)[2]).all()
     assert np.isnan(by_patches(tanh, np.zeros(1), 1e6)[2]).all()
     assert np.isnan(by_patches(replace(tanh, steepness=1e3), np.zeros(1), 1.0)[2]).all()
-    assert runtime._patch(tanh, band_of(1e3), 0) is None
+    assert runtime._row(tanh, band_of(1e3)) is None
     for text in ("relu", "sign", "sin", "cubic"):
         assert function(text).patches not in function(text).rules
     out = coefficients("tanh", np.array([-1e3, 1e3]), 1.0)
     assert np.allclose(out[0], [-1.0, 1.0], rtol=4 * EPS, atol=0.0)
 
 
-def test_patches_are_few_and_small() -> None:
-    """At most 256 of 62 kB are kept."""
-    known = runtime._patch(function("tanh"), 0, 0)
-    assert known is not None
-    assert known.sums.nbytes + known.growth.nbytes + known.errors.nbytes < 62_000 and not known.sums.flags.writeable
-    assert runtime._patch.cache_info().maxsize == 256
+def test_patches_are_few_and_small(cold: None) -> None:
+    """Rows of at most eight of 62 kB, 64 of them; made are those that are asked for, and what lies between them."""
+    one, width = function("tanh"), width_of(0, 1.0, 0.0)
+    by_patches(one, width * np.array([8.5]), 1.0)
+    row = runtime._row(one, 0)
+    assert row is not None and row.known is not None and (row.known.first, len(row.known.sums)) == (8, 8)
+    by_patches(one, width * np.array([-9.0, 8.5]), 1.0)
+    known = row.known
+    assert (known.first, len(known.sums)) == (-16, 32)
+    assert known.sums.nbytes + known.growth.nbytes + known.errors.nbytes < 4 * 62_000
+    assert not known.sums.flags.writeable
+    assert runtime._row.cache_info().maxsize == 64
 
 
 def test_every_shift_has_its_patch() -> None:
-    shifts, width = np.array([-1e300, -32.01, -32.0, -1e-9, 0.0, 7.99, 8.0, 31.9, 32.0, 1e300]), 1.0
-    numbers = [-5, -5, -4, -1, 0, 0, 1, 3, 4, 4]
-    assert patches_of(shifts, width).tolist() == [patch_of(s, width) for s in shifts.tolist()] == numbers
+    shifts = np.array([-1e300, -32.01, -32.0, -1e-9, 0.0, 7.99, 8.0, 31.9, 32.0, 1e300])
+    assert [patch_of(s, 1.0) for s in shifts.tolist()] == [-4, -4, -4, -1, 0, 0, 1, 3, 3, 3]
+
+
+def test_a_rule_says_how_many_points_it_marks() -> None:
+    """Which is when the next one is asked."""
+    shifts = np.linspace(0.0, 30.0, 21)
+    for text in ("tanh", "gelu", "cubic", "hard_tanh", "sin"):
+        one = function(text)
+        for rule in one.rules:
+            raw = np.empty((7, shifts.size))
+            assert rule(shifts, 1.3, raw, np.empty(runtime.SCRATCH_SHAPE)) == np.isnan(raw[2]).sum(), (text, rule)
 
 
 def test_a_changed_sum_is_noticed() -> None:
     """Signs and numbers of Clenshaw's recurrences, changed one at a time, in plain Python."""
-    known = runtime._patch(function("softplus"), 0, -1)
-    assert known is not None
-    text, place = runtime_text("patches"), known.place
+    one = function("softplus")
+    by_patches(one, np.array([-1.0]), 1.0)
+    row = runtime._row(one, 0)
+    assert row is not None and row.known is not None
+    known, place = row.known, row.place
+    text = runtime_text("patches")
     start = text.index("def between")
-    shifts = place.first + place.width * np.array([5.3, 6.9, 7.2, 7.99])
-    given = known.sums, known.growth, known.errors, place.first, place.width, place.inside(1.07), shifts
+    shifts = place.width * np.array([-2.7, -1.1, -0.8, -0.01])
+    given = known.sums, known.growth, known.errors, known.first, place.width, place.inside(1.07), shifts
     right, plain = np.empty((7, 4)), np.empty((7, 4))
     between(*given, right)
     interpreted(text).between(*given, plain)
