@@ -5,9 +5,11 @@ from __future__ import annotations
 import builtins
 import linecache
 import math
+import re
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 from importlib import resources
-from types import ModuleType, SimpleNamespace
+from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,13 +25,17 @@ def interpreted(text: str, changed: Mapping[str, str] | None = None) -> ModuleTy
     return _Plain(dict(changed or {})).module("mutant", text)
 
 
+@lru_cache
 def runtime_text(name: str) -> str:
     """The text of a module of the runtime."""
     return resources.files("generated.runtime").joinpath(f"{name}.py").read_text(encoding="utf-8")
 
 
 class _Plain:
-    """Executes texts with an import of its own: numba does nothing, the runtime is executed in the same way."""
+    """Executes texts with an import of its own: numba does nothing, the runtime is executed in the same way.
+
+    Modules of the runtime that need none of the changed ones are executed once for all texts.
+    """
 
     def __init__(self, changed: dict[str, str]) -> None:
         self.changed = changed
@@ -38,10 +44,8 @@ class _Plain:
     def module(self, name: str, text: str) -> ModuleType:
         made = ModuleType(name)
         made.__dict__["__builtins__"] = {**vars(builtins), "__import__": self._import}
-        filename = f"<{name} {id(made)}>"
-        linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
         with np.errstate(all="ignore"):
-            exec(compile(text, filename, "exec", dont_inherit=True), made.__dict__)
+            exec(_compiled(name, text), made.__dict__)
         return made
 
     def _import(self, name: str, into: Any = None, local: Any = None, names: Any = (), level: int = 0) -> Any:
@@ -51,8 +55,39 @@ class _Plain:
             return builtins.__import__(name, into, local, names, level)
         if name not in self.known:
             short = name.removeprefix(RUNTIME)
-            self.known[name] = self.module(name, self.changed.get(short) or runtime_text(short))
+            needs_changed = not self.changed.keys().isdisjoint(_needed(short))
+            text = self.changed.get(short) or runtime_text(short)
+            self.known[name] = self.module(name, text) if needs_changed else _unchanged(short)
         return self.known[name]
+
+
+@lru_cache(maxsize=256)
+def _compiled(name: str, text: str) -> CodeType:
+    filename = f"<{name} {hash(text)}>"
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    return compile(text, filename, "exec", dont_inherit=True)
+
+
+@lru_cache
+def _needed(name: str) -> frozenset[str]:
+    """A module of the runtime and all that it imports there."""
+    found = re.findall(rf"^from {re.escape(RUNTIME)}(\w+) import", runtime_text(name), re.MULTILINE)
+    return frozenset([name]).union(*map(_needed, found))
+
+
+@lru_cache
+def _unchanged(name: str) -> ModuleType:
+    """A module of the runtime with nothing changed in what it needs; no text can write to its tables."""
+    made = _as_it_is().module(RUNTIME + name, runtime_text(name))
+    for value in vars(made).values():
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+    return made
+
+
+@lru_cache
+def _as_it_is() -> _Plain:
+    return _Plain({})
 
 
 def _numba() -> SimpleNamespace:
