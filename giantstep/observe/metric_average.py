@@ -1,7 +1,7 @@
 """The average of a function of label and output given kappa.
 
-Given kappa the label and the output depend on each other through the rest t of the target's directions. A label that is
-constant on intervals of z' leaves the output Gaussian, times the probability of the interval given the output. Any
+Given kappa the output is Gaussian, and depends on the label through the rest t of the target's directions. A label that
+is constant on intervals of z' leaves the output Gaussian, times the probability of the interval given the output. Any
 other label is taken at nodes, at each of which the output is Gaussian. [CUI24] Result 3.2.
 """
 
@@ -14,6 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from derive.language.links import variables_of
 from derive.language.metrics import parse_metric
 from giantstep.law.labels import Intervals, Points
 from giantstep.observe.metric_labels import labels_cut_at
@@ -40,13 +41,14 @@ class Metric:
     """A function of arrays y and f that broadcast.
 
     kinks: functions whose zeros in f are its kinks and jumps, and their degrees as polynomials in f, None for others;
-    labels: at which it has some whatever f is; of_residual: whether it knows y - f only.
+    labels: at which it has some whatever f is; of_residual, of_output: whether it knows y - f only, or f only.
     """
 
     values: Function
     kinks: tuple[tuple[Function, int | None], ...]
     labels: tuple[float, ...]
     of_residual: bool
+    of_output: bool
 
 
 @lru_cache(maxsize=128)
@@ -60,7 +62,8 @@ def metric_of(text: str) -> Metric:
     same = all(bool(np.all(np.abs(each - first) <= _SAME * size)) for each in moved)
     found = [(function_of(kink), degree(kink, "f")) for kink in dict.fromkeys(kinks(node))]
     labels = [place for function, power in found if power == 0 for place in _label_kinks(function)]
-    return Metric(values, tuple(pair for pair in found if pair[1] != 0), tuple(labels), same)
+    of_output = "y" not in variables_of(node)
+    return Metric(values, tuple(pair for pair in found if pair[1] != 0), tuple(labels), same, of_output)
 
 
 def _label_kinks(function: Function) -> list[float]:
@@ -104,6 +107,9 @@ class Given:
         problem = self.output.problem
         target = problem.model.target
         mean, slope, variance = self.output.of(kappa)
+        if self.metric.of_output:
+            spread = np.sqrt((slope**2).sum(axis=1) + np.maximum(variance, 1e-300))
+            return _gaussian(self.metric, np.zeros_like(mean), mean, spread, resolution)
         noise = 0.0 if self.metric.of_residual else target.noise  # a residual's is part of the output's spread
         variance = np.maximum(variance + (target.noise - noise), 1e-300)
         places = () if noise > 0.0 else self.metric.labels

@@ -125,7 +125,8 @@ def _settled(name: str, given: Given) -> Resolution:
         for _ in range(_TIMES):
             with np.errstate(over="ignore", invalid="ignore"):  # of what grows too fast, which does not settle
                 after = given.at(kappa, finer(found))
-            if np.all(np.abs(after - before) <= 0.1 * _TOLERANCE * np.abs(after).max()):
+            size = np.abs(after).max()
+            if np.isfinite(size) and np.all(np.abs(after - before) <= 0.1 * _TOLERANCE * size):
                 break
             found, before = finer(found), after
         else:

@@ -42,6 +42,13 @@ def test_the_square_is_the_test_error_and_the_noise(name: str) -> None:
         assert value == pytest.approx(found.result.test_error + model.target.noise, rel=2e-10, abs=0.0)
 
 
+@pytest.mark.parametrize("name", ["labels on intervals", "labels at nodes", "two indices"])
+def test_what_knows_the_output_alone_needs_no_label(name: str) -> None:
+    """The output is averaged at once; with a label in the text, given the label first."""
+    found = gs.metrics(SQUARES[name], {"alone": "abs(f)**3", "given_the_label": "abs(f)**3 + 0*y"})
+    assert found.values["alone"] == pytest.approx(found.values["given_the_label"], rel=2e-10, abs=0.0)
+
+
 def test_the_zero_one_loss_is_the_test_error_of_a_loss_of_the_margin() -> None:
     clean = PLAIN.replace({"fit.loss": "logistic"})
     found = gs.metrics(clean, {"wrong": "y*f < 0", "right": "y*f > 0", "by_sign": "(1 - sign(y*f))/2"})
