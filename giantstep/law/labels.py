@@ -18,7 +18,7 @@ from giantstep.law.channel import labels_given
 from giantstep.law.directions import mixing, noisy_indices, rows_of
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
 from giantstep.law.residual import turns_of
-from giantstep.quadrature.gauss import normal_between, products
+from giantstep.quadrature.gauss import ends_within, normal_between, products
 from giantstep.simulate.memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import function_kernel
@@ -292,7 +292,7 @@ def _points(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
 
 def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array, count: _Nodes) -> tuple[Array, Array]:
     """Nodes and weights [N, J] of t between the breakpoints of the link, Gauss-Legendre on each panel."""
-    inner = np.clip((np.array(breaks)[None, :] - gamma * kappa[:, None]) / width, -_REACH, _REACH)
+    inner = ends_within(np.array(breaks), gamma * kappa, width, _REACH)
     ends = np.ones((len(kappa), 1)) * _REACH
     edges = np.concatenate([-ends, inner, ends], axis=1)
     panels = count.panels

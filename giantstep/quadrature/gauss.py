@@ -55,6 +55,19 @@ def evenly_cut(reach: float, width: float, breaks: Iterable[float]) -> Array:
     return found
 
 
+def ends_within(breaks: Array, centre: Array, width: float, reach: float) -> Array:
+    """Where centre + width t passes sorted breakpoints, for every centre [N]: [N, E] in (-reach, reach), and at its
+    ends where other centres have more within reach. Mirror images have the mirror image.
+    """
+    middle = np.searchsorted(breaks, centre)
+    below = middle - np.searchsorted(breaks, centre - reach * width)
+    above = np.searchsorted(breaks, centre + reach * width) - middle
+    most = max(below.max(initial=0), above.max(initial=0))
+    padded = np.concatenate([np.full(most, -math.inf), breaks, np.full(most, math.inf)])
+    near = padded[middle[:, None] + np.arange(2 * most)]
+    return np.asarray(np.clip((near - centre[:, None]) / width, -reach, reach))
+
+
 def normal_between(low: Array, high: Array, order: int) -> tuple[Array, Array]:
     """Nodes and weights [..., order] between low and high [...], the weights times the standard normal density."""
     points, weights = legendre(order)

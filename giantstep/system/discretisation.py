@@ -39,7 +39,8 @@ _AROUND = (
 _SHARP = 1e-8  # the least width of a turn that counts: averages of a square root there are right to 1e-12
 _GENTLE = 0.7  # a distance in kappa that panels of the coefficients resolve
 PANELS = (7, 8)  # orders of the panels in kappa: what they differ by is the error
-NOTHING = 1e-20  # averages over the output grow no faster than their squares: double precision with room to spare
+NOTHING = 1e-26  # averages over the output grow no faster than their squares: double precision with room to spare
+_UNSEEN = 1e-30  # of labels, beside NOTHING: many nodes far out add up to what a loss feels that is flat for most
 
 
 @dataclass(frozen=True)
@@ -193,21 +194,27 @@ def resolved_on(
         points = Points(*square_nodes(moments, target.flips), np.zeros((target.indices, target.indices)))
         rows.flags.writeable = False
         return Resolved(rows, points, points)
+    law: LabelLaw | None = None
     if target.indices > 1:
         halved = symmetric and _is_odd(target)
         rows = _with_clean(rows, target, alignments, level.labels, level.rough, halved=halved)
     elif symmetric:
-        rows = _half(rows, _rank(alignments)) if _law(rows, target, alignments, level).odd else rows
-    law: LabelLaw = (_lines if are_lines(target, _rows_of(alignments), form) else _law)(rows, target, alignments, level)
+        law = whole = _law(rows, target, alignments, level)
+        if whole.odd and len(half := _half(rows, _rank(alignments))) < len(rows):
+            rows, law = half, None
+    if law is None:
+        made = _lines if are_lines(target, _rows_of(alignments), form) else _law
+        law = made(rows, target, alignments, level)
     if form != "residual" and target.noise > 0.0:
         assert not isinstance(law, Lines)  # which are of losses of the residual
         law = with_noise(law, target.noise, level.labels, level.rough)
     if isinstance(law, (Points, Lines)):
-        seldom = rows[:, 1, None] * law.weight <= NOTHING * np.sum(rows[:, 1])
+        seldom = rows[:, 1, None] * law.weight <= _UNSEEN * np.sum(rows[:, 1])
         law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
-    known = target.deterministic and target.indices > 1
-    return Resolved(rows, law, law if known else clean_law(rows, target.clean(form == "margin"), alignments, level))
+    if target.deterministic:
+        return Resolved(rows, law, law)
+    return Resolved(rows, law, clean_law(rows, target.clean(form == "margin"), alignments, level))
 
 
 def with_moments(
@@ -245,18 +252,16 @@ def _with_clean(
 
 
 def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
-    """Rows of a table at any kappa [N], or [N, q] of several directions; what they say of a target of several indices,
-    or of one where there are several directions, is not a number.
+    """Rows of a table at any kappa [N], or [N, q] of several directions; what they say of the target is not a number:
+    it tells nothing of the output, and its averages may cost more than all others.
     """
-    m = problem.model.target.indices
     if problem.loadings is None:
-        rows = rows_at(problem.blocks, problem.link, kappa, weight)
+        rows = rows_at(problem.blocks, None, kappa, weight)
     else:
         rows = rows_along(problem.blocks, problem.loadings, kappa, weight)
-    if m == 1:
-        return rows
     unknown = np.full(len(kappa), np.nan)
-    return _with_target(rows, LabelMoments(unknown, np.repeat(unknown[:, None], m, axis=1), unknown))
+    linear = np.repeat(unknown[:, None], problem.model.target.indices, axis=1)
+    return _with_target(rows, LabelMoments(unknown, linear, unknown))
 
 
 def clean_law(rows: Array, clean: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:

@@ -16,6 +16,7 @@ from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.labels import Points, cuts_of, drawn, is_constant, with_noise
+from giantstep.quadrature.gauss import ends_within
 from giantstep.spec.expressions import special
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
@@ -131,7 +132,7 @@ def _first(system: CoupledSystem) -> Panels:
     problem, kappa = system.problem, system.kappa
     breaks = np.array(cuts_of(problem.model.target), dtype=float)
     channel = _channel(problem)
-    inner = np.clip((breaks[None] - channel.gamma * kappa[:, None]) / channel.width, -REACH, REACH)
+    inner = ends_within(breaks, channel.gamma * kappa, channel.width, REACH)
     ends = np.full((len(kappa), 1), REACH)
     edges = np.concatenate([-ends, inner, ends], axis=1)
     cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(_PANELS + 1) / _PANELS)

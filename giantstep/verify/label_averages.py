@@ -21,7 +21,7 @@ Array = np.ndarray
 _MOST_CURVES = 8
 _MOST_NODES = 50_000  # of one label
 _TOGETHER = 400_000  # nodes of (s, xi) that are held together
-_REACH, _PANEL, _ORDER = 9.0, 1.5, 12  # of xi
+_REACH, _PANEL, _ORDER = 10.5, 1.5, 12  # of xi
 _OF_A_SQUARE = 2  # Gauss nodes of xi: exact for its averages, of degree two
 _SCAN = np.linspace(-9.5, 9.5, 801)  # of s, where the proximal map is looked at for its kinks
 

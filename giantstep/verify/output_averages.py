@@ -26,7 +26,7 @@ from giantstep.verify.shared_averages import are_shared, averages_over_drawn
 Array = np.ndarray
 _MOST_PANELS = 600
 _TOGETHER = 40  # nodes of kappa
-_REACH = 9.0  # of the output about its mean, in units of its spread
+_REACH = 10.5  # of the output about its mean, in units of its spread
 _FAR = 1e300  # standard deviations
 _OF_MEANS = 16.0  # the same where its exponential is averaged
 _WIDEST = 1.5  # panels of the output, in units of the labels

@@ -9,6 +9,7 @@ import pytest
 from numpy.polynomial.legendre import legval
 
 from giantstep.quadrature.gauss import (
+    ends_within,
     evenly_cut,
     legendre,
     legendre_coefficients,
@@ -56,3 +57,17 @@ def test_any_shape_of_panels() -> None:
         for pair in zip(low, high, strict=True)
     ]
     np.testing.assert_allclose(weight.sum(axis=2), 0.5 * np.array(exact), atol=ROUNDING)
+
+
+def test_breakpoints_within_reach() -> None:
+    """All of them, at the places where they are, whatever the centre; mirrored where the centre is."""
+    breaks, centres = np.array([-7.1, -3.0, -2.5, 0.4, 1.0, 6.0, 8.0]), np.array([-9.0, -3.0, 0.7, 5.0, 40.0])
+    found = ends_within(breaks, centres, 0.5, 6.0)
+    assert found.shape == (5, 4)  # none sees more than two on a side
+    for centre, ends in zip(centres, found, strict=True):
+        places = (breaks - centre) / 0.5
+        assert ends[np.abs(ends) < 6.0].tolist() == places[np.abs(places) < 6.0].tolist()
+        assert (np.diff(ends) >= 0.0).all() and np.abs(ends).max() <= 6.0
+    mirrored = ends_within(-breaks[::-1], -centres[[0, 2, 3, 4]], 0.5, 6.0)
+    assert np.array_equal(mirrored, -found[[0, 2, 3, 4], ::-1])
+    assert ends_within(breaks[:0], centres, 0.5, 6.0).shape == (5, 0)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 from loss_cases import model
+from scipy.integrate import quad
+from scipy.optimize import brentq
 
 from giantstep.spec.errors import NotConverged
 from giantstep.system.problem import problem_of
@@ -50,3 +53,36 @@ def test_few_labels_that_are_fitted_are_no_rare_ones() -> None:
 def test_a_dimension_decides() -> None:
     found = model({"name": "epsilon_insensitive", "epsilon": 5.5}, **ALIGNED, spike__alignment=0.95)
     assert decided_by_rare_labels(problem_of(found, 1000)) is None
+
+
+def test_labels_far_out_are_not_left_out() -> None:
+    """A share of 3e-10 is felt, those of many nodes that hold next to nothing each. Without a spike the output is one
+    number, at which the mean excess above the flat part is that below it. Averages over the output end at nine spreads,
+    beyond which there is 1e-18: a few times 1e-9 of what is felt, which moves the output.
+    """
+    width, noise = 6.75, 0.69
+    changes = {"network__activation": "cubic", "network__bias": 1.6, "spike__strength": 0.0, "spike__alignment": -1.0}
+    sizes = {"network__width": 1.4, "fit__samples": 1.4, "fit__ridge": 1e-8}
+    loss = {"name": "epsilon_insensitive", "epsilon": width}
+    result = solve(model(loss, target__link="gelu", target__noise=noise, **changes, **sizes))
+
+    def gelu(z: float) -> float:
+        return 0.5 * z * math.erfc(-z / math.sqrt(2.0))
+
+    def excess(above: float) -> float:
+        far = above / math.sqrt(noise)
+        density = math.exp(-0.5 * far * far) / math.sqrt(2.0 * math.pi)
+        return math.sqrt(noise) * (density - 0.5 * far * math.erfc(far / math.sqrt(2.0)))
+
+    def average(of: Callable[[float], float]) -> float:
+        parts = ((z, z + 1.0) for z in range(-12, 12))
+        weighted = (
+            quad(lambda z: of(gelu(z)) * math.exp(-0.5 * z * z), *ends, epsabs=0.0, epsrel=1e-12) for ends in parts
+        )
+        return math.fsum(value for value, _ in weighted) / math.sqrt(2.0 * math.pi)
+
+    def balance(f: float) -> float:
+        return average(lambda y: excess(width + f - y)) / average(lambda y: excess(width - f + y)) - 1.0
+
+    output = brentq(balance, 1.0, 2.0, xtol=1e-12)
+    assert result.test_error == pytest.approx(average(lambda y: (y - output) ** 2), rel=1e-9)
