@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature cfc3723640683abf, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 9db19e3cfd4d218b, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cfc3723640683abf922f07098f1e9356608480e98f1666c3a5eadd9783602e43"
+SIGNATURE = "9db19e3cfd4d218bd216712837031aa43f0af17e30621c5d0e1a5211a88cc653"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 5c5b56a9d304ea3c, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 42353219aff92ff1, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5c5b56a9d304ea3cfad046631719010f90c55b590b2e3edde88ff961a1ea8a02"
+SIGNATURE = "42353219aff92ff18cbe879a9435279fc10acbefd0c1b3544f7bc78992efc3e8"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

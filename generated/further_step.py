@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature cb36598201379ba2, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 0d8267cc948672d2, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cb36598201379ba23459cfb7af18d140c7f1cab4260049bebbe1e043197c4074"
+SIGNATURE = "0d8267cc948672d2f2775b2d6cbfe0acacbeb5f235c0ae4ba6bf4fc2e4a4c667"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature ecbaf254e5e9452a, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 6a93847e4697b2f8, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ecbaf254e5e9452af15196f558ba12f57f27261efc2a5f95044655128e05f4a9"
+SIGNATURE = "6a93847e4697b2f8d37dd98f0ba5b7d812ded9ac5e78088c4ee10b37501f9ebf"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

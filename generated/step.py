@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 5926aff05618829d, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature c27c4410a0d275d9, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "5926aff05618829d7d72ca5d4566fe258cbe9f17ebf8bae77aab7c7063c0c980"
+SIGNATURE = "c27c4410a0d275d9503ad55ba44dcf792ca28c5417f6545c809f79278ba36226"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

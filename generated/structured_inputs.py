@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 9db6a6a6a2160c4a, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 42891bfad6a64cfb, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9db6a6a6a2160c4ae2c1932b78ffb85fe390377d5d1320a4919a5a29241c9ce1"
+SIGNATURE = "42891bfad6a64cfbb731e388426354a6b76e8082dca87aeb36e5f3778d79260a"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

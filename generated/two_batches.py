@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature e9a6e28b9fb8dc73, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 9c6ea15ff0829a83, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e9a6e28b9fb8dc7387f864100cb9f93fde0740836819bda0320ad6996ef4912f"
+SIGNATURE = "9c6ea15ff0829a830604049eead9151b73e83a9e35831d83b33384fbc9d9dcc8"
 
 
 def directions(*, L_rest, gamma, **_):

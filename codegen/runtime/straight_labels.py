@@ -156,3 +156,41 @@ def told_by_lines(lines, means, turn, squares, rule):
                 out[n, 2] += step * second * second / chance
                 out[n, 3] += step * sums[cell, 3] * sums[cell, 3] / chance
     return out
+
+
+@inner
+def _moments(piece, found):
+    """The weight [3] of a piece, and of x of w and its square there."""
+    bell_low, bell_high = _ROOT * math.exp(-0.5 * piece.low**2), _ROOT * math.exp(-0.5 * piece.high**2)
+    mass = _below(piece.high) - _below(piece.low)
+    at_low = piece.low * bell_low if piece.low > -_FAR else 0.0
+    at_high = piece.high * bell_high if piece.high < _FAR else 0.0
+    found[0] = piece.weight * mass
+    found[1] = piece.weight * (bell_low - bell_high)
+    found[2] = piece.weight * (mass + at_low - at_high)
+
+
+@making_entry
+def variance_by_lines(lines, means, reach):
+    """The variance [N] of the link where the means of u and w are those [N, 2] given, over nodes within reach of x."""
+    out = np.zeros(means.shape[0])
+    moments = np.empty(3)
+    for n in range(means.shape[0]):
+        middle, other = means[n, 0], means[n, 1]
+        begin = np.searchsorted(lines.nodes[:, 0], middle - reach * lines.lower[0, 0])
+        end = np.searchsorted(lines.nodes[:, 0], middle + reach * lines.lower[0, 0])
+        whole, first, centre = 0.0, 0.0, 0.0
+        for squares in range(2):  # first the mean, then squares of what is left of it
+            for i in range(begin, end):
+                for p in range(lines.first[i], lines.first[i + 1]):
+                    piece = _piece(lines, i, p, middle, other)
+                    _moments(piece, moments)
+                    slope, beside = lines.pieces[p, 1] * lines.lower[1, 1], piece.mean - centre
+                    if squares == 0:
+                        whole += moments[0]
+                        first += beside * moments[0] + slope * moments[1]
+                    else:
+                        out[n] += beside * beside * moments[0]
+                        out[n] += slope * (2.0 * beside * moments[1] + slope * moments[2])
+            centre = first / whole if whole > 0.0 else 0.0
+    return out

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d2461d080c40f9a0, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 2f6aeaaeeaf93c04, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "d2461d080c40f9a0028fb83a2c04ecf6fc5b6bbdd8b008819765a9c101277741"
+SIGNATURE = "2f6aeaaeeaf93c0470c21c3849349439abb2b8b2f682255c688bb3e30c617371"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ff7c040aa7facb6b, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 49f6c0bfae820979, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "ff7c040aa7facb6bf10602b78fe4f009ac8a1d85491a10db1cfdcb29e8ae7003"
+SIGNATURE = "49f6c0bfae820979c342d9c1385db62ddb7b4643c70f9039b9335caf0b0fb144"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

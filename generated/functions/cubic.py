@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 57c38ac37134ada1, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature f98adb3a18fadb7c, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "57c38ac37134ada1a2f0bd5ac6c000e2ff6118f116d8427376ee7ec225242495"
+SIGNATURE = "f98adb3a18fadb7c1e3b5bcd94d41be6cf76cb82898c63d8b5e4f0d968b5e148"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4641d0824d824922, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature e027e3c1a41cb5b8, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "4641d0824d8249223c0b8dd1d499f9caec20f8d7cbd765b0079eda8ff215de36"
+SIGNATURE = "e027e3c1a41cb5b853fc86087a2c9848db538a637c8cb6e3808bad1f6e75602b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

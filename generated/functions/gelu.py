@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9c66742dd083aa29, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 540574a3dd8e01d6, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "9c66742dd083aa2921a194fb44f27b4a94908ece8a2922babf28612bd32a772d"
+SIGNATURE = "540574a3dd8e01d6df11dbb0d3109d316a66beb448497c63eb4406ef3f37dced"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

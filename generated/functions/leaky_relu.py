@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ec27983c4a0e7555, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature d460079879ad95ec, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "ec27983c4a0e755582580b52eeee5fe1f70fa0c7408b8c8ae1c248e7482b6a1a"
+SIGNATURE = "d460079879ad95ecc1a44c9238578a9f2c497d45152281c63178138aaf2788be"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2105906ea0b284c1, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature b1a59614036d03d0, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "2105906ea0b284c1d861c3ee037843b804aaf056162068b608b99658962b26f5"
+SIGNATURE = "b1a59614036d03d0241cb2804aba32e70e03ae3673cc06f78ba71b72cf253231"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

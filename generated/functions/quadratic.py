@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature af39bd81a04a5505, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 2e1105442037c540, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "af39bd81a04a5505d4f5e19dada89c7d42d903af0fa4421312f1037a693b61b4"
+SIGNATURE = "2e1105442037c540483d25e24351f89d411055945ed97c0c0bae484a654d2eb1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

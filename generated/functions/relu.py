@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 70e20a6761387183, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 270a5c9fd97c63a1, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "70e20a6761387183c78588136f46c1ad9f3431789746b8947860657523916df4"
+SIGNATURE = "270a5c9fd97c63a17938045abae855ee9a30fc18da94bcd64462ddc20458b576"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

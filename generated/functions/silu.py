@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 02fa175be27129a4, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature a73a7673f80ade79, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "02fa175be27129a47b57b193a002216f39ae64633118d4e6c82317ceff11020b"
+SIGNATURE = "a73a7673f80ade798c460072f05923da47013d209cfde5747bba85dfe66727ab"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b89d44a9df366f3c, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 2f7e4aea9e29aca2, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "b89d44a9df366f3c5b72bf83c7cfade2aa6ac4565360b19dd5bd201300c19178"
+SIGNATURE = "2f7e4aea9e29aca2828003d583b8e646a9f1064da0a654c9a1a2e80d824d9ae8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

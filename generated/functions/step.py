@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5fdd0728648e5c35, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 33732a87a2bee96f, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "5fdd0728648e5c3535d31244b25a966a3232b605c5766f39923441614ffe3a67"
+SIGNATURE = "33732a87a2bee96fe6cf6dec8ac6d386ffb3645d873b4fab1301e6650381ede8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

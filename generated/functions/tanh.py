@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ca79077fc4491776, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 5ecb534e901e5acf, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "ca79077fc449177667eb97c590e09e8f17f9007028ef316629fcf49b351b8616"
+SIGNATURE = "5ecb534e901e5acf1fb8d0a93b8d2f206b536c69faf43ad3c1de8b4cd4b0fe4b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

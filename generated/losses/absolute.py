@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 925bea4dc4b17927, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 8798b6e218b996f8, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "925bea4dc4b1792778ace7440ef6aed6f08776a3878fd2e9f95b3045f15d7914"
+SIGNATURE = "8798b6e218b996f8d6b264a6b225c398551ea4365c48fec1037f8dc9425fa35f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

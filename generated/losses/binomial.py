@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature aab6f16a1518b977, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 1e5998463d027dc1, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "aab6f16a1518b977a9a81e489417d5752a249e16cfabf99f57a95a383765e8ef"
+SIGNATURE = "1e5998463d027dc16769de3ad0a0d1f639baf8cd3304e44671dd6e7d19d5037b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature fb814e2deaed5797, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 0c947a1f8289db62, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "fb814e2deaed579779f28fb2dbae2e6622ddbcd7effe939b668e6bb0b97faca7"
+SIGNATURE = "0c947a1f8289db6242f336ea50ae01f99a214285147aecb96b086053f365af65"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature df2caca6bf50aac8, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature cbcf35f46c6611e4, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "df2caca6bf50aac85b740afc34844fee010975c643f68ac9350353961396ba4f"
+SIGNATURE = "cbcf35f46c6611e4bcb1d4a15c55def2f522867f52fdbcc4a8dea97a4d03ecf4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

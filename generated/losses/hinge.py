@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 7c43e6cd63bc9206, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature b042db9b101074b8, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "7c43e6cd63bc9206f0ae48c26704d73eede764e07f8d4a8ab77e0a7119ed0528"
+SIGNATURE = "b042db9b101074b8428b21d6137c122d26a46e267ca67f8314237d309c6054f5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature bfc58783167f7a5a, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 581252d0fe3d885f, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "bfc58783167f7a5a1f6f916cd6b40380b79bd68f16bcff8180f9b03978aebde0"
+SIGNATURE = "581252d0fe3d885f7904f9f6de66665f7b2eaa51e8fcdc4f303779da7d512420"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0d04054fb6fcccd6, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature c1906484154d8c60, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "0d04054fb6fcccd6b3941b5c1685feff74f15e7ccf03bd943c17c7c83d066747"
+SIGNATURE = "c1906484154d8c60360fa1d6c853ffc5b0008c7ee12ff83b2e5adc4922f753d4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

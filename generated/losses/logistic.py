@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 30436f4d26e98511, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 776b9159f2a94652, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "30436f4d26e98511ea05e4fcb364492738ea344c6f46e3f9d28f4d692f81d04a"
+SIGNATURE = "776b9159f2a94652335c1628df32a7f032a3fd6c1521b99d635d84830d9beac9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 830a0fae185e8742, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature d23f8cbb569528dc, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "830a0fae185e87429ed2519a06b50c93ebc23a6f9c0a3f716da772c8043b71d7"
+SIGNATURE = "d23f8cbb569528dc863882f8fbd94a0efabbda768a75b027246babf05e316d31"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

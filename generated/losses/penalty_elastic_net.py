@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 9de73e9908aaf41d, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature b808ff2f7a7dabaf, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "9de73e9908aaf41d1f7a075f1752d20b51eb24375fab26bc2553116cc00bdecc"
+SIGNATURE = "b808ff2f7a7dabaff6d7f06a10e1d2e98c11daf1bec084f786b2d6a36346f039"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

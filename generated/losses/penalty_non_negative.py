@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature cd8e2745b6059722, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature c2382a06e17a43f3, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "cd8e2745b60597223195d7cc61f3eb49cc8f93535f67006f85992bab6d9a3fe0"
+SIGNATURE = "c2382a06e17a43f3585b0db0a556f8d7db1c5938fec25a934c0d427b169c17e8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

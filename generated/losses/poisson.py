@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature c6406f07338a4603, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature edcfdd5971299dc5, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "c6406f07338a46032e5b67ca7570479b85890655ae5584a40cc15debefcdaeeb"
+SIGNATURE = "edcfdd5971299dc5161e888c891f0b79942bf92f86bee08bafff953061a2e31d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 2f01a8818f8d6727, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 7de9ac6dd93250e7, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "2f01a8818f8d6727ce2c58841d3e191b2420456948d7a9064dc48f4a7d908f39"
+SIGNATURE = "7de9ac6dd93250e728402d854be21d3dfd6ad5d08390370576d131c7a00c87da"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

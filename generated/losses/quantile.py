@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 9212e09320a2ad9a, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 598e0ac1fc43e8eb, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "9212e09320a2ad9aafb3dccbe967310c9b05d19219a609683ca23444a1cc3298"
+SIGNATURE = "598e0ac1fc43e8ebff96de8f66617fe76f67632b833dce9917acccf07f6db4f7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature ec9bda0b4466b728, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature c10449c8380768df, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "ec9bda0b4466b7283e4b84122b0639300b047d4f9c7fb67184ca94ccaddb6050"
+SIGNATURE = "c10449c8380768df20314cc72d1cadc7d9c7c0d6ed6f828ecb84077b8f4bdb7c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0867335f1ab6e7f7, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 390807a9a1c211be, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "0867335f1ab6e7f7c018bcad1f116147a4bb2156f5c6dbd34e88925f404ee8b0"
+SIGNATURE = "390807a9a1c211beb46ac13daaa82ec4b74ee14037ea4426ee4dc062a474443a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 95fe220cd06d0fb9, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature f0a347a7d0b7ee23, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "95fe220cd06d0fb942a77f5569dd19e7cd5fbd0fceb3bc72c673fe4ffa166440"
+SIGNATURE = "f0a347a7d0b7ee233bbaeb2be2c37193779154b01baaf82208a409f3705a6b42"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

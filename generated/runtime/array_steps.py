@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature c0012c7b71e5713b, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -306,4 +306,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "c0012c7b71e5713bf9808e1f47be7657a9c9b54dec71a8ca2bf5986682851b3f"
+SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"

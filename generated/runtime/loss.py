@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature c0012c7b71e5713b, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -116,4 +116,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "c0012c7b71e5713bf9808e1f47be7657a9c9b54dec71a8ca2bf5986682851b3f"
+SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"

@@ -1,7 +1,7 @@
 """Adaptive panels: expectations over g of f, g f and the squared residual at s + q g, q = sqrt(c).
 
 Written by hand, in codegen/runtime/panels.py.
-Generated; do not edit. Signature c0012c7b71e5713b, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -303,4 +303,4 @@ def panels(f, breaks, centres, widths, shifts, q, raw, scratch):
         raw[5, i] = error2 + tail
         raw[6, i] = error0
 
-SIGNATURE = "c0012c7b71e5713bf9808e1f47be7657a9c9b54dec71a8ca2bf5986682851b3f"
+SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"

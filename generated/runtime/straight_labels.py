@@ -3,7 +3,7 @@
 Given the other index u a label is a + b w on pieces of w, and w is normal: given y too it is normal on the piece.
 
 Written by hand, in codegen/runtime/straight_labels.py.
-Generated; do not edit. Signature c0012c7b71e5713b, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -163,4 +163,42 @@ def told_by_lines(lines, means, turn, squares, rule):
                 out[n, 3] += step * sums[cell, 3] * sums[cell, 3] / chance
     return out
 
-SIGNATURE = "c0012c7b71e5713bf9808e1f47be7657a9c9b54dec71a8ca2bf5986682851b3f"
+
+@inner
+def _moments(piece, found):
+    """The weight [3] of a piece, and of x of w and its square there."""
+    bell_low, bell_high = _ROOT * math.exp(-0.5 * piece.low**2), _ROOT * math.exp(-0.5 * piece.high**2)
+    mass = _below(piece.high) - _below(piece.low)
+    at_low = piece.low * bell_low if piece.low > -_FAR else 0.0
+    at_high = piece.high * bell_high if piece.high < _FAR else 0.0
+    found[0] = piece.weight * mass
+    found[1] = piece.weight * (bell_low - bell_high)
+    found[2] = piece.weight * (mass + at_low - at_high)
+
+
+@making_entry
+def variance_by_lines(lines, means, reach):
+    """The variance [N] of the link where the means of u and w are those [N, 2] given, over nodes within reach of x."""
+    out = np.zeros(means.shape[0])
+    moments = np.empty(3)
+    for n in range(means.shape[0]):
+        middle, other = means[n, 0], means[n, 1]
+        begin = np.searchsorted(lines.nodes[:, 0], middle - reach * lines.lower[0, 0])
+        end = np.searchsorted(lines.nodes[:, 0], middle + reach * lines.lower[0, 0])
+        whole, first, centre = 0.0, 0.0, 0.0
+        for squares in range(2):  # first the mean, then squares of what is left of it
+            for i in range(begin, end):
+                for p in range(lines.first[i], lines.first[i + 1]):
+                    piece = _piece(lines, i, p, middle, other)
+                    _moments(piece, moments)
+                    slope, beside = lines.pieces[p, 1] * lines.lower[1, 1], piece.mean - centre
+                    if squares == 0:
+                        whole += moments[0]
+                        first += beside * moments[0] + slope * moments[1]
+                    else:
+                        out[n] += beside * beside * moments[0]
+                        out[n] += slope * (2.0 * beside * moments[1] + slope * moments[2])
+            centre = first / whole if whole > 0.0 else 0.0
+    return out
+
+SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 23b2322c7956d9e8.
+Generated; do not edit. Signature d5c588f469ff8f3f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "23b2322c7956d9e83d25a17076910295b249026d30722402b8286abc3fe41164"
+SIGNATURE = "d5c588f469ff8f3f22a2e995373eedd719b10ee5f1766760b98243adaaef67f7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

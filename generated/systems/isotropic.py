@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 50f38624cd2f2c15.
+in X). Generated; do not edit. Signature ac711cf5dee3ffcc.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "50f38624cd2f2c1580629bcd99d2df435ae27a8f4d8848f299b6830968d60c18"
+SIGNATURE = "ac711cf5dee3ffcc5604c12baaf5a8f3e2a791d570e222ffd16fa142a39165b6"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

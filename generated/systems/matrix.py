@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 8084feac87df8a9e.
+Generated; do not edit. Signature 00ff134e9c808346.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8084feac87df8a9eac37fa892e9ba2be65e2c93aaa86eba9683d9ff9bfe60066"
+SIGNATURE = "00ff134e9c808346f76dd6c7e64dcda65e9c3f00ff2e8acd430034dc096849c5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 308a508e69969552.
+Generated; do not edit. Signature 322da508a793112c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "308a508e699695527e90c6bcc7fffd1f4cfe9d76b2555c149c7dc57f3d40f242"
+SIGNATURE = "322da508a793112c854393c2ffd82dc750d10782c249673aad40608c57785a0d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

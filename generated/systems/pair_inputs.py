@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 544b3991576d18ea, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 013c8b496ba706bd, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "544b3991576d18eaf72d8405f0705153afbe4b6882d0db7e61dd280368396ee8"
+SIGNATURE = "013c8b496ba706bdfe31762cb8235f48708cbfb6878e87d10c698ab236a0656c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

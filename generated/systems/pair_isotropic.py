@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5963e801849267bd, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 9061ceaec49f3306, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "5963e801849267bd7136869615f5310bd0498dee2cafe1b5121a0bc97a774349"
+SIGNATURE = "9061ceaec49f3306731e711d69a6ffb64b967df1d161b6ee3895478a2f716629"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

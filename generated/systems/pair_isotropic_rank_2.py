@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 56b3076bc18edba4, runtime 55f4a34ac915bab2.
+Generated; do not edit. Signature 4ecb434580b37ae8, runtime 30fe2fe1062c5de0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "56b3076bc18edba44756082b09c0d5ea4557f90b70fa9f9942c6f8894fd76cd4"
+SIGNATURE = "4ecb434580b37ae8c2c4e1c162ba25617f3b5a9d37ee62f70eb7f809470c598d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

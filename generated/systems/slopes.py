@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 7fc84faeabf365df.
+Generated; do not edit. Signature 5fcb09e1c9798a0b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "7fc84faeabf365dfad6c1b171bfcb747017a991c864b7437e5bfccb297e3a935"
+SIGNATURE = "5fcb09e1c9798a0b43ad9542902b202a520500bde6e01e9e7437ad132c20fb66"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature e1d3e11f8c390a7b.
+Generated; do not edit. Signature c5630e94330e65f8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e1d3e11f8c390a7b72d00e4190b72ae1526780a7ecf6af54365ccaf9a81dbcf3"
+SIGNATURE = "c5630e94330e65f847fbf7310bfe259e939b7332302f2915c28e1418269ea8d4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

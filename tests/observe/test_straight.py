@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from told_by_sums import told_by_sums
 
+import giantstep as gs
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.pair_nodes import PairNodes
-from giantstep.observe.optimal.straight import Straight, straight_in
-from giantstep.observe.optimal.two import told_by_pairs
+from giantstep.observe.optimal.straight import Straight, along_kinks, straight_in
+from giantstep.observe.optimal.two import ends_late, error_by_pieces, told_by_pairs
 from giantstep.spec.model import Target
 
 
@@ -48,7 +49,9 @@ def test_nodes_of_both_indices_and_axes_that_are_oblique() -> None:
     turn, gamma = axes.turn * math.sqrt(1.2), np.sqrt(axes.known)
     for squared in (None, 0, 1):
         found, other = (
-            rule(link, 0.1, turn, gamma, axes.spread, 2.0, squared).values(kappa, kappa[..., 0, 0], kappa[..., 0, 0])
+            rule(link, 0.1, turn, axes.spread, turn * gamma, 2.0, squared).values(
+                kappa, kappa[..., 0, 0], kappa[..., 0, 0]
+            )
             for rule in (Straight, PairNodes)
         )
         np.testing.assert_allclose(found, other, rtol=0, atol=1e-5 * float(np.max(other)))
@@ -56,8 +59,70 @@ def test_nodes_of_both_indices_and_axes_that_are_oblique() -> None:
 
 @pytest.mark.parametrize("few", [1e-3, 1e-6, 1e-9])
 def test_next_to_all_is_known(few: float) -> None:
-    """A label tells (1 - q) E[f' f'^T]/noise, to the next power: of |z1| + z2, and of z1 + z2^2, 1 and 4 z2^2."""
-    for link, slopes in (("abs(z1) + z2", [1.0, 1.0]), ("z1 + z2**2", [1.0, 4.0])):
+    """A label tells (1 - q) E[f' f'^T]/noise, to the next power: of z1 + z2^2, 1 and 4 z2^2. Of |z1| + z2 the slope is
+    blurred near the kink: E erf(kappa/sqrt(2 few))^2 is left of the first one, less by 4/(pi sqrt(2)) of the root.
+    """
+    strip = 4.0 / (math.pi * math.sqrt(2.0)) * math.sqrt(few)
+    for link, slopes in (("abs(z1) + z2", [1.0 - strip, 1.0]), ("z1 + z2**2", [1.0, 4.0])):
         found = told_by_pairs(Target(link, noise=0.1), (1.0 - few) * np.eye(2), Fineness(kappa=18))
         exact = 10.0 * np.array(slopes) * few
         np.testing.assert_allclose(np.diag(found), exact, rtol=220.0 * few + 2e-5)
+
+
+def arcs(q: np.ndarray) -> np.ndarray:
+    """E relu(z) relu(z') for a correlation q: Cho, Saul 2009."""
+    found: np.ndarray = (np.sqrt(1.0 - q * q) + q * (math.pi - np.arccos(q))) / (2.0 * math.pi)
+    return found
+
+
+@pytest.mark.parametrize("few", [0.6, 1e-2, 1e-4, 1e-6])
+def test_least_errors_in_closed_form(few: float) -> None:
+    """E Var(f|kappa) is E f(z) f(z') for z' = z less the same for a correlation Q. Next to Q = 1 these cancel, and
+    kinks are felt in a narrow strip only.
+    """
+    oblique, even = few * np.array([[1.0, 0.4], [0.4, 0.9]]), 1.0 - 0.7 * few
+    parts, known = np.array([1.0, 0.5]), np.eye(2) - oblique
+    sums = parts @ (arcs(np.eye(2)) - arcs(known)) @ parts
+    found = error_by_pieces(Target("relu(z1) + relu(z2)/2", noise=0.1), known, Fineness(kappa=18))
+    assert found == pytest.approx(sums, rel=1e-5 + 1e-14 / few)
+    # max(z1, z2) is (s + |d|)/sqrt(2), of s = (z1 + z2)/sqrt(2) and d = (z1 - z2)/sqrt(2), each known to 1 - 0.7 few
+    folded = 1.0 - (2.0 / math.pi) * (math.sqrt(1.0 - even**2) + even * math.asin(even))
+    exact = 0.5 * (0.7 * few + folded)
+    assert error_by_pieces(Target("max(z1, z2)", noise=0.1), even * np.eye(2), Fineness(kappa=18)) == pytest.approx(
+        exact, rel=1e-5 + 1e-14 / few
+    )
+
+
+@pytest.mark.parametrize("few", [1e-3, 1e-6, 1e-9])
+def test_oblique_overlaps_of_kinked_links(few: float) -> None:
+    """In all a label tells Tr (1 - Q) E[g g^T]/noise, g the slopes blurred near kinks: E Phi(kappa/sqrt(few))^2 is less
+    than a half by the root of few over pi sqrt(2).
+    """
+    left = few * np.array([[1.0, -0.3], [-0.3, 1.0]])
+    found = told_by_pairs(Target("relu(z1) + relu(z2)/2", noise=0.1), np.eye(2) - left, Fineness(18, 1))
+    half = 0.5 - math.sqrt(few) / (math.pi * math.sqrt(2.0))
+    exact = 10.0 * float(np.sum(left * np.array([[half, 0.125], [0.125, 0.25 * half]])))
+    assert np.trace(found) == pytest.approx(exact, rel=15.0 * few + 2e-5)
+
+
+@pytest.mark.parametrize(
+    ("link", "square"),
+    [
+        ("relu(z1) + relu(z2)", True),
+        ("max(z1, 3*z2) + abs(3*z1 + z2)", True),
+        ("relu(z1) + relu(z1 + z2)", False),
+        ("relu(z1*z2 - 0.5)", False),
+        ("z1 + z2**2", None),
+    ],
+)
+def test_frames_of_kinks(link: str, square: bool | None) -> None:
+    """Kinks that are straight, along or across one another; none where there are no kinks, which is as well."""
+    assert (along_kinks(link) is not None) == bool(square) and ends_late(link) == (square is not False)
+
+
+def test_many_samples_of_a_kinked_link() -> None:
+    """Each index leaves 1 - Q of its own, as in regression: an error of 2 noise/samples, and a part of its root."""
+    fit, network = {"samples": 1e5, "ridge": 0.1}, {"activation": "tanh", "width": 1.0}
+    target = {"link": "abs(z1) + z2", "noise": 0.1}
+    found = gs.optimal(gs.Model.from_dict({"network": network, "target": target, "fit": fit}))
+    assert found.test_error == pytest.approx(2e-6, rel=1e-3) and found.error < 1e-9

@@ -9,7 +9,8 @@ import numpy as np
 from giantstep.law.directions import mixing
 
 Array = np.ndarray
-_DIAGONAL = 1e-9  # largest element off the diagonal of one that is taken as diagonal
+# largest element off the diagonal of one that is taken as diagonal, over what is known or what is left, if that is less
+_DIAGONAL = 1e-7
 
 
 def square_root(matrix: Array) -> Array:
@@ -40,7 +41,7 @@ class Axes:
     def of(cls, known: Array, noise: float = 0.0) -> Axes:
         """Those of Q [m, m]; the given ones where it is diagonal."""
         values, turn = np.diag(known), np.eye(len(known))
-        if np.any(np.abs(known - np.diag(values)) > _DIAGONAL):
+        if np.any(np.abs(known - np.diag(values)) > _DIAGONAL * min(values.max(), (1.0 - values).max())):
             values, turn = np.linalg.eigh(known)
         values = np.clip(values, 0.0, 1.0)
         rest = 1.0 - values

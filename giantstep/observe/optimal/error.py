@@ -12,6 +12,7 @@ from giantstep.observe.optimal.one import error_by_nodes
 from giantstep.observe.optimal.parity import error_by_parity, size_of
 from giantstep.observe.optimal.smooth import on_grid, smooth_error
 from giantstep.observe.optimal.told import kappas, parts_of
+from giantstep.observe.optimal.two import by_pieces, error_by_pieces
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 
@@ -28,6 +29,8 @@ def least_error(target: Target, known: Array, fineness: Fineness, by_sign: bool)
         return error_by_nodes(target, float(known[0, 0]), fineness)
     if size_of(target) is not None and np.array_equal(known, known[0, 0] * np.eye(len(known))):
         return error_by_parity(target, float(known[0, 0]), by_sign)
+    if by_pieces(target) and not by_sign:
+        return error_by_pieces(target, known, fineness)
     if on_grid(target) and not by_sign:
         return smooth_error(target, known, fineness)
     kappa, weight = kappas(clean, known, fineness)

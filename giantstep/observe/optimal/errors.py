@@ -8,11 +8,11 @@ from functools import lru_cache
 from giantstep.law.labels import is_constant
 from giantstep.observe.optimal.curve import Curve
 from giantstep.observe.optimal.error import least_error
-from giantstep.observe.optimal.fineness import Fineness, label_fineness
+from giantstep.observe.optimal.fineness import Fineness, is_continuous, label_fineness
 from giantstep.observe.optimal.parity import size_of
 from giantstep.observe.optimal.path import Path, Piece
 from giantstep.observe.optimal.smooth import on_grid
-from giantstep.observe.optimal.two import by_two
+from giantstep.observe.optimal.two import by_pieces, by_two
 from giantstep.spec.model import Target
 
 _CLOSE = (1e-9, 1e-5)  # of the least error, and of that of two indices with noise, over that without samples
@@ -20,24 +20,28 @@ _CLOSE = (1e-9, 1e-5)  # of the least error, and of that of two indices with noi
 
 @dataclass(frozen=True, eq=False)
 class Errors:
-    """Of every piece of a path a curve, whose values are E f_*^2 at first, or where predictions are signs a half."""
+    """Of every piece of a path a curve, whose values are E f_*^2 at first, or where predictions are signs a half.
+
+    over_rest: whether it is that of the error over what is left to know: in proportion to that where nothing jumps.
+    """
 
     path: Path
     curves: tuple[Curve, ...]
+    over_rest: bool
 
     def at(self, place: float) -> float:
         """The error at a mean overlap. Raises NotConverged."""
         if place == 1.0:
             return 0.0
         index, q = self.path.piece_at(place)
-        return max(self.curves[index].at(q), 0.0)
+        return max(self.curves[index].at(q), 0.0) * (1.0 - q if self.over_rest else 1.0)
 
     def off(self, place: float) -> float:
         """How far that may be off."""
         if place == 1.0:
             return 0.0
         index, q = self.path.piece_at(place)
-        return self.curves[index].error(q)
+        return self.curves[index].error(q) * (1.0 - q if self.over_rest else 1.0)
 
 
 @lru_cache(maxsize=32)
@@ -47,16 +51,26 @@ def errors_along(path: Path, by_sign: bool) -> Errors:
     first = _first(target, by_sign)
     size = max(least_error(target, path.overlap(0.0), first, False), 1e-300)
     close = _CLOSE[by_two(target)] * size
+    over_rest = by_pieces(target) and not by_sign and is_continuous(target.link)
 
     def of(piece: Piece) -> Curve:
         def computed(q: float, fineness: Fineness) -> float:
-            return least_error(target, piece.overlap(q), fineness, by_sign)
+            found = least_error(target, piece.overlap(q), fineness, by_sign)
+            return found / (1.0 - q) if over_rest else found
 
         return Curve(computed, first, lambda x: close, absolute=True, ends=(piece.low, piece.high))
 
-    return Errors(path, tuple(of(piece) for piece in path.pieces))
+    return Errors(path, tuple(of(piece) for piece in path.pieces), over_rest)
 
 
 def _first(target: Target, by_sign: bool) -> Fineness:
-    nodes = target.indices == 1 and not by_sign and not is_constant(target.link) or size_of(target) is not None
-    return Fineness() if nodes or (on_grid(target) and not by_sign) else label_fineness(target)
+    if size_of(target) is not None or not by_sign and _by_nodes_of_link(target):
+        return Fineness().more_kappa() if by_pieces(target) else Fineness()
+    return label_fineness(target)
+
+
+def _by_nodes_of_link(target: Target) -> bool:
+    """Whether the variance of the link is averaged on nodes that follow the link, not the noise."""
+    if target.indices == 1:
+        return not is_constant(target.link)
+    return by_pieces(target) or on_grid(target)

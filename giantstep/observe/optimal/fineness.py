@@ -15,21 +15,28 @@ from giantstep.spec.model import Target
 
 KAPPA = 12  # the first number of nodes of kappa
 _PROBES, _MOSTLY, _APART, _HALVINGS = 400, 0.95, 0.15, (7, 3)  # of the first fineness
-_ROUGH = frozenset({"abs", "relu", "sign", "step", "max", "min", "clip", "sqrt", "log"})
+_JUMPS = frozenset({"sign", "step"})
+_ROUGH = _JUMPS | {"abs", "relu", "max", "min", "clip", "sqrt", "log"}
 
 
 @lru_cache(maxsize=64)
 def is_smooth(target: Target) -> bool:
     """Whether a label has noise, or a channel, and depends on its indices without kinks and jumps."""
     random = target.noise > 0.0 or target.channel is not None
-    return random and not _is_rough(link_of(target.mean_link).node)
+    return random and not _calls(link_of(target.mean_link).node, _ROUGH)
 
 
-def _is_rough(node: Node) -> bool:
+@lru_cache(maxsize=64)
+def is_continuous(link: str) -> bool:
+    """Whether a link has no sign or step."""
+    return not _calls(link_of(link).node, _JUMPS)
+
+
+def _calls(node: Node, functions: frozenset[str]) -> bool:
+    """Whether an expression that is no constant calls one of these functions."""
     if constant_value(node) is not None:
         return False
-    called = node.op == "call" and node.value in _ROUGH
-    return called or any(_is_rough(argument) for argument in node.args)
+    return (node.op == "call" and node.value in functions) or any(_calls(each, functions) for each in node.args)
 
 
 @dataclass(frozen=True)

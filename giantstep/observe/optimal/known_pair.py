@@ -14,15 +14,18 @@ import numpy as np
 from giantstep.quadrature.gauss import legendre_coefficients, normal_between
 
 Array = np.ndarray
-_KAPPA, _ORDER, _CLOSE = 5.6, 10, 1e-5  # reach and nodes of a panel of kappa, and part of the average that is left
+_KAPPA, _ORDER = 5.2, 10  # reach and nodes of a panel of kappa: beyond lies a part of 2e-7, of squares ten times that
+# part of the average that the last coefficients of a panel may be: these are of degree 9, and its nodes are right to 19
+_CLOSE = 1e-3
 _BLUNT, _SHARP = 0.4, 0.6  # width of t over what is known, above which kappa has steps of that, over the width
+_AROUND = np.array([-8.0, -2.5, 0.0, 2.5, 8.0])  # ends of panels beside a kink or jump, in widths of t
 _NARROW = 0.3  # last panels over the width of t
-_RARE = 1e-9  # weight that does not count
+_RARE = 1e-7  # weight that does not count, over the largest
 
 
 @dataclass(frozen=True, eq=False)
 class NoisyPair:
-    """A noisy label of z = turn (gamma kappa + width t), along axes.
+    """A noisy label of z = root kappa + turn (width t), with t along axes.
 
     finer: how many times more nodes there are; squared: the axis of which t^2 - 1 is averaged too.
     """
@@ -30,23 +33,26 @@ class NoisyPair:
     link: str
     noise: float
     turn: Array
-    gamma: Array
     width: Array
+    root: Array
     finer: float
     squared: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class KnownPair:
-    """Nodes of kappa where z = gamma kappa + width t along axes.
+    """Nodes of two kappa, of which t is what is not known.
 
-    cut: width of the first panels over that of t; step: of a trapezoid where nothing is sharp, over its widest one.
-    even [2]: whether functions do not change with the sign of kappa along each axis.
+    sharp [2]: how many widths of t a step of one along each kappa is. kinks: where a kink or jump of the link is met
+    along each of them. cut: width of the first panels over that of t;
+    step: of a trapezoid where nothing is sharp, over its widest one. half [2]: whether the other sign of a kappa gives
+    the same; mixed: whether t1 t2 has a mean.
     """
 
-    gamma: Array
-    width: Array
-    even: tuple[bool, bool]
+    sharp: Array
+    kinks: tuple[Array, Array]
+    half: tuple[bool, bool]
+    mixed: bool
     cut: float
     step: float
 
@@ -54,25 +60,25 @@ class KnownPair:
         """E over kappa of values(kappa, low, high) [P, n, n, 4] at kappa [2, P, n, n] on panels between low and high
         [2, P]: of t1^2, t1 t2, t2^2 and one more.
         """
-        factor = 2.0 ** sum(self.even)
-        by_steps = bool(np.all(self.width > _BLUNT * self.gamma))
+        factor = 2.0 ** sum(self.half)
+        by_steps = bool(np.all(_BLUNT * self.sharp < 1.0))
         total = self._by_trapezoid(values) if by_steps else self._by_panels(values)
-        found: Array = total * np.array([factor, 0.0 if any(self.even) else factor, factor, factor])
+        found: Array = total * np.array([factor, factor if self.mixed else 0.0, factor, factor])
         return found
 
     def _by_trapezoid(self, values: Callable[[Array, Array, Array], Array]) -> Array:
         """Where nothing is sharp in kappa."""
         axes, shares = [], []
         for a in range(2):
-            if self.gamma[a] == 0.0:  # nothing depends on it
+            if self.sharp[a] == 0.0:  # nothing depends on it
                 axes.append(np.zeros(1))
-                shares.append(np.array([0.5 if self.even[a] else 1.0]))
+                shares.append(np.array([0.5 if self.half[a] else 1.0]))
                 continue
-            number = math.ceil(_KAPPA / min(_SHARP * self.step * self.width[a] / self.gamma[a], _SHARP))
-            x = np.arange(0 if self.even[a] else -number, number + 1) * (_KAPPA / number)
+            number = math.ceil(_KAPPA / min(_SHARP * self.step / self.sharp[a], _SHARP))
+            x = np.arange(0 if self.half[a] else -number, number + 1) * (_KAPPA / number)
             weight = np.exp(-0.5 * x * x) * (_KAPPA / number / math.sqrt(2.0 * math.pi))
             axes.append(x)
-            shares.append(np.where((x == 0.0) & self.even[a], 0.5 * weight, weight))
+            shares.append(np.where((x == 0.0) & self.half[a], 0.5 * weight, weight))
         kappa = np.stack(np.meshgrid(*axes, indexing="ij")).reshape(2, -1)
         weight = np.multiply.outer(*shares).ravel()
         kappa, weight = kappa[:, weight > _RARE * weight.max()], weight[weight > _RARE * weight.max()]
@@ -98,9 +104,11 @@ class KnownPair:
         """The first panels of kappa: their ends [2, P]."""
         edges = []
         for a in range(2):
-            least, wide = 0.0 if self.even[a] else -_KAPPA, self.cut * self.width[a] / max(self.gamma[a], 1e-300)
+            least, wide = 0.0 if self.half[a] else -_KAPPA, self.cut / max(self.sharp[a], 1e-300)
             count = math.ceil((_KAPPA - least) / min(max(wide, 0.5 * _KAPPA), _KAPPA))
-            edges.append(np.linspace(least, _KAPPA, count + 1))
+            even = np.linspace(least, _KAPPA, count + 1)
+            beside = (self.kinks[a][:, None] + _AROUND / max(self.sharp[a], 1e-300)).ravel()
+            edges.append(np.unique(np.concatenate([even, beside[(beside > least) & (beside < _KAPPA)]])))
         low = np.stack(np.meshgrid(edges[0][:-1], edges[1][:-1], indexing="ij")).reshape(2, -1)
         high = np.stack(np.meshgrid(edges[0][1:], edges[1][1:], indexing="ij")).reshape(2, -1)
         return low, high
@@ -111,7 +119,7 @@ class KnownPair:
         series = np.abs(np.einsum("ai,pij,bj->pab", turn, values, turn, optimize=True))
         area = (high - low).prod(axis=0) / (2.0 * math.pi)
         tails = np.stack([series[:, -2:, :].sum(axis=(1, 2)), series[:, :, -2:].sum(axis=(1, 2))]) * area
-        wide = (high - low) * self.gamma[:, None] > _NARROW * self.width[:, None]
+        wide = (high - low) * self.sharp[:, None] > _NARROW
         return np.asarray((tails > _CLOSE * total) & wide)
 
 

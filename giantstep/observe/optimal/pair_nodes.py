@@ -14,7 +14,7 @@ from giantstep.quadrature.gauss import hermite, products
 from giantstep.spec.link import link_gradient, link_values
 
 Array = np.ndarray
-_REACH, _STEP = 6.0, 0.72  # of t: reach, and widest step
+_REACH, _STEP = 6.0, 0.95  # of t: reach, and widest step
 _WIDTHS = (1.4, 0.58)  # step over the width in t of noise, and over that of the deviation of the link
 _LADDER = 1.3  # between two numbers of nodes of t
 _LABEL, _TAIL = 0.85, 5.6  # step of a noisy label, and its reach
@@ -55,8 +55,8 @@ class PairNodes(NoisyPair):
         spread, step = math.sqrt(self.noise), _LABEL / self.finer
         values, found = link_values(self.link), []
         for some in np.array_split(kappa, math.ceil(kappa.shape[1] * len(weight) / _AT_A_TIME), axis=1):
-            place = (self.gamma[:, None] * some)[:, :, None] + (self.width[:, None] * t)[:, None, :]
-            label = values(np.einsum("ab,bnj->anj", self.turn, place)) / spread
+            place = (self.root @ some)[:, :, None] + ((self.turn * self.width) @ t)[:, None, :]
+            label = values(place) / spread
             tail = math.ceil(_TAIL / step)
             told = told_by_two(label, weight, t, step, tail)
             square = np.zeros(len(told))
@@ -70,19 +70,19 @@ class PairNodes(NoisyPair):
         """How many steps of t there are on each side of 0 [2, P], on a ladder."""
         corners = np.stack([low, 0.75 * low + 0.25 * high, 0.5 * (low + high)])  # [3, 2, P]
         kappa = np.stack(np.broadcast_arrays(corners[:, None, 0], corners[None, :, 1])).reshape(2, 9, -1)
-        place = (self.gamma[:, None, None] * kappa)[..., None] + (self.width[:, None] * _LOOK)[:, None, None, :]
-        slope = link_gradient(self.link)(np.einsum("ab,bcpj->acpj", self.turn, place))
+        beside = (self.turn * self.width) @ _LOOK
+        slope = link_gradient(self.link)(np.einsum("ab,bcp->acp", self.root, kappa)[..., None] + beside[:, None, None])
         along = np.abs(np.einsum("ab,acpj->bcpj", self.turn, slope)).max(axis=(1, 3)) * self.width[:, None]
         nearest = np.where(low * high > 0.0, np.minimum(np.abs(low), np.abs(high)), 0.0)
         rare = np.sqrt(np.maximum(1.0 - (nearest**2).sum(axis=0) / 30.0, 0.2))
-        varies = min(_WIDTHS[0] * math.sqrt(self.noise), _WIDTHS[1] * _deviation(self.link))
+        varies = min(_WIDTHS[0] * math.sqrt(self.noise), _WIDTHS[1] * deviation(self.link))
         number = self.finer * self._far[0] / np.minimum(varies / np.maximum(along, 1e-300) / rare, _STEP)
         found: Array = np.ceil(_LADDER ** np.ceil(np.log(number) / math.log(_LADDER))).astype(int)
         return found
 
 
 @lru_cache(maxsize=64)
-def _deviation(link: str) -> float:
+def deviation(link: str) -> float:
     """Of a link of two standard normal indices, roughly."""
     nodes, weight = products([hermite(_SOME)] * 2)
     values = link_values(link)(nodes.T)

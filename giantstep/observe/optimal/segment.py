@@ -6,25 +6,30 @@ For a given q state evolution fixes what else there is of the overlap Q, and the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
 
 from giantstep.observe.optimal.axes import lower_of
 from giantstep.observe.optimal.curve import LEAST, Curve
-from giantstep.observe.optimal.fineness import Fineness, is_smooth
+from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.shapes import Shapes
 from giantstep.observe.optimal.told import first_of, information, is_rough
-from giantstep.observe.optimal.two import by_two
+from giantstep.observe.optimal.two import by_two, ends_late
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 
 Array = np.ndarray
-_SETTLED, _USABLE, _SWEEPS = 1e-6, 1e-5, 40  # change of Y in a step: at the end, and where it goes to and fro
+_SETTLED, _SWEEPS = 5e-6, 40  # part of the last correction of Y that may be left
 _SHRINKING, _DIFFERENCE = 0.5, 1e-3  # of a step, beyond which slopes are taken anew; their difference of shapes
-_NEAREST = 4  # points that a first guess is taken from
+_FELT, _LEAST_WRONG, _NEW = (
+    1e-4,
+    0.03,
+    0.1,
+)  # moves that show slopes; part of a move that is left, at least and at first
+_NEAREST, _LARGEST, _WIDEST = 8, 3.0, 25.0  # points that a guess is taken from, their weights, logarithm of samples
 _MOST, _WIDE = 1e14, 2.0  # samples that are tried, and the widest step of their logarithm
 _CLOSE, _CLOSE_ROUGH = 1e-4, 2e-4  # of shapes and the logarithm of the samples; of the overlap of rough labels
 # root of what is left of the overlap where labels tell a power of it, and its end, of smooth labels and of others
@@ -32,46 +37,101 @@ _ENDS = (LEAST, 0.2)
 _START, _SMALL = 1e-6, 1e-3  # overlap that stands for next to none, and one where labels tell a power of it
 
 
+@dataclass(frozen=True, eq=False)
+class Local:
+    """A step of state evolution near a shape [p] and the logarithm of its samples: the slopes [p, p] of what it adds to
+    the shape, and [p] of that logarithm.
+    """
+
+    shape: Array
+    samples: float
+    slopes: Array
+    rise: Array
+
+    @property
+    def values(self) -> Array:
+        """All numbers, which are smooth along a path."""
+        return np.concatenate([self.shape, [self.samples], self.slopes.ravel(), self.rise])
+
+    @classmethod
+    def of(cls, values: Array, p: int) -> Local:
+        """That of such numbers."""
+        samples = float(np.clip(values[p], -_WIDEST, _WIDEST))
+        return cls(values[:p], samples, values[p + 1 : p + 1 + p * p].reshape(p, p), values[len(values) - p :])
+
+    def learned(self, moved: Array, change: Array, growth: float) -> Local:
+        """With Broyden's updates, after a step that changed what is added, and the samples."""
+        share = moved / float(moved @ moved)
+        slopes = self.slopes + np.outer(change - self.slopes @ moved, share)
+        return replace(self, slopes=slopes, rise=self.rise + (growth - self.rise @ moved) * share)
+
+
 @dataclass(eq=False)
 class Fixed:
-    """Solves for fixed points of given mean overlaps, each from those near it that are known."""
+    """Solves for fixed points of given mean overlaps, each from those near it that are known.
+
+    points: the last one at each sqrt(1 - q), and its nodes. wrong: the part of a correction that was left after it.
+    """
 
     sought: Sought
     shapes: Shapes
-    points: dict[float, tuple[Array, float]] = field(default_factory=dict)  # at sqrt(1 - q): shape and samples
-    slopes: Array | None = None
+    points: dict[float, tuple[Local, Fineness]] = field(default_factory=dict)
+    wrong: float = 1.0
 
     def at(self, q: float, fineness: Fineness) -> tuple[Array, float]:
         """Coordinates [p] of the shape, and the samples over d. Raises NotConverged."""
-        shape, samples = self._guess(q)
-        inverse = np.eye(len(shape)) if self.slopes is None else self.slopes
-        moved, before = np.zeros_like(shape), None
-        for sweep in range(_SWEEPS):
-            left, samples = self._step(q, shape, samples, fineness)
-            size = float(np.max(np.abs(left), initial=0.0))
-            if size <= _SETTLED or (size <= _USABLE and sweep > _SWEEPS // 2):
-                self.points[math.sqrt(1.0 - q)], self.slopes = (shape + left, samples), inverse
-                return shape + left, samples
-            if before is not None:
-                slow = size > _SHRINKING * float(np.max(np.abs(before)))
-                inverse = (
-                    self._differences(q, shape, left, fineness) if slow else _learned(inverse, moved, left - before)
-                )
-            new = self.shapes.cut(q, shape + inverse @ left)
-            moved, before, shape = new - shape, left, new
+        x = math.sqrt(1.0 - q)
+        if x not in self.points or self.points[x][1] != fineness:
+            self.points[x] = self._solved(q, fineness), fineness
+        found = self.points[x][0]
+        return found.shape, math.exp(found.samples)
+
+    def _solved(self, q: float, fineness: Fineness) -> Local:
+        """Newton's method with slopes of the points near it. The last correction is not looked at again where that of
+        slopes like these left little.
+        """
+        here = self._guess(q, fineness)
+        before: tuple[Array, Array, float] | None = None
+        for _ in range(_SWEEPS):
+            left, samples = self._step(q, here.shape, math.exp(here.samples), fineness)
+            here = replace(here, samples=math.log(samples))
+            if before is not None and float(np.max(np.abs(before[0]))) > _FELT:
+                here = self._compared(q, here, left, before, fineness)
+            wanted = here.shape - np.linalg.pinv(here.slopes) @ left
+            new = self.shapes.cut(q, wanted)
+            moved = new - here.shape
+            rest = float(np.max(np.abs(moved), initial=0.0))
+            before = moved, left, here.samples
+            after = replace(here, shape=new, samples=here.samples + float(here.rise @ moved))
+            if np.array_equal(new, wanted) and rest * max(self.wrong, _LEAST_WRONG) <= _SETTLED:
+                return after
+            here = after
         raise NotConverged(
-            f"the overlap of several indices does not settle at a mean of {q:.4g}: it still moves by {size:.1e}",
+            f"the overlap of several indices does not settle at a mean of {q:.4g}: it still moves by {rest:.1e}",
             "add noise to the label",
         )
 
-    def _differences(self, q: float, shape: Array, left: Array, fineness: Fineness) -> Array:
-        """What steps are multiplied by for Newton's method, by differences."""
-        columns = []
-        for axis in range(len(shape)):
-            beside = shape.copy()
+    def _compared(
+        self, q: float, here: Local, left: Array, before: tuple[Array, Array, float], fineness: Fineness
+    ) -> Local:
+        """With slopes that are learned from the last step, or taken anew where it was of little use."""
+        moved, last, samples = before
+        self.wrong = float(np.max(np.abs(left)) / np.max(np.abs(last)))
+        if self.wrong > _SHRINKING:
+            self.wrong = _NEW
+            return self._differences(q, here, left, fineness)
+        return here.learned(moved, left - last, here.samples - samples)
+
+    def _differences(self, q: float, here: Local, left: Array, fineness: Fineness) -> Local:
+        """With slopes by differences."""
+        slopes, rise = np.zeros_like(here.slopes), np.zeros_like(here.rise)
+        for axis in range(len(rise)):
+            beside = here.shape.copy()
             beside[axis] += _DIFFERENCE
-            columns.append((self._step(q, beside, 1.0, fineness)[0] - left) / _DIFFERENCE)
-        return -np.linalg.pinv(np.array(columns).T)
+            there, samples = self._step(q, beside, math.exp(here.samples), fineness)
+            slopes[:, axis] = (there - left) / _DIFFERENCE
+            rise[axis] = (math.log(samples) - here.samples) / _DIFFERENCE
+        return replace(here, slopes=slopes, rise=rise)
 
     def conjugate(self, q: float) -> float:
         """The prior's conjugate over the samples."""
@@ -111,27 +171,32 @@ class Fixed:
                 raise NotConverged(f"no samples lead to a mean overlap of {q:.4g}: labels do not tell that much")
         return math.exp(brentq(surplus, low, high, xtol=1e-13, rtol=1e-14))
 
-    def _guess(self, q: float) -> tuple[Array, float]:
-        """Of the points next to it, by the polynomial through them."""
+    def _guess(self, q: float, fineness: Fineness) -> Local:
+        """Of the points next to it, by the polynomial through as many as do not make their errors larger."""
+        p = len(self.shapes.basis)
         if not self.points:
-            return np.zeros(len(self.shapes.basis)), 1.0
+            start = Local(np.zeros(p), 0.0, np.zeros((p, p)), np.zeros(p))
+            left, samples = self._step(q, start.shape, 1.0, fineness)
+            self.wrong = _NEW
+            return self._differences(q, replace(start, samples=math.log(samples)), left, fineness)
         x = math.sqrt(1.0 - q)
-        near = sorted(self.points, key=lambda other: abs(other - x))[:_NEAREST]
-        if abs(near[0] - x) < 1e-12:
-            return self.points[near[0]]
-        values = np.array([[*self.points[u][0], math.log(self.points[u][1])] for u in near])
-        found, weights = np.zeros(values.shape[1]), []
-        for i, u in enumerate(near):
-            weights.append(math.prod((x - v) / (u - v) for j, v in enumerate(near) if j != i))
-        found = np.array(weights) @ values if max(map(abs, weights)) < 4.0 else values[0]
-        return self.shapes.cut(q, found[:-1]), math.exp(float(np.clip(found[-1], -25.0, 25.0)))
+        near = sorted(self.points, key=lambda place: abs(place - x))[:_NEAREST]
+        values = np.array([self.points[place][0].values for place in near])
+        found = values[0]
+        for count in range(2, len(near) + 1):
+            weights = _through(near[:count], x)
+            if np.max(np.abs(weights)) > _LARGEST:
+                break
+            found = weights @ values[:count]
+        guess = Local.of(found, p)
+        return replace(guess, shape=self.shapes.cut(q, guess.shape))
 
 
-def _learned(inverse: Array, moved: Array, change: Array) -> Array:
-    """Broyden's update of what steps are multiplied by, after a step that changed what is left."""
-    against = inverse @ change
-    size = float(moved @ against)
-    return inverse if size == 0.0 else inverse - np.outer(moved + against, moved @ inverse) / size
+def _through(places: list[float], x: float) -> Array:
+    """Weights of values at places for the polynomial through them at x."""
+    return np.array(
+        [math.prod((x - v) / (u - v) for j, v in enumerate(places) if j != i) for i, u in enumerate(places)]
+    )
 
 
 @dataclass(eq=False)
@@ -231,7 +296,7 @@ class Segment:
 
 
 def _end_of(target: Target) -> float:
-    return _ENDS[is_rough(target) or (by_two(target) and not is_smooth(target))]
+    return _ENDS[is_rough(target) or (by_two(target) and not ends_late(target.link))]
 
 
 def _close(x: float) -> float:

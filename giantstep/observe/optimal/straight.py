@@ -10,7 +10,7 @@ import numpy as np
 
 from derive.language.grammar import Node
 from derive.language.links import link_of
-from generated.runtime.straight_labels import Lines, told_by_lines
+from generated.runtime.straight_labels import Lines, told_by_lines, variance_by_lines
 from giantstep.law.kink_roots import Kinks
 from giantstep.law.label_lines import pieces_beside
 from giantstep.law.multi_index_labels import Axes as Directions
@@ -22,7 +22,7 @@ from giantstep.spec.matrix import Rows
 
 Array = np.ndarray
 _UNEVEN = frozenset({"sqrt", "log"})  # have no series beside their kinks
-_PROBES = 24
+_PROBES, _SAME = 24, 1e-9  # places of slopes, and their difference where they are one
 _REACH, _ORDER, _FINEST = 6.4, 10, 0.02  # of u: reach, nodes of a panel, and steps at which its width is chosen
 # of a panel of u over that of what varies in it: at most, at least, and by how much it falls for each tenth of what
 # labels tell of u, which is a difference of averages
@@ -51,6 +51,37 @@ def straight_in(link: str) -> int | None:
     return max(ranks, key=lambda place: ranks[place], default=None)
 
 
+@lru_cache(maxsize=256)
+def straight_kinks(link: str) -> Rows:
+    """Kinks and jumps of a link of two indices that are straight lines a z1 + b z2 = c: (a, b, c), (a, b) of norm 1."""
+    found = link_of(link)
+    places, lines = np.random.default_rng(1).standard_normal((2, _PROBES)), []
+    given = dict(zip(found.variables, places, strict=True))
+    for kink in kinks(found.node):
+        jets = [jet(kink, name, given, 1) for name in found.variables]
+        slopes = np.array([np.broadcast_to(each[1], _PROBES) for each in jets])
+        size = float(np.hypot(*slopes[:, 0]))
+        if size > 0.0 and np.ptp(slopes, axis=1).max() <= _SAME * size:
+            value = np.broadcast_to(jets[0][0], _PROBES)[0] - slopes[:, 0] @ places[:, 0]
+            lines.append((*(slopes[:, 0] / size).tolist(), -float(value) / size))
+    return tuple(dict.fromkeys(lines))
+
+
+@lru_cache(maxsize=256)
+def along_kinks(link: str) -> Rows | None:
+    """Orthonormal columns [2, 2] along which or across which all kinks and jumps of a link lie; None where there is no
+    kink, or one does not.
+    """
+    lines = straight_kinks(link)
+    if not lines or len(lines) < len(set(kinks(link_of(link).node))):
+        return None
+    turns = np.exp(4j * np.array([math.atan2(b, a) for a, b, _ in lines]))
+    if np.ptp(turns.real) + np.ptp(turns.imag) > _SAME:
+        return None
+    a, b, _ = lines[0]
+    return ((a, -b), (b, a))
+
+
 def _is_uneven(node: Node) -> bool:
     called = node.op == "call" and node.value in _UNEVEN
     return called or any(_is_uneven(argument) for argument in node.args)
@@ -64,8 +95,7 @@ class Straight(NoisyPair):
         """What labels tell at kappa [2, P, n, n], the same on all panels: [P, n, n, 4], of t1^2, t1 t2, t2^2, and of
         the square of t^2 - 1.
         """
-        means = np.ascontiguousarray((self._rows @ (self.gamma[:, None] * kappa.reshape(2, -1))).T)
-        turn = self._lower[1]
+        means, turn = self._means(kappa), self._lower[1]
         axis = np.zeros(2) if self.squared is None else turn[self.squared]
         squares = np.array([axis[0] ** 2, 2.0 * axis[0] * axis[1], axis[1] ** 2])
         reach = _FAR if self.squared is None else _OF_SQUARES
@@ -73,6 +103,18 @@ class Straight(NoisyPair):
             self._lines(means[:, 0], reach), means, turn, squares, (reach, _LABEL / self.finer, _TAIL)
         )
         return found.reshape(*kappa.shape[1:], 4)
+
+    def variances(self, kappa: Array, low: Array, high: Array) -> Array:
+        """The variance of the link at kappa in the first place of [P, n, n, 4], zeros beside it."""
+        means = self._means(kappa)
+        found = np.zeros((len(means), 4))
+        found[:, 0] = variance_by_lines(self._lines(means[:, 0], _FAR), means, _FAR)
+        return found.reshape(*kappa.shape[1:], 4)
+
+    def _means(self, kappa: Array) -> Array:
+        """Of u and w [N, 2], given kappa [2, P, n, n]."""
+        found: Array = np.ascontiguousarray((self.root[self._order] @ kappa.reshape(2, -1)).T)
+        return found
 
     @cached_property
     def _order(self) -> list[int]:

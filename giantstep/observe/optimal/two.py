@@ -10,18 +10,21 @@ from functools import lru_cache
 
 import numpy as np
 
+from derive.language.links import link_of
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.fineness import KAPPA, Fineness, is_smooth
 from giantstep.observe.optimal.known_pair import KnownPair
-from giantstep.observe.optimal.pair_nodes import PairNodes
-from giantstep.observe.optimal.straight import Straight, straight_in
+from giantstep.observe.optimal.pair_nodes import PairNodes, deviation
+from giantstep.observe.optimal.straight import Straight, along_kinks, straight_in, straight_kinks
+from giantstep.quadrature.kinks import kinks
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 
 Array = np.ndarray
-_PROBES = 40  # places that show whether a link is even
+_PROBES = 40  # places that show whether a link sees a sign
 _WIDTH = 5.0  # first panels of kappa over the width of t
+_PART = 0.3  # of the deviation of a link: changes that panels of it follow
 
 
 @lru_cache(maxsize=64)
@@ -29,6 +32,12 @@ def by_two(target: Target) -> bool:
     """Whether a label is averaged here: of two indices, with noise, and smooth in them or straight in one."""
     noisy = target.indices == 2 and target.noise > 0.0
     return noisy and (is_smooth(target) or straight_in(target.link) is not None)
+
+
+@lru_cache(maxsize=64)
+def ends_late(link: str) -> bool:
+    """Whether panels of kappa are few up to an overlap of 1: a link without kinks, or with kinks along one frame."""
+    return next(kinks(link_of(link).node), None) is None or along_kinks(link) is not None
 
 
 def told_by_pairs(target: Target, known: Array, fineness: Fineness) -> Array:
@@ -49,25 +58,70 @@ def told_of_one_axis(target: Target, known: Array, axis: Array, fineness: Finene
     return share**2 * float(found[2 * place]), share**4 * float(found[3])
 
 
+@lru_cache(maxsize=64)
+def by_pieces(target: Target) -> bool:
+    """Whether the least error is averaged here: of a link that is straight in one index."""
+    return by_two(target) and straight_in(target.link) is not None
+
+
+def error_by_pieces(target: Target, known: Array, fineness: Fineness) -> float:
+    """E Var(f_* | kappa) of such a link for the overlap Q. It has no noise: panels follow changes by a part of it."""
+    axes, changes = Axes.of(known), (_PART * deviation(target.link)) ** 2
+    nodes, over_kappa = _rule(target.link, changes, axes, fineness)
+    assert isinstance(nodes, Straight)
+    return float(over_kappa.average(nodes.variances)[0])
+
+
 def _average(target: Target, axes: Axes, fineness: Fineness, squared: int | None = None) -> Array:
     """E over kappa of what labels tell [4] along the axes: of t1^2, t1 t2 and t2^2, and the square of t^2 - 1 along one
     axis, 0 for none.
     """
-    gamma, turn = np.sqrt(axes.known), axes.turn * math.sqrt(1.0 + target.probit)
-    finer, step = math.sqrt(2.0) ** fineness.labels, KAPPA / fineness.kappa
-    even = _even(target.link, tuple(map(tuple, axes.turn.tolist())))
-    over_kappa = KnownPair(gamma, axes.spread, even, _WIDTH * step, step)
-    rule = PairNodes if straight_in(target.link) is None else Straight
-    return over_kappa.average(rule(target.link, target.noise, turn, gamma, axes.spread, finer, squared).values)
+    nodes, over_kappa = _rule(target.link, target.noise, axes, fineness, target.probit, squared)
+    return over_kappa.average(nodes.values)
+
+
+def _rule(
+    link: str, noise: float, axes: Axes, fineness: Fineness, probit: float = 0.0, squared: int | None = None
+) -> tuple[PairNodes | Straight, KnownPair]:
+    """Nodes of t, and of kappa: along the axes, or where the link has kinks and sees all signs, along the kinks."""
+    half, mixed = _signs(link, tuple(map(tuple, axes.turn.tolist())))
+    scale, step = math.sqrt(1.0 + probit), KAPPA / fineness.kappa
+    along = np.array(along_kinks(link) or axes.turn.tolist()) if mixed else axes.turn
+    turned = (axes.turn * np.sqrt(axes.known)) @ (axes.turn.T @ along)
+    sharp = np.linalg.norm((axes.turn.T @ turned) / axes.spread[:, None], axis=0)
+    rule = PairNodes if straight_in(link) is None else Straight
+    nodes = rule(
+        link, noise, axes.turn * scale, axes.spread, turned * scale, math.sqrt(2.0) ** fineness.labels, squared
+    )
+    return nodes, KnownPair(sharp, _kinks(link, turned), half, mixed, _WIDTH * step, step)
+
+
+def _kinks(link: str, root: Array) -> tuple[Array, Array]:
+    """Where straight kinks of a link of z = root kappa are met along the kappa that they depend on most."""
+    found: tuple[list[float], list[float]] = ([], [])
+    for a, b, c in straight_kinks(link):
+        slope = np.array([a, b]) @ root
+        axis = int(np.argmax(np.abs(slope)))
+        if slope[axis] != 0.0:
+            found[axis].append(c / float(slope[axis]))
+    return np.unique(found[0]), np.unique(found[1])
 
 
 @lru_cache(maxsize=64)
-def _even(link: str, turn: Rows) -> tuple[bool, bool]:
-    """Whether a link is even or odd along each axis."""
+def _signs(link: str, turn: Rows) -> tuple[tuple[bool, bool], bool]:
+    """Along which axes one sign of what is known is enough, and whether t1 t2 has a mean: by the signs of the indices
+    along these axes that a link, but for its sign, does not see.
+    """
     axes, values = np.array(turn), link_values(link)
     x = np.random.default_rng(12).standard_normal((2, _PROBES))
     here = values(axes @ x)
-    there = [values(axes @ (np.array(signs)[:, None] * x)) for signs in ((-1.0, 1.0), (1.0, -1.0))]
     size = 1e-12 * float(np.max(np.abs(here)))
-    first, second = (any(np.max(np.abs(other - sign * here)) <= size for sign in (1.0, -1.0)) for other in there)
-    return first, second
+
+    def unseen(*signs: float) -> bool:
+        there = values(axes @ (np.array(signs)[:, None] * x))
+        return any(np.max(np.abs(there - sign * here)) <= size for sign in (1.0, -1.0))
+
+    first, second = unseen(-1.0, 1.0), unseen(1.0, -1.0)
+    if first or second:
+        return (first, second), False
+    return (unseen(-1.0, -1.0), False), True
