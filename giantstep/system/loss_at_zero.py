@@ -140,6 +140,8 @@ def probability_felt(fit_loss: FitLoss, target: Target) -> float:
     if not has_flat_part(fit_loss):
         return 1.0
     labels, weight = _labels(target)
+    if loss.FORM == "residual":
+        return float(weight @ _felt_of_residual(loss, constants, -labels))
     distinct, place = np.unique(labels, return_inverse=True)
     felt = np.array([_felt(loss, constants, y) for y in distinct.tolist()])
     return float(weight @ felt[place])
@@ -185,6 +187,14 @@ def _grid(steps: int) -> tuple[Array, Array]:
 def _felt(loss: ModuleType, constants: Array, y: float) -> bool:
     """Whether the output moves from zero: at the edge of a flat part it does not."""
     return all(slope != 0.0 or curvature != 0.0 for _, slope, curvature in pieces_at_zero(loss, constants, y))
+
+
+def _felt_of_residual(loss: ModuleType, constants: Array, u: Array) -> Array:
+    """The same at many residuals: the pieces are those of any label."""
+    pieces = _pieces_of(loss, 0.0)
+    flat = np.array([_is_flat(loss, constants, k, 0.0) for k in pieces])
+    edges = [loss.edge(k, 0.0, constants) for k in pieces[:-1]]
+    return ~(flat[np.searchsorted(edges, u, "left")] | flat[np.searchsorted(edges, u, "right")])
 
 
 def pieces_at_zero(loss: ModuleType, constants: Array, y: float) -> list[tuple[float, float, float]]:

@@ -136,6 +136,7 @@ def test_a_best_output_that_no_label_feels() -> None:
         network__activation="sign",
         network__bias=1.26,
         spike__strength=0.0,
+        fit__samples=0.5,
     )
 
     def mean_loss(output: float) -> float:
