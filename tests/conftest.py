@@ -16,8 +16,9 @@ from giantstep.spec import emission, workshop
 from giantstep.system.first_compilation import types_found_once
 
 LONG = Path(__file__).with_name("long_tests.txt")
-#: Not in the middle of the list: examples, which compile what all need, and derivations, which need nothing.
-PLACES = {"docs": 0, "derive": 2, "spec": 2, "system": 2, "verify": 2}
+#: Not in the middle of the list, where the second worker begins: examples, which compile what all need, derivations,
+#: which need nothing, and processes beside the worker, which would compile what the examples compile at that time.
+PLACES = {"docs": 0, "derive": 2, "spec": 2, "system": 2, "verify": 2, "tests": 3}
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -194,7 +194,8 @@ def _felt_of_residual(loss: ModuleType, constants: Array, u: Array) -> Array:
     pieces = _pieces_of(loss, 0.0)
     flat = np.array([_is_flat(loss, constants, k, 0.0) for k in pieces])
     edges = [loss.edge(k, 0.0, constants) for k in pieces[:-1]]
-    return ~(flat[np.searchsorted(edges, u, "left")] | flat[np.searchsorted(edges, u, "right")])
+    unfelt: Array = flat[np.searchsorted(edges, u, "left")] | flat[np.searchsorted(edges, u, "right")]
+    return ~unfelt
 
 
 def pieces_at_zero(loss: ModuleType, constants: Array, y: float) -> list[tuple[float, float, float]]:
