@@ -17,6 +17,7 @@ _COUNT, _FEWER = 24, 3  # Gauss nodes of a Poisson law; for an estimate of the e
 _COUNTS, _MORE = 64, 8  # labels of the first halving; the factor of each further one
 _LOW, _HIGH = -45.0, 200.0  # of s, beyond which the label is zero, or which never occurs
 _LIGHT, _MOST = 1e-19, 20_000  # weight of a place that does not count; labels of a Poisson law
+_TOGETHER = 1 << 15  # numbers at a time, which a processor keeps near
 _SPREADS, _BESIDE = 9.0, 25  # how far out they are averaged over
 _ROOT = -0.5 * math.log(2.0 * math.pi)  # log y! without sqrt(2 pi) at y = 0
 _OF_FEW = np.array([0.0, *(math.lgamma(y + 1.0) - (y + 0.5) * math.log(y) + y + _ROOT for y in range(1, 16))])
@@ -68,6 +69,18 @@ def likely_labels(channel: Channel, s: Array, weight: Array, least: float) -> Ar
     return np.arange(float(int(count)))
 
 
+def step_of_counts(s: float, finer: int) -> int:
+    """The distance between the counts that are averaged over with so many halvings, of a mean exp(s)."""
+    first, last = _ends(np.exp(np.array(s)))
+    return math.ceil(float(last - first + 1.0) / (_COUNTS * _MORE ** (finer - 1)))
+
+
+def _ends(rate: Array) -> tuple[Array, Array]:
+    """The first and the last count that occur."""
+    spread = _SPREADS * np.sqrt(rate)
+    return np.maximum(np.floor(rate - spread), 0.0), np.ceil(rate + spread + _BESIDE)
+
+
 def _of_poisson(s: Array, count: int) -> Iterator[Array]:
     beside = -np.exp(s)
     yield from (np.exp(y * s + (beside - math.lgamma(y + 1.0))) for y in range(count))
@@ -107,14 +120,16 @@ def _counts(s: Array, most: int, rough: bool) -> tuple[Array, Array]:
     exp(-rate (1 - cos(2 pi/h))): nothing where so few reach so far. A function of y has to vary slowly between them.
     """
     rate = np.exp(s)
-    first = np.maximum(np.floor(rate - _SPREADS * np.sqrt(rate)), 0.0)
-    last = np.ceil(rate + _SPREADS * np.sqrt(rate) + _BESIDE)
+    first, last = _ends(rate)
     most = min(most, int(np.max(last - first)) + 1)
     step = np.ceil((last - first + 1.0) / most)
     step += rough * (step > 1.0)
     y = first + step * np.arange(most).reshape(-1, *[1] * s.ndim)
-    weights = np.exp(_log_of_poisson(y, rate))
-    return y, weights / weights.sum(axis=0)
+    weights, few = np.empty_like(y), max(1, _TOGETHER // max(1, s.size))
+    for part in (slice(k, k + few) for k in range(0, most, few)):
+        weights[part] = np.exp(_log_of_poisson(y[part], rate))
+    weights /= weights.sum(axis=0)
+    return y, weights
 
 
 def _log_of_poisson(y: Array, rate: Array) -> Array:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from types import ModuleType
 
 import numpy as np
 
-from giantstep.law.channel import labels_given
+from giantstep.law.channel import labels_given, step_of_counts
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
@@ -22,6 +23,7 @@ _SEVERAL = 40_000  # points of a link of several indices
 _RARE, _FEW = 1e-6, 20
 _ACROSS, _SATURATED = np.linspace(-3.0, 3.0, 13), 1e-13  # kappa; variance of features, relative to the largest
 _SMALL_RIDGE = 1e-3
+_OCCURRING, _AFFORDABLE = np.linspace(-6.0, 6.0, 121), 2  # of an index; refinements of counts that can be afforded
 _EQUAL = 1e-12  # relative difference of slopes that rounding makes
 _PROBED = (1.0, -1.0, 0.37)  # labels at which a loss is looked at for flat pieces
 
@@ -74,6 +76,21 @@ def cancelling_hint(problem: Problem) -> str:
     return (
         "raise fit.ridge, or give the neurons one readout value: the features are linear, and beside a small ridge the "
         "responses of several blocks cancel to rounding"
+    )
+
+
+def counts_hint(problem: Problem) -> str:
+    """What to try where a loss turns between two of the counts that are averaged over; empty elsewhere."""
+    target, loss = problem.model.target, loss_kernel(problem.model.fit.loss)
+    if target.channel is None or target.channel.values or target.indices > 1 or loss.FORM != "residual":
+        return ""
+    largest = float(np.max(link_values(target.link)(_OCCURRING[None])))
+    step = step_of_counts(largest, _AFFORDABLE)
+    if step < 2 or loss.SMOOTH and step * loss.STEEPNESS < 1.0:
+        return ""
+    return (
+        f"take a link of smaller values, or the square loss: counts of means up to {math.exp(largest):.0f} occur, of "
+        f"which every {step}th is averaged over, and the loss turns between two of these"
     )
 
 

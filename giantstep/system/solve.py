@@ -32,7 +32,14 @@ from giantstep.spec.target_table import Target
 from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.label_cost import require_affordable
-from giantstep.system.loss_at_zero import cancelling_hint, has_jumps, rare_hint, saturated_hint, vanishing_hint
+from giantstep.system.loss_at_zero import (
+    cancelling_hint,
+    counts_hint,
+    has_jumps,
+    rare_hint,
+    saturated_hint,
+    vanishing_hint,
+)
 from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
@@ -164,8 +171,9 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
 def settling_hint(problem: Problem) -> str:
     """What to try where the quadrature does not settle."""
     target, loss = problem.model.target, problem.model.fit.loss
-    if found := (rare_hint(problem) or saturated_hint(problem) or vanishing_hint(problem) or cancelling_hint(problem)):
-        return found
+    for hint_of in (rare_hint, counts_hint, saturated_hint, vanishing_hint, cancelling_hint):
+        if found := hint_of(problem):
+            return found
     several = target.indices > 1 and loss.form == "residual" and loss.key != "square"
     kinked = several and _has_kinks(target)
     if kinked and target.noise == 0.0:

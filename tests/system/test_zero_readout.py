@@ -181,6 +181,14 @@ def test_linear_features_of_several_values_beside_a_small_ridge() -> None:
     assert "blocks cancel" not in settling_hint(problem_of(model("absolute", 2, fit__ridge=1e-7)))
 
 
+def test_counts_that_are_left_out_are_named_where_a_loss_turns_between_them() -> None:
+    """A mean of exp(6/2 + 6) = 8103 spreads over 1646 counts, and every fourth of them is one of 512."""
+    counts = {"target__link": "z/2+6", "target__channel": "poisson"}
+    assert "up to 8103 occur, of which every 4th" in settling_hint(problem_of(model("huber", **counts)))
+    assert "counts" not in settling_hint(problem_of(model("poisson", **counts)))
+    assert "counts" not in settling_hint(problem_of(model("huber", **{**counts, "target__link": "z/2"})))
+
+
 def test_the_training_error_is_the_average_over_the_labels() -> None:
     """Also of labels that are constant on intervals: (2 + y)^2 is 9 with the probability of z > 0.4, else 1."""
     above = 0.5 * math.erfc(0.4 / math.sqrt(2.0))
