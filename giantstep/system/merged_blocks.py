@@ -115,7 +115,7 @@ def mirror_signs(term: Term) -> tuple[float, float] | None:
 def _mirrored(term: Term, loadings: tuple[float, ...]) -> Kind:
     if loadings:
         return term, tuple(-x for x in loadings)
-    return replace(term, scale=-term.scale), loadings
+    return Term(term.function, -term.scale, term.offset, term.variance), loadings  # of no polynomial
 
 
 def parted(solution: Solution, members: Members, fraction: Array) -> Solution:
