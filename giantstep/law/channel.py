@@ -72,7 +72,7 @@ def likely_labels(channel: Channel, s: Array, weight: Array, least: float) -> Ar
 def step_of_counts(s: float, finer: int) -> int:
     """The distance between the counts that are averaged over with so many halvings, of a mean exp(s)."""
     first, last = _ends(np.exp(np.array(s)))
-    return math.ceil(float(last - first + 1.0) / (_COUNTS * _MORE ** (finer - 1)))
+    return math.ceil(float(last - first + 1.0) / int(_COUNTS * _MORE ** (finer - 1)))
 
 
 def _ends(rate: Array) -> tuple[Array, Array]:
