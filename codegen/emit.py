@@ -40,6 +40,8 @@ from codegen.manifest import with_manifest
 from codegen.pairs import BATCHES_PATH, emit_batches, emit_pair
 from codegen.penalty import PATH as PENALTY_PATH
 from codegen.penalty import emit_penalty
+from codegen.repeated_batch import PATH as REPEATED_PATH
+from codegen.repeated_batch import emit_repeated_batch
 from codegen.row_norms import NORMS_PATH, emit_norms
 from codegen.shared import emit_runtime
 from codegen.slopes import PATH as SLOPES_PATH
@@ -105,6 +107,7 @@ def expected_texts() -> dict[str, str]:
         SLOPES_PATH: emit_slopes(),
         STEP_PATH: emit_step(),
         FURTHER_PATH: emit_further_step(),
+        REPEATED_PATH: emit_repeated_batch(),
         NORMS_PATH: emit_norms(),
         INPUTS_PATH: emit_inputs(),
         BATCHES_PATH: emit_batches(),

@@ -66,7 +66,7 @@ def state_after(network: Network, before: LayerState, step: Step, target: Target
 
     Raises NotConverged, and BadInput where the step leaves no finite rows.
     """
-    return _Layer(network, before, target).state(gain_of_step(network, before, step, target, finer), step)
+    return Layer(network, before, target).state(gain_of_step(network, before, step, target, finer), step)
 
 
 @lru_cache(maxsize=256)
@@ -75,7 +75,7 @@ def gain_of_step(network: Network, before: LayerState, step: Step, target: Targe
 
     Raises NotConverged, and BadInput where it is not finite.
     """
-    layer = _Layer(network, before, target)
+    layer = Layer(network, before, target)
     previous: Gain | None = None
     for level, nodes in enumerate(layer.tables(finer), finer):
         gain = layer.gain(step, nodes, level)
@@ -119,7 +119,7 @@ def check_rank(network: Network, rank: int) -> None:
 
 
 @dataclass(frozen=True)
-class _Layer:
+class Layer:
     """A network before a step."""
 
     network: Network
