@@ -11,7 +11,8 @@ from codegen.text import closing
 from derive.blocks import family
 from derive.further_step import AXIS, B, C, E
 from derive.gaussian.expectation import Expectation
-from derive.repeated_batch import FIRST, RepeatedBatch, repeated_batch
+from derive.repeated_batch import RepeatedBatch, repeated_batch
+from derive.seen_sample import FIRST
 
 PATH = "repeated_batch.py"
 _SAMPLES = "weight, kappa_v, t, e_0, F_0, D, S_0, S_1, S_2, S_g, S_s, S_q, u, pi"
@@ -25,7 +26,7 @@ def emit_repeated_batch() -> str:
     sums = tuple((str(symbol.base.label), node) for symbol, node in named)
     rows = (
         ("P_2", batch.pull),
-        ("across_2", batch.across),
+        ("P_t2", batch.across),
         ("J", batch.response),
         ("delta_2", batch.drift),
         ("varsigma_2", batch.spread),
@@ -46,7 +47,7 @@ def emit_repeated_batch() -> str:
         ),
         Function(
             "rows",
-            "What the second step adds: P_2 [K, q], across_2 [K, m]; J [K, K]; delta_2, varsigma_2 [K] of both steps.",
+            "What the second step adds: P_2 [K, q], P_t2 [K, m]; J [K, K]; delta_2, varsigma_2 [K] of both steps.",
             "identity, c, u, pi, delta, varsigma, A, A_2, alpha_0, sums",
             tuple((name, expr.xreplace(short)) for name, expr in rows),
             unpacked=", ".join(name for name, _ in sums),
@@ -70,7 +71,7 @@ def _averages(batch: RepeatedBatch) -> list[tuple[sp.Indexed, Expectation]]:
     (pair,) = batch.response.atoms(Expectation) - others
     (turn,) = batch.response.atoms(Expectation) - {pair}
     memory, square = sorted(others - {turn}, key=lambda node: not node.has(FIRST))
-    names = {"G_v": (B, E), "G_t": (B, AXIS), "pair": (B, C), "turn": (B,), "tilt": (B,), "memory": (B,), "across": (B,)}
+    names = {"G_v": (B, E), "G_t": (B, AXIS), "pair": (B, C)} | dict.fromkeys(("turn", "tilt", "memory", "own"), (B,))
     nodes = (along, across, pair, turn, tilt, memory, square)
     return [(family(name)[indices], node) for (name, indices), node in zip(names.items(), nodes, strict=True)]
 

@@ -1,88 +1,83 @@
-"""A giant gradient step on the batch of the step before: samples that the rows have seen.
+"""A giant gradient step on the batch of the step before: what both steps make of means and bulk of the rows.
 
-What a sample has added to a row is part of that row's pre-activation on it; what all other samples have added is
-Gaussian. So given a sample the pre-activation is a common mean, the row's bulk, noise of its own, and a term of the
-sample itself, which its label enters. Rows without a mean before both steps, and rows with one, are alike.
+Rows with a mean before both steps and rows without one are alike.
 Source: THEORY section 12.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import sympy as sp
 
-from derive.blocks import KAPPA, BlockSum, block_field, family, rename
+from derive.blocks import KAPPA, BlockSum, block_field, family
 from derive.calculus import Calculus
-from derive.further_step import (
-    AXIS,
-    BULK,
-    COORDINATE,
-    DRIFT,
-    FRACTION,
-    SLOPE,
-    SPREAD,
-    VALUE,
-    B,
-    C,
-    E,
-)
+from derive.further_step import AXIS, BULK, COORDINATE, DRIFT, FRACTION, SLOPE, SPREAD, VALUE, B, C, E
 from derive.gaussian.expectation import Expectation
-from derive.network_step import (
-    DIMENSION,
-    PRE,
-    RESIDUAL,
-    ROW,
-    SAMPLES,
-    A,
-    J,
-    Sigma,
-    SigmaPrime,
-    X,
-    record_row_after_step,
-)
+from derive.network_step import A, SigmaPrime
 from derive.operations import COMPOSED, computed, equal
 from derive.sample_averages import ALPHA0
+from derive.seen_sample import (
+    AFTER,
+    BEND,
+    FIRST,
+    LEVEL,
+    MEAN,
+    SHARE,
+    SQUARE,
+    THEN,
+    TILT,
+    TWICE,
+    record_seen_sample,
+)
 from derive.trace import Claim, Derivation, Recorder
 
 AGAIN = sp.Symbol("A_2", real=True)  # the rate of the second of the two steps
-FIRST, BEFORE = block_field("e_0")(KAPPA), block_field("F_0")(KAPPA)  # residual and output at the first
-SECOND, REST = block_field("e_1")(KAPPA), block_field("t")(AXIS, KAPPA)
-MEAN, LEVEL, SHARE = family("M"), block_field("S_0"), block_field("S_1")  # of a sample, and averages given it
-BEND, TILT, TWICE, SQUARE = (block_field(f"S_{name}") for name in ("2", "g", "s", "q"))
+BEFORE, SECOND = block_field("F_0")(KAPPA), block_field("e_1")(KAPPA)  # output at the first, residual at the second
+REST = block_field("t")(AXIS, KAPPA)
 PHI, COMMON = block_field("phi"), block_field("G")  # what all rows of a block have in common of the weights
 RESPONSE = family("J")
 
-_K, _LENGTH = sp.Symbol("k", integer=True), sp.Symbol("length", positive=True)
-_G, _XI, _LABEL = sp.symbols("g xi y", real=True)
-_THEN, _AFTER = sp.Function("h", real=True)(_G), sp.Function("h'", real=True)(_G, _XI)  # pre-activations
+_LABEL = sp.Symbol("y", real=True)
 _S = sp.Symbol("sigma_b", positive=True)  # of the noise that the first step has given to a row
 _RATE, _TURN, _MEMORY, _PRODUCT, _OWN, _ALONG, _BESIDE = sp.symbols("A_b j x y_b q s_along s_beside", real=True)
 _SOURCE = "THEORY section 12"
 
 
-class Level(sp.Function):
-    """The mean feature of a block on a sample, by the mean of its pre-activations; its slope and curvature."""
+class _OfMean(sp.Function):
+    """A function of the mean pre-activation of a block on a sample, that prints as S_0 and its derivatives."""
 
     nargs = 1
+    primes = 0
+
+    def _sympystr(self, printer: Any) -> str:
+        return f"S_0{chr(39) * self.primes}({printer._print(self.args[0])})"
+
+    def _latex(self, printer: Any) -> str:
+        return rf"S_0{chr(39) * self.primes}\left({printer._print(self.args[0])}\right)"
+
+
+class Level(_OfMean):
+    """The mean feature of a block."""
 
     def fdiff(self, argindex: int = 1) -> sp.Expr:
         return Slope(self.args[0])
 
 
-class Slope(sp.Function):
+class Slope(_OfMean):
     """The first derivative of ``Level``."""
 
-    nargs = 1
+    primes = 1
 
     def fdiff(self, argindex: int = 1) -> sp.Expr:
         return Curvature(self.args[0])
 
 
-class Curvature(sp.Function):
+class Curvature(_OfMean):
     """The second derivative of ``Level``."""
 
-    nargs = 1
+    primes = 2
 
 
 @dataclass(frozen=True)
@@ -111,122 +106,27 @@ class RepeatedBatch:
 def repeated_batch() -> RepeatedBatch:
     """Derive what two steps on one batch add to the rows, given what the first of them does."""
     trace = Recorder("A second giant step on the same batch")
-    with trace.between():
-        record_row_after_step(trace)
-    own = _record_own(trace).xreplace({RESIDUAL[_K]: FIRST, VALUE[ROW]: VALUE[B], PRE[ROW, _K]: _THEN})
-    residual = _record_sample(trace, own)
-    phi, common = _record_weights(trace)
+    own = record_seen_sample(trace)
+    residual, phi, common = _record_weights(trace)
     return RepeatedBatch(
-        own / SigmaPrime(_THEN),
+        own,
         residual,
         phi,
         common,
         _record_along(trace, "spike", family("P_2")[B, E], COORDINATE),
-        _record_along(trace, "rest of the target", family("across_2")[B, AXIS], REST),
+        _record_along(trace, "rest of the target", family("P_t2")[B, AXIS], REST),
         _record_response(trace),
         _record_noise(trace),
-        *_record_bulk(trace),
+        _record_drift(trace),
+        _record_spread(trace),
         trace.finish(),
     )
 
 
-# --- a sample that the rows have seen --------------------------------------------------------------------------------
-
-
-def _record_own(trace: Recorder) -> sp.Expr:
-    """What a sample of the batch has added to its own pre-activation."""
-    trace.define(
-        "sample of the batch",
-        sp.Symbol("h_k'"),
-        BlockSum(sp.Symbol("w_after") * X[_K, J], J),
-        "the pre-activation of a row after the first step on a sample $k$ of its batch",
-    )
-    trace.assume(
-        "length of a sample",
-        BlockSum(X[_K, J] ** 2, J),
-        DIMENSION,
-        "the squared length of a sample to concentrate on its mean",
-        source=_SOURCE,
-        assumption="law of large numbers",
-    )
-    trace.define("samples of the batch", SAMPLES, ALPHA0 * DIMENSION, "of both steps")
-    with trace.between():
-        trace.derive(
-            "term of the sample itself",
-            sp.Symbol("o_k"),
-            computed(
-                "pick a term",
-                "the term $i=k$ of the sum over samples, times $x_k$",
-                "row after the step",
-                by=_itself,
-                test=COMPOSED,
-            ),
-        )
-    return trace.derive(
-        "what the sample itself has added",
-        sp.Symbol("o"),
-        computed(
-            "substitute",
-            "to the pre-activation, by the length of a sample and $n_0=\\alpha_0d$",
-            "term of the sample itself",
-            "length of a sample",
-            "samples of the batch",
-            by=lambda term, length, count: _by_length(term, length).subs(SAMPLES, count),
-            test=Claim(
-                lambda result, term, length, count: (
-                    sp.Subs(_by_length(_plain(term), _LENGTH), (_LENGTH, SAMPLES), (length, count)),
-                    _plain(result),
-                )
-            ),
-        ),
-        _SOURCE,
-    )
-
-
-def _itself(row: sp.Expr) -> sp.Expr:
-    """The term of one sample in the row after the step, times that sample, over the inputs."""
-    (over_samples,) = row.atoms(BlockSum)
-    body = rename(over_samples.body, {over_samples.bound: _K})
-    (moved,) = (term for term in sp.Add.make_args(row) if term.has(over_samples))
-    kept = moved.xreplace({over_samples: body / X[_K, J]})
-    return kept * BlockSum(X[_K, J] ** 2, J)
-
-
-def _by_length(term: sp.Expr, length: sp.Expr) -> sp.Expr:
-    (square,) = term.atoms(BlockSum)
-    return term.xreplace({square: length})
-
-
-def _plain(expr: sp.Expr) -> sp.Expr:
-    """With an undefined function in the place of the activation's derivative."""
-    return expr.replace(SigmaPrime, sp.Function("slope", real=True))
-
-
-def _record_sample(trace: Recorder, own: sp.Expr) -> sp.Expr:
-    """The law of its pre-activations, averages over the rows, and the residual at the second step."""
-    trace.assume(
-        "pre-activation on a sample that was seen",
-        _AFTER,
-        MEAN[B] + (1 + DRIFT[B]) * sp.sqrt(BULK[B]) * _G + sp.sqrt(SPREAD[B]) * _XI + own,
-        "the mean $M_b=\\sum_e(L_{be}+P_{be})\\kappa_e+\\sum_iP_{t,bi}t_i+\\nu_b$ plus the bias, where $\\nu_b$ are "
-        "Gaussian, of the covariance that the noise of the means has; the row's bulk $g$, of which $\\sigma'$ is a "
-        "function; what the other samples have added to the row alone, $\\xi$, with the sign of $Au_b$; and the "
-        "sample's own term",
-        source=_SOURCE,
-        assumption="Gaussian conditioning on what batch and row have told of each other",
-    )
-    averages = {
-        "S_0": (LEVEL, Sigma(_AFTER), "the mean feature on a sample"),
-        "S_1": (SHARE, SigmaPrime(_AFTER), "the mean slope"),
-        "S_2": (BEND, _XI * SigmaPrime(_AFTER) / sp.sqrt(SPREAD[B]), "of $\\sigma''$, by Stein's lemma"),
-        "S_g": (TILT, _G * SigmaPrime(_AFTER), "along the row's bulk"),
-        "S_s": (TWICE, SigmaPrime(_THEN) * SigmaPrime(_AFTER), "of the slopes in both steps"),
-        "S_q": (SQUARE, SigmaPrime(_AFTER) ** 2, "the mean square of the slope"),
-    }
-    for name, (field, body, words) in averages.items():
-        trace.define(f"average {name}", field(B, KAPPA), Expectation(body, _G, _XI), words)
+def _record_weights(trace: Recorder) -> tuple[sp.Expr, sp.Expr, sp.Expr]:
+    """The residual at the second step, and the weights of a sample that all rows of a block have in common."""
     trace.define("first residual", FIRST, _LABEL - BEFORE, "label, its noise included, less the output then")
-    return trace.derive(
+    residual = trace.derive(
         "second residual",
         SECOND,
         computed(
@@ -239,17 +139,10 @@ def _record_sample(trace: Recorder, own: sp.Expr) -> sp.Expr:
         ),
         _SOURCE,
     )
-
-
-def _record_weights(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
-    trace.define(
-        "first common weight", PHI(B, KAPPA), FIRST * SLOPE(B, KAPPA), "of a sample, $D_b=\\mathbb{E}\\sigma'$"
-    )
-    trace.define("second common weight", COMMON(B, KAPPA), SECOND * SHARE(B, KAPPA), "of a sample")
-    return trace.right_side("first common weight"), trace.right_side("second common weight")
-
-
-# --- the second step --------------------------------------------------------------------------------------------------
+    words = "of a sample, that all rows of a block have in common"
+    trace.define("first common weight", PHI(B, KAPPA), FIRST * SLOPE(B, KAPPA), f"{words}; $D_b=\\mathbb{{E}}\\sigma'$")
+    trace.define("second common weight", COMMON(B, KAPPA), SECOND * SHARE(B, KAPPA), words)
+    return residual, trace.right_side("first common weight"), trace.right_side("second common weight")
 
 
 def _record_along(trace: Recorder, which: str, left: sp.Expr, coordinate: sp.Expr) -> sp.Expr:
@@ -270,11 +163,11 @@ def _record_along(trace: Recorder, which: str, left: sp.Expr, coordinate: sp.Exp
 
 def _record_response(trace: Recorder) -> sp.Expr:
     """What the second common weight of a block changes by with the mean pre-activation of another, on average."""
-    outputs = BlockSum(FRACTION[B] * VALUE[B] * Level(MEAN[B]), B)
+    outputs = BlockSum(FRACTION[C] * VALUE[C] * Level(MEAN[C]), C)
     trace.define(
         "common weight by the means",
         COMMON(B, KAPPA),
-        (_LABEL - rename_sum(outputs)) * Slope(MEAN[B]),
+        (_LABEL - outputs) * Slope(MEAN[B]),
         "of the pre-activations: $S_0$ is a function of $M_b$, and $S_1$ and $S_2$ are its derivatives",
     )
     with trace.between():
@@ -307,11 +200,6 @@ def _record_response(trace: Recorder) -> sp.Expr:
         ),
         _SOURCE,
     )
-
-
-def rename_sum(outputs: sp.Expr) -> sp.Expr:
-    """With another name of its index."""
-    return BlockSum(rename(outputs.body, {outputs.bound: C}), C)
 
 
 def _undefined(expr: sp.Expr) -> sp.Expr:
@@ -360,9 +248,9 @@ def _record_noise(trace: Recorder) -> sp.Expr:
     )
 
 
-def _record_bulk(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
-    """What both steps make of a row's bulk: along itself, and across it."""
-    drift = trace.derive(
+def _record_drift(trace: Recorder) -> sp.Expr:
+    """What both steps add to a row's bulk along itself."""
+    return trace.derive(
         "drift by both steps",
         family("delta_2")[B],
         computed(
@@ -375,20 +263,24 @@ def _record_bulk(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
         ),
         _SOURCE,
     )
+
+
+def _record_spread(trace: Recorder) -> sp.Expr:
+    """The square of what both steps add across a row's bulk."""
     trace.define(
-        "first own weight", sp.Symbol("f_b"), FIRST * (SigmaPrime(_THEN) - SLOPE(B, KAPPA)), "of a sample in a row"
+        "first own weight", sp.Symbol("f_b"), FIRST * (SigmaPrime(THEN) - SLOPE(B, KAPPA)), "of a sample in a row"
     )
     trace.define(
-        "second own weight", sp.Symbol("R_b"), SECOND * (SigmaPrime(_AFTER) - SHARE(B, KAPPA)), "of a sample in a row"
+        "second own weight", sp.Symbol("R_b"), SECOND * (SigmaPrime(AFTER) - SHARE(B, KAPPA)), "of a sample in a row"
     )
     trace.define(
         "across, along what was added",
         _ALONG,
         _S + _RATE * (_S * _TURN + _MEMORY),
-        "with $\\sigma_b=Au_b\\sqrt{\\mathbb{E}f^2/\\alpha_0}$, $\\hat f=f/\\sqrt{\\mathbb{E}f^2}$: the unit vector of what "
-        "the first step has added meets a sample as $\\xi$, by the others, along which the second step moves by "
-        "$\\mathbb{E}R\\xi=\\sigma_bj$, $j=\\mathbb{E}e_1S_2$, and as $\\hat f/\\sqrt{\\alpha_0}$, by the sample itself, "
-        "along which it moves by $x=\\mathbb{E}R\\hat f/\\sqrt{\\alpha_0}$",
+        "with $\\sigma_b=Au_b\\sqrt{\\mathbb{E}f^2/\\alpha_0}$, $\\hat f=f/\\sqrt{\\mathbb{E}f^2}$: the unit vector "
+        "of what the first step has added meets a sample as $\\xi$, by the others, along which the second moves by "
+        "$\\mathbb{E}R\\xi=\\sigma_bj$, $j=\\mathbb{E}e_1S_2$, and as $\\hat f/\\sqrt{\\alpha_0}$, by the sample "
+        "itself, along which it moves by $x=\\mathbb{E}R\\hat f/\\sqrt{\\alpha_0}$; $A_b=A_2u_b$",
         _SOURCE,
     )
     trace.define(
@@ -398,7 +290,7 @@ def _record_bulk(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
         "the noise of what $\\hat f$ leaves of $R$, $q=\\mathbb{E}R^2/\\alpha_0$",
         _SOURCE,
     )
-    square = trace.derive(
+    trace.derive(
         "square across the bulk",
         sp.Symbol("varsigma"),
         computed(
@@ -420,7 +312,7 @@ def _record_bulk(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
         _PRODUCT: product / ALPHA0,
         _OWN: Expectation(SECOND**2 * (SQUARE(B, KAPPA) - SHARE(B, KAPPA) ** 2), KAPPA) / ALPHA0,
     }
-    spread = trace.derive(
+    return trace.derive(
         "spread by both steps",
         family("varsigma_2")[B],
         computed(
@@ -435,8 +327,6 @@ def _record_bulk(trace: Recorder) -> tuple[sp.Expr, sp.Expr]:
         ),
         _SOURCE,
     )
-    del square
-    return drift, spread
 
 
 def _by_product(expr: sp.Expr) -> sp.Expr:

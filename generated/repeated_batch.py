@@ -7,14 +7,14 @@ first step; D [K, N]: E sigma' of the blocks there; given the sample the average
 bulk variances before both steps; u, pi [K]: values of the readout and their fractions; delta, varsigma [K]: what the
 first step has done to the bulk; A, A_2: rates. The noise of two blocks has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature 496b34b9a1df1b92, runtime eb249ceed5436c56.
+Generated; do not edit. Signature 6c0e0d63482e6670, runtime eb249ceed5436c56.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "496b34b9a1df1b9243449f612b61ec31ee4e7e7b13f687b2aa1f4ceb7615afe7"
+SIGNATURE = "6c0e0d63482e6670c2a0c13d6c0c37a025aabf36d737d03c0ed30a33c96d2afb"
 
 
 def own_term(e_0, u, A, alpha_0):
@@ -34,22 +34,22 @@ def samples(weight, kappa_v, t, e_0, F_0, D, S_0, S_1, S_2, S_g, S_s, S_q, u, pi
     turn = np.einsum('n,bn,n->b', weight, S_2, e_1)
     tilt = np.einsum('n,bn,n->b', weight, S_g, e_1)
     memory = np.einsum('n,bn,n,n->b', weight, S_s - D*S_1, e_0, e_1)
-    across = np.einsum('n,n,bn->b', weight, e_1**2, S_q - S_1**2)
-    return phi, G, (G_v, G_t, pair, turn, tilt, memory, across)
+    own = np.einsum('n,n,bn->b', weight, e_1**2, S_q - S_1**2)
+    return phi, G, (G_v, G_t, pair, turn, tilt, memory, own)
 
 
 def rows(identity, c, u, pi, delta, varsigma, A, A_2, alpha_0, sums):
-    """What the second step adds: P_2 [K, q], across_2 [K, m]; J [K, K]; delta_2, varsigma_2 [K] of both steps."""
-    G_v, G_t, pair, turn, tilt, memory, across = sums
+    """What the second step adds: P_2 [K, q], P_t2 [K, m]; J [K, K]; delta_2, varsigma_2 [K] of both steps."""
+    G_v, G_t, pair, turn, tilt, memory, own = sums
     P_2 = A_2*np.einsum('b,be->be', u, G_v)
-    across_2 = A_2*np.einsum('b,bi->bi', u, G_t)
+    P_t2 = A_2*np.einsum('b,bi->bi', u, G_t)
     J = np.einsum('b,bc->bc', turn, identity) - np.einsum('c,c,bc->bc', pi, u, pair)
     delta_2 = A_2*(c**-0.5)*tilt*u + delta
     varsigma_2 = (
-        ((1.0 + A_2*turn*u)**2)*varsigma + A_2*(A_2/alpha_0*across*u + 2.0*A/alpha_0*memory*u +
+        ((1.0 + A_2*turn*u)**2)*varsigma + A_2*(A_2/alpha_0*own*u + 2.0*A/alpha_0*memory*u +
         2.0*A*A_2/alpha_0*(u**2)*memory*turn)*u
     )
-    return P_2, across_2, J, delta_2, varsigma_2
+    return P_2, P_t2, J, delta_2, varsigma_2
 
 
 def noise(phi, G, J, u, A, A_2, alpha_0):

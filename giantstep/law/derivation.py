@@ -35,6 +35,7 @@ from derive.penalty import penalty_given, penalty_law
 from derive.polynomial_spikes import polynomial_spikes
 from derive.power_law_rates import power_law_rates
 from derive.printing import latex_of
+from derive.repeated_batch import repeated_batch
 from derive.replica.two_kinds import two_kinds_derivation
 from derive.row_norms import row_norms
 from derive.saddle import BulkLaw, SaddleSystem, coupled_system, saddle_system
@@ -193,6 +194,8 @@ def _parts(model: Model) -> Iterator[Derivation]:
             yield step_map_of(model).derivation
         if by_blocks(model):
             yield further_step().derivation
+        if any(step.batch == "same" for step in model.steps):
+            yield repeated_batch().derivation
         if model.step.exponent < 0.5:
             network = model.network
             yield polynomial_spikes(activation, 3, None if network.trains_bias else network.initial_bias).derivation

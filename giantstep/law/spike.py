@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -108,14 +109,35 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
     if model.bulk == "matrix" or is_intermediate(model):
         return ()
     if any(step.batch == "same" for step in model.steps):
-        raise BadInput(
-            'step.batch = "same": what a network learns from samples that it has seen is not known',
-            'simulate it (giantstep simulate --what network, gs.simulate), or take batch = "fresh"',
-        )
+        _check_repeated(model)
     if model.inputs is not None:
         taken = (model.steps[:number] for number in range(1, len(model.steps) + 1))
         return tuple(rows_after_steps(model.inputs, model.network, steps, model.target).state for steps in taken)
     return _states(model.network, model.steps, model.target)
+
+
+def _check_repeated(model: Model) -> None:
+    """Which steps on the batch of the step before have a law. Raises BadInput."""
+    batches = [step.batch for step in model.steps]
+    reason = None
+    if model.inputs is not None:
+        reason = "what a sample adds to its own pre-activation is derived for isotropic inputs"
+    elif model.bulk == "trained":
+        reason = (
+            'step.bulk = "trained" is derived for fresh samples; the rows remember those that they have seen, in terms '
+            "that no sum over independent samples has"
+        )
+    elif ("same", "same") in itertools.pairwise(batches):
+        reason = (
+            "a batch that is used three times is not solved: what a sample has added to the rows in two steps is a "
+            "function of five Gaussian numbers at least, too many to average over"
+        )
+    if reason is not None:
+        raise BadInput(
+            f'step.batch = "same": {reason}',
+            'simulate it (giantstep simulate --what network, gs.simulate), or take batch = "fresh"'
+            + ' or step.bulk = "isotropic"' * (model.bulk == "trained"),
+        )
 
 
 @lru_cache(maxsize=64)
@@ -124,13 +146,11 @@ def _states(network: Network, steps: tuple[Step, ...], target: Target) -> tuple[
     found: list[LayerState] = []
     for number, step in enumerate(steps):
         if number or network.readout.biases is not None:
-            from giantstep.law.further_steps import (  # networks are simulated without a compiler
-                before_steps,
-                state_after,
-            )
+            from giantstep.law.further_steps import before_steps  # networks are simulated without a compiler
+            from giantstep.law.repeated_batch import state_after_steps
 
-            before = found[-1] if number else before_steps(network, target)
-            found.append(state_after(network, before, step, target))
+            start = [before_steps(network, target), *found]
+            found.append(state_after_steps(network, start, steps[: number + 1], target))
             continue
         first = _after_step(network, step, target)
         of = arguments_of(network, step, target)

@@ -15,7 +15,7 @@ Array = np.ndarray
 _ORDER = 18
 _PANEL = 1.5  # width of a panel in standard deviations of the average, which leaves an error of about 1e-14
 _CHUNK = 8192  # shifts at a time, which stay in the processor's cache
-_UNIT = 8  # the range is rounded outwards to so many panels, so that one table serves similar ranges
+UNIT = 8  # the range is rounded outwards to so many panels, so that one table serves similar ranges
 
 
 def interpolated(function: str, variance: float, shift: Array) -> Array:
@@ -45,8 +45,8 @@ def _is_fine(variance: float, shift: Array) -> bool:
 def between(table: Callable[[int, int], Array], variance: float, shift: Array) -> Array:
     """Averages over g at any number of shifts [N], from their ``chebyshev_table`` between two ends: [A, N]."""
     width = _PANEL * math.sqrt(variance)
-    low = math.floor(float(shift.min()) / (_UNIT * width)) * _UNIT
-    high = (math.floor(float(shift.max()) / (_UNIT * width)) + 1) * _UNIT
+    low = math.floor(float(shift.min()) / (UNIT * width)) * UNIT
+    high = (math.floor(float(shift.max()) / (UNIT * width)) + 1) * UNIT
     known = table(low, high)
     found = np.empty((known.shape[1], len(shift)))
     for start in range(0, len(shift), _CHUNK):

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from giantstep.law.further_steps import before_steps, state_after
+from giantstep.law.further_steps import before_steps
 from giantstep.law.layer_state import LayerState
+from giantstep.law.repeated_batch import state_after_steps
 from giantstep.law.spike import states_after_steps
 from giantstep.spec.model import Model
 from giantstep.verify.check import Check
@@ -21,11 +22,10 @@ def further_step_checks(model: Model) -> Iterator[Check]:
     states = states_after_steps(model)
     start = before_steps(model.network, model.target)
     first = 1 if model.network.readout.biases is not None else 2
-    for number, step in enumerate(model.steps[first - 1 :], start=first):
-        if number > len(states):
-            return
-        before = states[number - 2] if number > 1 else start
-        again = state_after(model.network, before, step, model.target, _FINER)
+    for number in range(first, len(states) + 1):
+        finer = _FINER - (model.steps[number - 1].batch == "same")  # whose resolutions lie further apart
+        before, steps = (start, *states[: number - 1]), model.steps[:number]
+        again = state_after_steps(model.network, before, steps, model.target, finer)
         yield Check(f"rows after step {number}: finer quadrature", _apart(states[number - 1], again), _ALLOWED)
 
 
