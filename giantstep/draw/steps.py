@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,8 @@ def steps_figure(found: Steps) -> Picture:
     left, right = drawn.subplots(1, 2)
     _draw_overlaps(left, found)
     draw_steps(right, found)
-    repeated = found.model.replace(step=found.model.step)
+    last = found.model.step
+    repeated = found.model.replace(step=None if last is None else replace(last, batch="fresh"))
     drawn.suptitle(described(repeated, {"step.samples"}), fontsize=8.5)
     drawn.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
@@ -74,8 +76,10 @@ def _draw_overlaps(axes: Axes, found: Steps) -> None:
 
 
 def _families(found: Steps) -> tuple[tuple[str, Sequence[StepsPoint]], ...]:
-    samples = found.each[-1].samples
-    return (f"${samples:g}\\,d$ samples for each step", found.each), (f"${found.total:g}\\,d$ in all", found.shared)
+    samples, last = found.each[-1].samples, found.model.step
+    again = last is not None and last.batch == "same"
+    words = "samples, the same for each step" if again else "samples for each step"
+    return (f"${samples:g}\\,d$ {words}", found.each), (f"${found.total:g}\\,d$ in all", found.shared)
 
 
 def _line(axes: Axes, number: int, x: Sequence[int], y: Sequence[float], label: str, index: int = 0) -> None:

@@ -7,6 +7,7 @@ kind                        which law the rows have, and whether averages over l
 gradient_step               what the step is a function of, by moments (one index) or multi_index_moments
 directions                  a spike of rank q: as few directions as the features know
 further_steps               several giant steps: the rows after each (layer_state)
+repeated_batch              two steps on one batch, whose samples the rows have seen (seen_samples)
 intermediate_steps          a step below the giant one, whose mean_feature_orders are polynomials of kappa
 labels                      the label given kappa for a loss that is not the square one, without kinks or of one index
 label_moments               a label of several indices: by multi_index_labels where it has kinks (kink_roots)

@@ -96,12 +96,16 @@ class SeenSamples:
         return remains
 
     @cached_property
+    def straight(self) -> Array:
+        """Of every block whether its features are linear, but for rounding: the step adds nothing to a row alone."""
+        return np.asarray(self.gain.spread <= _LINEAR * (self.gain.common**2).sum(axis=1))
+
+    @cached_property
     def noise(self) -> Array:
         """The variance of what the step has added to a row alone, [K]; of linear features, whose averages know nothing
         of it, any.
         """
-        shared = (self.gain.common**2).sum(axis=1)
-        return np.where(self.gain.spread > _LINEAR * shared, self.gain.spread, _ANY)
+        return np.where(self.straight, _ANY, self.gain.spread)
 
     def shift(self, kappa: Array) -> Array:
         """The mean pre-activation of every block before the step at kappa [q], [K]."""
@@ -146,7 +150,8 @@ class SeenSamples:
         the scale by which a sample moves the rows as much as their noise does, and ever more slowly far out.
         """
         own = np.abs(derived.own_term(np.ones(1), self.values, self.rate, self.step.samples)[:, 0])
-        units = [float(s / k) for s, k in zip(np.sqrt(self.noise), own, strict=True) if k > 0.0]
+        sizes = zip(np.sqrt(self.noise), own, self.straight, strict=True)
+        units = [float(s / k) for s, k, straight in sizes if k > 0.0 and not straight]
         unit = min(units, default=float(np.abs(e).max()) or 1.0)
         place = np.arcsinh(e / unit)
         low, high = float(place.min()), float(place.max())

@@ -108,36 +108,36 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
     """The first layer after every step of a model, in whitened inputs; none for a given bulk and small steps."""
     if model.bulk == "matrix" or is_intermediate(model):
         return ()
-    if any(step.batch == "same" for step in model.steps):
-        _check_repeated(model)
+    if (reason := without_law(model)) is not None:
+        raise BadInput(
+            f'step.batch = "same": {reason}',
+            'simulate it (giantstep simulate --what network, gs.simulate), or take batch = "fresh"'
+            + ' or step.bulk = "isotropic"' * (model.bulk == "trained"),
+        )
     if model.inputs is not None:
         taken = (model.steps[:number] for number in range(1, len(model.steps) + 1))
         return tuple(rows_after_steps(model.inputs, model.network, steps, model.target).state for steps in taken)
     return _states(model.network, model.steps, model.target)
 
 
-def _check_repeated(model: Model) -> None:
-    """Which steps on the batch of the step before have a law. Raises BadInput."""
+def without_law(model: Model) -> str | None:
+    """Why steps on the batch of the step before have no law in this model; None where they have one, or are not."""
     batches = [step.batch for step in model.steps]
-    reason = None
+    if "same" not in batches:
+        return None
     if model.inputs is not None:
-        reason = "what a sample adds to its own pre-activation is derived for isotropic inputs"
-    elif model.bulk == "trained":
-        reason = (
-            'step.bulk = "trained" is derived for fresh samples; the rows remember those that they have seen, in terms '
-            "that no sum over independent samples has"
+        return "what a sample adds to its own pre-activation is derived for isotropic inputs"
+    if model.bulk == "trained":
+        return (
+            'step.bulk = "trained" is derived for fresh samples; after two steps on one batch the matrices of both are '
+            "sums over the same samples, of residuals that know the rows"
         )
-    elif ("same", "same") in itertools.pairwise(batches):
-        reason = (
-            "a batch that is used three times is not solved: what a sample has added to the rows in two steps is a "
-            "function of five Gaussian numbers at least, too many to average over"
+    if ("same", "same") in itertools.pairwise(batches):
+        return (
+            "a batch that is used three times is not solved: at the third step residuals and slopes are functions of "
+            "at least five Gaussian numbers, too many to average over"
         )
-    if reason is not None:
-        raise BadInput(
-            f'step.batch = "same": {reason}',
-            'simulate it (giantstep simulate --what network, gs.simulate), or take batch = "fresh"'
-            + ' or step.bulk = "isotropic"' * (model.bulk == "trained"),
-        )
+    return None
 
 
 @lru_cache(maxsize=64)

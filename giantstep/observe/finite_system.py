@@ -16,7 +16,7 @@ from giantstep.law.given_bulk import given_rows
 from giantstep.law.input_law import input_law
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, refused
 from giantstep.law.kind import norms_vary
-from giantstep.law.spike import spike_of, variance_by_value
+from giantstep.law.spike import spike_of, variance_by_value, without_law
 from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.surroundings import GivenRows, InputSpectrum
@@ -39,9 +39,10 @@ DEFAULT_KIND: SystemKind = "srf"
 
 def default_kind(model: Model) -> SystemKind:
     """What the theory of a model describes: spiked random features, also around given rows, or the network with its
-    trained bulk; the network too where there is no theory: a batch that is taken again, a density after several steps.
+    trained bulk; the network too where there is no theory: a batch that is taken three times, a density after several
+    steps.
     """
-    again = any(step.batch == "same" for step in model.steps)
+    again = without_law(model) is not None
     return "network" if model.bulk == "trained" or again or _has_no_law(model) else DEFAULT_KIND
 
 

@@ -104,8 +104,9 @@ def steps(
 ) -> Steps:
     """Overlap with the target, test and training error after 0, 1, ..., ``most`` giant steps.
 
-    Each step is like the last one of the model; ``total``: samples over d that all steps share in the second curve, by
-    default those of all steps of the model. ``dimension``: with the correction of that size; ``seeds``: networks of
+    Each step is like the last one of the model; with batch = "same" all steps take one batch in the first curve, and
+    fresh ones in the second. ``total``: samples over d that all steps share in the second curve, by default those of
+    all steps of the model. ``dimension``: with the correction of that size; ``seeds``: networks of
     that dimension are simulated too. Points that are not solved say why. Raises BadInput for a model without a giant
     step. Source: docs/theory.md, section 12.
     """
@@ -121,27 +122,28 @@ def steps(
         raise BadInput(f"most = {most} steps are too many", f"give at most {MOST_STEPS}")
     if seeds and dimension is None:
         raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
-    budget = math.fsum(step.samples for step in model.steps) if total is None else total
+    fresh = (step.samples for step in model.steps if step.batch == "fresh")
+    budget = math.fsum(fresh) if total is None else total
     if not (isinstance(budget, int | float) and math.isfinite(budget) and budget > 0.0):
         raise BadInput(f"total = {budget!r} is not allowed", "give the samples of all steps over d, a number > 0")
-    settings = [(count, last.samples) for count in range(1, most + 1)]
-    settings += [(count, budget / count) for count in range(1, most + 1)]
+    settings = [(count, last.samples, last.batch) for count in range(1, most + 1)]
+    settings += [(count, budget / count, "fresh") for count in range(1, most + 1)]
     points = []
-    for done, (count, samples) in enumerate([(0, 0.0), *settings]):
+    for done, (count, samples, batch) in enumerate([(0, 0.0, "fresh"), *settings]):
         if progress is not None:
             progress(done, len(settings) + 1, f"{count} steps of {samples:g} d samples")
-        points.append(_point(_taken(model, count, samples), (dimension, seeds, seed)))
+        points.append(_point(_taken(model, count, samples, batch), (dimension, seeds, seed)))
     none, *others = points
     return Steps(model, budget, (none, *others[:most]), (none, *others[most:]))
 
 
-def _taken(model: Model, count: int, samples: float) -> Model:
-    """The model after so many steps like its last one."""
+def _taken(model: Model, count: int, samples: float, batch: str) -> Model:
+    """The model after so many steps like its last one; batch: of those after the first."""
     if count == 0:
         return model.replace(step=None)
     assert model.step is not None
     one = {"samples": samples, "learning_rate": model.step.learning_rate}
-    return model.replace({"step": [one] * count})
+    return model.replace({"step": [one, *[{**one, "batch": batch}] * (count - 1)]})
 
 
 def _point(model: Model, simulated: tuple[int | None, int, int]) -> StepsPoint:

@@ -30,7 +30,7 @@ class Step(Table):
     ``matrix``. Of several steps the last one says it.
 
     Several steps are a table [[step]] for each, in order: ``step.samples`` then changes all of them, ``step.2.samples``
-    the second. batch: fresh samples, or the same as those of the step before, which can be simulated only.
+    the second. batch: fresh samples, or the same as those of the step before.
     """
 
     path: ClassVar[str] = "step"

@@ -74,68 +74,70 @@ def test_a_linear_network_by_moments_of_the_sample_covariance(values: tuple[floa
 
 def by_definition(given: gs.Model, nodes: int) -> tuple[Array, Array, Array]:
     """By one trapezoidal rule in t, epsilon, g and xi, along orthonormal directions of what the first step has added:
-    these meet a sample by the others and by itself.
+    these meet a sample by the others and by itself. For tanh, without output at first.
     """
     x = np.linspace(-6.4, 6.4, nodes)
     w = np.exp(-0.5 * x**2) / np.exp(-0.5 * x**2).sum()
     first, second = given.steps
     u, share = np.array(given.network.readout.values), np.array(given.network.readout.fractions)
-    rate, again, alpha = first.learning_rate / 0.8, second.learning_rate / 0.8, first.samples
-    slope = lambda z: 1.0 / np.cosh(z) ** 2  # noqa: E731
-    e = np.sin(2.0 * x)  # the residual: tanh has no mean
+    rate, again, alpha = first.learning_rate / 0.8 * u, second.learning_rate / 0.8 * u, first.samples
+
+    def slope(z: Array) -> Array:
+        return np.asarray(1.0 / np.cosh(z) ** 2)
+
+    def over(f: Array) -> Array:
+        """The average [K] over t and epsilon."""
+        return np.asarray(np.einsum("bte,t,e->b", f, w, w))
+
+    def rows(f: Array) -> Array:
+        """The average [K] over all four."""
+        return np.asarray(np.einsum("btegx,t,e,g,x->b", f, w, w, w, w))
+
+    e = np.sin(2.0 * x)
     d0, e2 = float(w @ slope(x)), float(w @ e**2)
-    p, q = rate * u * d0 * float(w @ (e * x)), rate * u * d0 * math.sqrt(e2 / alpha)
-    own = slope(x) - d0  # of a row: f = e own
-    s = rate * u * math.sqrt(e2 * float(w @ own**2) / alpha)
-    curve = float(w @ (x * slope(x)))  # E sigma'', zero but for rounding
-    h = (
-        (p[:, None] * x)[:, :, None, None, None]
-        + (q[:, None] * x)[:, None, :, None, None]
-        + ((1.0 + rate * u * curve * float(w @ e))[:, None] * x)[:, None, None, :, None]
-        + (s[:, None] * x)[:, None, None, None, :]
-        + (rate / alpha * u[:, None, None] * np.multiply.outer(e, slope(x)))[:, :, None, :, None]
-    )
-    mean = np.einsum("b,btegx,g,x->te", share * u, np.tanh(h), w, w)
-    e1, slopes = e[:, None] - mean, slope(h)
+    own = slope(x) - d0  # the first weight of a sample in a row is e (d0 + own)
+    p, q = rate * d0 * float(w @ (e * x)), rate * d0 * math.sqrt(e2 / alpha)
+    s, f2 = rate * math.sqrt(e2 * float(w @ own**2) / alpha), e2 * float(w @ own**2)
+    h = (p[:, None] * x)[:, :, None, None, None] + (q[:, None] * x)[:, None, :, None, None]
+    h = h + x[:, None] + (s[:, None] * x)[:, None, None, None, :]
+    h = h + (rate[:, None, None] / alpha * np.multiply.outer(e, slope(x)))[:, :, None, :, None]
+    e1 = e[:, None] - np.einsum("b,btegx,g,x->te", share * u, np.tanh(h), w, w)
+    slopes = slope(h)
     shared = e1 * np.einsum("btegx,g,x->bte", slopes, w, w)
     rest = e1[..., None, None] * slopes - shared[..., None, None]
-    over = lambda f: np.einsum("bte,t,e->b", f, w, w)  # noqa: E731
-    along = p + again * u * over(shared * x[:, None])
-    unit = math.sqrt(alpha * e2)
-    beside = q + again * u * (over(shared * x) + over(shared * e[:, None]) / unit)
-    left = shared - np.multiply.outer(over(shared * e[:, None]) / e2, e)[:, :, None]
-    noise = again**2 * np.einsum("bte,cte,t,e,b,c->bc", left, left, w, w, u, u) / alpha
-    rows = lambda f: np.einsum("btegx,t,e,g,x->b", f, w, w, w, w)  # noqa: E731
-    f = e[:, None, None, None] * own[:, None]
-    f2 = e2 * float(w @ own**2)
-    inside = 1.0 + again * u * rows(rest * x[:, None])
-    memory = rows(rest * f)
-    across = s + again * u * (rows(rest * x) + memory / math.sqrt(alpha * f2))
-    variance = inside**2 + across**2 + (again * u) ** 2 * (rows(rest**2) - memory**2 / f2) / alpha
+
+    along, by_itself = p + again * over(shared * x[:, None]), over(shared * e[:, None])
+    beside = q + again * (over(shared * x) + by_itself / math.sqrt(alpha * e2))
+    left = again[:, None, None] * (shared - np.multiply.outer(by_itself / e2, e)[:, :, None])
+    noise = np.einsum("bte,cte,t,e->bc", left, left, w, w) / alpha
+    memory = rows(rest * (e[:, None, None, None] * own[:, None]))
+    across = s + again * (rows(rest * x) + memory / math.sqrt(alpha * f2))
+    variance = (1.0 + again * rows(rest * x[:, None])) ** 2 + across**2
+    variance = variance + again**2 * (rows(rest**2) - memory**2 / f2) / alpha
     return np.outer(along, along) + np.outer(beside, beside) + noise, along[:, None], variance
 
 
 @pytest.mark.parametrize("values", [(1.0,), (1.0, -0.5)])
 def test_both_steps_by_definition(values: tuple[float, ...]) -> None:
-    """A rule of 33 nodes in each variable; its error is estimated by that of 27."""
+    """A rule of 37 nodes in each variable; its error is estimated by that of 33."""
     given = model("tanh", "sin(2*z)", network=readout(*values), step={"learning_rate": 0.6})
-    wanted, rough = (by_definition(given, nodes) for nodes in (33, 27))
+    wanted, rough = (by_definition(given, nodes) for nodes in (37, 33))
     for found, exact, coarse in zip(invariants(states_after_steps(given)[-1]), wanted, rough, strict=True):
         allowed = float(np.abs(exact - coarse).max()) + 1e-10
-        assert allowed < 1e-4
+        assert allowed < 1e-5
         assert found == pytest.approx(exact, rel=0.0, abs=allowed)
 
 
 def test_a_large_batch_is_a_fresh_one() -> None:
     """The difference falls as one over the number of samples."""
     apart = []
-    for samples in (40.0, 160.0):
+    for samples in (20.0, 80.0):
         given = model(step={"samples": samples, "learning_rate": 0.5})
         pair = (given, given.replace({"step.2.batch": "fresh"}))
         (*_, again), (*_, fresh) = map(states_after_steps, pair)
         apart.append([float(np.abs(a - b).max()) for a, b in zip(invariants(again), invariants(fresh), strict=True)])
     near, far = np.array(apart[1]), np.array(apart[0])
-    assert np.all(far < 0.05) and np.all(near < 0.3 * far)
+    assert np.all(far < 0.1) and np.all(near < 0.3 * far)
 
 
 @pytest.mark.parametrize("number", [1, 2])
@@ -155,12 +157,8 @@ def test_blocks_that_are_one_up_to_a_sign() -> None:
 
 
 def test_a_link_of_one_direction_in_the_plane_of_two_indices() -> None:
-    one, two = (
-        model(link="tanh(2*z)", target={"probit": 0.1}),
-        model(link="tanh(1.2*z1 + 1.6*z2)", target={"probit": 0.1}),
-    )
+    one, two = (model(link=link) for link in ("tanh(2*z)", "tanh(1.2*z1 + 1.6*z2)"))
     (products, along, variance), (exact, target, bulk) = (invariants(states_after_steps(m)[-1]) for m in (two, one))
-    # noise inside the link is that of both indices: of 2 z it has the same size
     assert products == pytest.approx(exact, rel=1e-9)
     assert along == pytest.approx(target * np.array([0.6, 0.8]), rel=1e-9)
     assert variance == pytest.approx(bulk, rel=1e-9)
@@ -177,7 +175,7 @@ def test_a_batch_that_is_seen_twice_shows_what_fresh_ones_hide() -> None:
 
 
 def test_derivation_and_json() -> None:
-    given = model("relu", "tanh(2*z)")
+    given = model()
     assert any("same batch" in part.title for part in gs.derive(given).parts)
     result = gs.solve(given)
     assert len(result.to_dict()["steps"]) == 2 and result.quadrature_error < 1e-8

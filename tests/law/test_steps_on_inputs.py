@@ -162,5 +162,5 @@ def test_features_and_networks_of_two_dimensions(name: str) -> None:
 
 def test_a_batch_that_is_taken_again_is_refused() -> None:
     again = model(inputs=POWER).replace({"step.2.batch": "same"})
-    with pytest.raises(gs.BadInput, match="seen is not known"):
+    with pytest.raises(gs.BadInput, match="derived for isotropic inputs"):
         gs.solve(again)

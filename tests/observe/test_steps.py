@@ -33,6 +33,20 @@ def test_the_budget_is_that_of_the_steps_given() -> None:
     assert found.each[1].result is not None and found.each[1].result.model.step == gs.Step(4.0, 2.0)
 
 
+def test_steps_on_one_batch_beside_fresh_ones(tmp_path: Path) -> None:
+    """One batch is the whole budget; three uses of it have no law, and the point says so."""
+    again = {"samples": 3.0, "learning_rate": 1.0, "batch": "same"}
+    given = MODEL.replace({"step": [{**again, "batch": "fresh"}, again]})
+    found = gs.steps(given, 3)
+    assert found.total == 3.0 and [point.samples for point in found.shared] == [0.0, 3.0, 1.5, 1.0]
+    second = found.each[2].result
+    assert second is not None and second.model == given
+    assert found.each[3].result is None and "three times" in found.each[3].reason
+    assert found.shared[3].result is not None
+    gs.plot(found, tmp_path / "steps.png")
+    assert (tmp_path / "steps.png").stat().st_size > 10_000
+
+
 def test_simulated_points(tmp_path: Path) -> None:
     """Overlaps of networks at d = 200 with the span of the rows' means: four standard errors and 10/d."""
     staircase = gs.model("relu", link="z1+z1*z2", readout=[1.0, -0.5], step_samples=3.0)

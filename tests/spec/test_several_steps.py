@@ -75,13 +75,16 @@ def test_bulk_variances_of_a_given_spike() -> None:
 
 
 def test_the_same_batch_again() -> None:
-    """It is simulated, and has no law."""
+    """It has a law, but for a trained bulk; the network is simulated where there is none."""
     again = MODEL.replace({"step.samples": 2.0}).replace({"step.2.batch": "same"})
+    assert gs.solve(again).steps != gs.solve(again.replace({"step.2.batch": "fresh"})).steps
+    trained = again.replace({"step.2.bulk": "trained"})
     for verb in (gs.solve, gs.bounds, gs.spectrum):
-        with pytest.raises(gs.BadInput, match="samples that it has seen"):
-            verb(again)
-    run = gs.simulate(again, dimension=60, seeds=2)
+        with pytest.raises(gs.BadInput, match="after two steps on one batch"):
+            verb(trained)
+    run = gs.simulate(trained, dimension=60, seeds=2)
     assert run.what == "network" and len(run.steps) == 2
+    assert gs.simulate(again, dimension=60, seeds=2).what == "srf"
     with pytest.raises(gs.BadInput, match="first step has no batch before it"):
         MODEL.replace({"step.1.batch": "same"})
     with pytest.raises(gs.BadInput, match="give the same number of samples"):
