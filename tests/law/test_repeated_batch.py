@@ -123,7 +123,7 @@ def test_both_steps_by_definition(values: tuple[float, ...]) -> None:
     given = model("tanh", "sin(2*z)", network=readout(*values), step={"learning_rate": 0.6})
     wanted, rough = (by_definition(given, nodes) for nodes in (37, 33))
     for found, exact, coarse in zip(invariants(states_after_steps(given)[-1]), wanted, rough, strict=True):
-        allowed = float(np.abs(exact - coarse).max()) + 1e-10
+        allowed = float(np.abs(exact - coarse).max()) + 1e-8  # what lies beyond 6.4 deviations
         assert allowed < 1e-5
         assert found == pytest.approx(exact, rel=0.0, abs=allowed)
 
