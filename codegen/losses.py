@@ -151,7 +151,7 @@ def _law(analysis: LossAnalysis, origins: tuple[int, ...]) -> str:
     curvature={_curvature(analysis)},  # the largest of a smooth loss
     quadratic={_quadratic(analysis)},  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell
 """
 

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 9db19e3cfd4d218b, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 1bfe553a76a5cf0f, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9db19e3cfd4d218bd216712837031aa43f0af17e30621c5d0e1a5211a88cc653"
+SIGNATURE = "1bfe553a76a5cf0f49463f096d1d140060c32b32f82fc974bc2eeaf1877166b0"
 
 
 def overlap(lower, information, alpha):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature c27c4410a0d275d9, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 1fde3b1d9d8f3995, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "c27c4410a0d275d9503ad55ba44dcf792ca28c5417f6545c809f79278ba36226"
+SIGNATURE = "1fde3b1d9d8f39951c2f3ac8a36377d04676571daa4efc12f33c1fda346d8dbd"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 9c6ea15ff0829a83, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature dee7900b1e5909ee, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "9c6ea15ff0829a830604049eead9151b73e83a9e35831d83b33384fbc9d9dcc8"
+SIGNATURE = "dee7900b1e5909eea9669cf181e90878f8a7133f3efe96a0683fdb426ae8758a"
 
 
 def directions(*, L_rest, gamma, **_):

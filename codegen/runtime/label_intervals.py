@@ -9,7 +9,7 @@ from codegen.runtime.compiling import inner, making_entry, within
 from codegen.runtime.gaussian import NORM
 from codegen.runtime.nodes import OMEGA, REACH, WEIGHT, Output, fill_nodes, span_of
 from codegen.runtime.output_sums import LAW, add_sums
-from codegen.runtime.prox import Turns
+from codegen.runtime.prox import NOWHERE, Turns
 from codegen.runtime.vector import exp, tail
 
 
@@ -69,8 +69,9 @@ def turns_of(edges, given, center, sign):
     """Where in omega the edges of an interval are felt, and how sharply."""
     turn = given.correlation * given.ratio
     if turn == 0.0:
-        return Turns((math.inf, math.inf), math.inf)
-    return Turns((center + sign * edges[0] / turn, center + sign * edges[1] / turn), given.root / abs(turn))
+        return NOWHERE
+    first, last = center + sign * edges[0] / turn, center + sign * edges[1] / turn
+    return Turns((first, last, math.inf, math.inf, math.inf, math.inf), given.root / abs(turn))
 
 
 @within

@@ -29,10 +29,9 @@ from codegen.runtime.nodes import (
     whole,
 )
 from codegen.runtime.output_sums import LAW
-from codegen.runtime.prox import Turns
+from codegen.runtime.prox import NOWHERE
 from codegen.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
 
-_NOWHERE = Turns((math.inf, math.inf), math.inf)
 _ALIKE = 1.5  # ratio of the spreads that share their nodes
 _MORE = 1.25  # of the steps of a trapezoid: spreads may be wide, and poles of a loss are then all that counts
 _WIDE = 20.0  # of those nodes, in lengths of the first that they are for
@@ -202,7 +201,7 @@ def _add_lines(law, rule, labels, residuals, order, count, base, V, room_of, nod
     ends, ended, beside, moves, part, room = room_of
     first = 0
     while first < count:
-        last, low, high, turns, nodes = first + 1, 0.0, 0.0, _NOWHERE, np.intp(1)
+        last, low, high, turns, nodes = first + 1, 0.0, 0.0, NOWHERE, np.intp(1)
         spread = residuals.spread[order[first]]
         if ends and base < _SHARP * _SHARP * spread * spread:
             low, high, turns = _alone(labels, residuals, base, node, order[first])

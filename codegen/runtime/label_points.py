@@ -24,7 +24,7 @@ from codegen.runtime.nodes import (
     fill_nodes,
     whole,
 )
-from codegen.runtime.prox import Turns
+from codegen.runtime.prox import NOWHERE
 from codegen.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
 from codegen.runtime.vector import exp
 
@@ -36,7 +36,6 @@ _REACHED = 28  # cells that a centre is moved to: 8.26 of s/2 on both sides, bey
 _MIDDLE = 13  # the number among them of its own
 _PANEL = 16  # cells that are told apart as crowded or not: at least half of those reached
 _CROWD = 24  # centres on a panel that are worth its cells
-_NOWHERE = Turns((math.inf, math.inf), math.inf)
 _WIDE, _STEEP = 100.0, 50.0  # of the centres that share their nodes: spreads, and units of the exponential growth
 
 
@@ -317,7 +316,7 @@ def _add_averages(law, rule, side, centres, order, moves, room, node):
     while first < order.shape[0]:
         last, highest = _last_together(law, centres.place, order, first, side.spread)
         span = Span(centres.place[order[first]] - reach, highest + reach, side.spread, side.V)
-        count = fill_nodes(law, rule, centres.label[order[first]], span, _NOWHERE, room.scratch)
+        count = fill_nodes(law, rule, centres.label[order[first]], span, NOWHERE, room.scratch)
         if count == 0:
             for a in range(room.out.shape[0]):
                 room.out[a, node] = math.nan

@@ -6,6 +6,7 @@ from typing import Any
 
 from codegen.runtime.compiling import Compiled, edge_at, entry
 from codegen.runtime.gaussian import NORM
+from codegen.runtime.label_cells import cells
 from codegen.runtime.label_intervals import intervals
 from codegen.runtime.label_lines import lines
 from codegen.runtime.label_points import points
@@ -49,6 +50,10 @@ class Loss:
     def lines(self, *given: Any) -> Any:
         """Averages for labels that are linear beside points, of a loss of the residual: see ``label_lines``."""
         return lines(self.law, *given)
+
+    def cells(self, *given: Any) -> Any:
+        """Averages for labels that are linear on polygons, of a loss of the residual: see ``label_cells``."""
+        return cells(self.law, *given)
 
     def intervals(self, *given: Any) -> Any:
         """Averages for labels on intervals: see ``label_intervals``."""

@@ -31,7 +31,7 @@ _MOST_STEPS = 400
 _STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes are straightened; that of equal ones
 VECTOR = 8  # numbers of the longest vector of a processor
 _SHARP = 0.5  # of the steps per spread of omega, for each width on which the law of the label varies
-_ENDS = 0.05  # standard deviations that the ends of a span may be off by
+_ENDS = 0.05  # standard deviations, or widths of a turn, that the ends of a span may be off by
 
 
 class Rule(NamedTuple):
@@ -284,8 +284,8 @@ def fill_nodes(law, rule, y, span, turns, scratch):
     is counted from the start of the span.
 
     Each smooth piece is integrated over l = prox(omega), each kink over omega; the rule is the trapezoid where the
-    whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards the two places where the
-    law of the label turns. Returns the number of nodes, whose omega grow; 0 where scratch is too small.
+    whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards places where the law of
+    the label turns. Returns the number of nodes, whose omega grow; 0 where scratch is too small.
     """
     count = np.intp(0)  # a plain 0 is a type of its own, for which all would be compiled again
     start = left = right = -math.inf  # of omega; of l
@@ -299,7 +299,7 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         if first < last:
             steps = 0
             if not part.kink:
-                tolerance = _ENDS * span.spread
+                tolerance = _ENDS * min(span.spread, turns.width)
                 low, high = end_of(law, piece, piece.number - 1, left), end_of(law, piece, piece.number, right)
                 first = low if first == start else prox(piece, low, high, first, tolerance)
                 last = high if last == part.end else prox(piece, low, high, last, tolerance)

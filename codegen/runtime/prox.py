@@ -46,8 +46,11 @@ class Piece(NamedTuple):
 class Turns(NamedTuple):
     """Where the law of the label turns."""
 
-    places: tuple[float, float]  # of omega
+    places: tuple[float, float, float, float, float, float]  # of omega, infinite where there are fewer
     width: float  # on which it does
+
+
+NOWHERE = Turns((math.inf, math.inf, math.inf, math.inf, math.inf, math.inf), math.inf)
 
 
 @inner

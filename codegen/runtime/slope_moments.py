@@ -5,13 +5,12 @@ import math
 from codegen.runtime.compiling import making_entry
 from codegen.runtime.gaussian import NORM
 from codegen.runtime.nodes import OMEGA, WEIGHT, G, Output, fill_nodes, span_of
-from codegen.runtime.prox import Turns
+from codegen.runtime.prox import NOWHERE
 from codegen.runtime.vector import exp
 
 # of g: itself and its slope in the centre; of g^2 two slopes, of g^3 one, g^4; each by its power and how often
 _POWERS = (1, 1, 2, 2, 2, 3, 3, 4)
 _SLOPES = (0, 1, 0, 1, 2, 0, 1, 0)
-_NOWHERE = Turns((math.inf, math.inf), math.inf)
 
 
 @making_entry
@@ -26,7 +25,7 @@ def slope_moments(law, rule, label, outputs, scratch, out):
         center = sign * outputs.center[m] - (label[m] if law.residual else 0.0)
         spread = outputs.spread[m]
         span = span_of(Output(center, spread, outputs.V[m]))
-        nodes = fill_nodes(law, rule, y, span, _NOWHERE, scratch)
+        nodes = fill_nodes(law, rule, y, span, NOWHERE, scratch)
         center -= span.low
         for k in range(out.shape[1]):
             out[m, k] = 0.0 if nodes > 0 else math.nan

@@ -7,10 +7,8 @@ import numpy as np
 from codegen.runtime.compiling import making_entry, sum_of_products
 from codegen.runtime.gaussian import NORM
 from codegen.runtime.nodes import OMEGA, WEIGHT, G, Output, fill_nodes, span_of
-from codegen.runtime.prox import Turns
+from codegen.runtime.prox import NOWHERE
 from codegen.runtime.vector import exp
-
-_NOWHERE = Turns((math.inf, math.inf), math.inf)
 
 
 @making_entry
@@ -27,7 +25,7 @@ def slope_series(law, rule, label, outputs, scratch, out):
         center = sign * outputs.center[m] - (label[m] if law.residual else 0.0)
         spread = outputs.spread[m]
         span = span_of(Output(center, spread, outputs.V[m]))
-        nodes = fill_nodes(law, rule, y, span, _NOWHERE, scratch)
+        nodes = fill_nodes(law, rule, y, span, NOWHERE, scratch)
         center -= span.low
         for i in range(nodes):
             x[i] = (scratch[OMEGA, i] - center) / spread

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2f6aeaaeeaf93c04, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 503f241d5a496432, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "2f6aeaaeeaf93c0470c21c3849349439abb2b8b2f682255c688bb3e30c617371"
+SIGNATURE = "503f241d5a496432c719e06523d98fdd8fa8034c70530fce5d6d31968e03d29d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

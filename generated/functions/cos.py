@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 49f6c0bfae820979, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature b79051e85b8c9e91, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "49f6c0bfae820979c342d9c1385db62ddb7b4643c70f9039b9335caf0b0fb144"
+SIGNATURE = "b79051e85b8c9e916f024a88909d13b25ee8972b795802359debd5d7ebe8dfc1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f98adb3a18fadb7c, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature ad9ab67a753732f7, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "f98adb3a18fadb7c1e3b5bcd94d41be6cf76cb82898c63d8b5e4f0d968b5e148"
+SIGNATURE = "ad9ab67a753732f775bb57ef5e5823707dfe675e9f1dab1c375d476dd4c57de0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

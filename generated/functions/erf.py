@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e027e3c1a41cb5b8, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 161f4973dd4be741, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "e027e3c1a41cb5b853fc86087a2c9848db538a637c8cb6e3808bad1f6e75602b"
+SIGNATURE = "161f4973dd4be741ed10696b8d2b1cedc91d44f7c680f6064315eb4879a1a6e8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 540574a3dd8e01d6, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature dc433b1cfc7a74fc, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "540574a3dd8e01d6df11dbb0d3109d316a66beb448497c63eb4406ef3f37dced"
+SIGNATURE = "dc433b1cfc7a74fcb20ae33e7b6271d2ff93cddfe4d0c9bed6783f8a476a2b41"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d460079879ad95ec, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 31bf94f897bde046, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "d460079879ad95ecc1a44c9238578a9f2c497d45152281c63178138aaf2788be"
+SIGNATURE = "31bf94f897bde046ae080f9b9a61ad558f9c634a6520c1be479097118d9bbdda"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

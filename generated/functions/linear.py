@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b1a59614036d03d0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature af3ad211ad61b9b0, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "b1a59614036d03d0241cb2804aba32e70e03ae3673cc06f78ba71b72cf253231"
+SIGNATURE = "af3ad211ad61b9b0c0025f9e909dffa3d70c4384ff783e51961549852ffe4c1c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

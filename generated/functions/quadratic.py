@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2e1105442037c540, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature d3a17c36c9ee0525, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "2e1105442037c540483d25e24351f89d411055945ed97c0c0bae484a654d2eb1"
+SIGNATURE = "d3a17c36c9ee05259846f049788e2697277283f70befbbf9b4b50341ba92b039"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 270a5c9fd97c63a1, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 14877fcb1c8b53a4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "270a5c9fd97c63a17938045abae855ee9a30fc18da94bcd64462ddc20458b576"
+SIGNATURE = "14877fcb1c8b53a482c1b42c43b3ad460d9f24a7395bf27e67966c3dc776fa7b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

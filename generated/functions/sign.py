@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 44c65ef337a86bb7, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9a9ea320adf9afcc, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "44c65ef337a86bb7e11718fa2e372f2dd20fbd6eff96a6e5be320ccdea224f92"
+SIGNATURE = "9a9ea320adf9afcc06e09fc83e01030efcfb61b5ba62ef2867cdcef5ae722c43"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e4f93f081d016019, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 224918384b6d1ec7, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "e4f93f081d01601976f61b3b36f29ecd4bb0cd77598ff7b6bfa6327491865394"
+SIGNATURE = "224918384b6d1ec7d07d4ea54723cdf46c3437f2cfbd20d7705903891517e9f2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2f7e4aea9e29aca2, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 16bbf42c6c38c8a2, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "2f7e4aea9e29aca2828003d583b8e646a9f1064da0a654c9a1a2e80d824d9ae8"
+SIGNATURE = "16bbf42c6c38c8a2deb883cff0e83ce4ed9a8cea9e2e87b5e4c4968d11e39450"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 33732a87a2bee96f, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9f719a664e927f33, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "33732a87a2bee96fe6cf6dec8ac6d386ffb3645d873b4fab1301e6650381ede8"
+SIGNATURE = "9f719a664e927f33a75d7fbf41ff6f1033b8434efed6eb32b84f15ff665f1c9c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5ecb534e901e5acf, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature b4bc700b07b803e6, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "5ecb534e901e5acf1fb8d0a93b8d2f206b536c69faf43ad3c1de8b4cd4b0fe4b"
+SIGNATURE = "b4bc700b07b803e66e71aa11d0090bb1791c4fb096180cfa6ae6828eb23a1079"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

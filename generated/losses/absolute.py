@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 8798b6e218b996f8, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature be500dba0674017d, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "8798b6e218b996f8d6b264a6b225c398551ea4365c48fec1037f8dc9425fa35f"
+SIGNATURE = "be500dba0674017dd3d6d3b478c4c40d81f527f886eee28717c32d12317caa8f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -56,5 +56,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

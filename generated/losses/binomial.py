@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 1e5998463d027dc1, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 4b924d63277f2c4f, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "1e5998463d027dc16769de3ad0a0d1f639baf8cd3304e44671dd6e7d19d5037b"
+SIGNATURE = "4b924d63277f2c4f8620d69419d4f0a198eea16c07ba678f2c67253838a8c547"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True
@@ -46,5 +46,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c1906484154d8c60, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 269cc6376610f6ae, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "c1906484154d8c60360fa1d6c853ffc5b0008c7ee12ff83b2e5adc4922f753d4"
+SIGNATURE = "269cc6376610f6ae8c720939185af06d66788843e76a5fb57be8151f8315ed36"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -44,5 +44,5 @@ LOSS = Loss(
     curvature=1.01,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature d23f8cbb569528dc, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 2525b419c37a394f, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "d23f8cbb569528dc863882f8fbd94a0efabbda768a75b027246babf05e316d31"
+SIGNATURE = "2525b419c37a394fdcaef3bf290c41fbcc56714cb9b18cc50572f41544240c09"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False
@@ -65,5 +65,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

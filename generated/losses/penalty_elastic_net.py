@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b808ff2f7a7dabaf, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature f21da8214bfa48b9, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "b808ff2f7a7dabaff6d7f06a10e1d2e98c11daf1bec084f786b2d6a36346f039"
+SIGNATURE = "f21da8214bfa48b9f00b68269e63c31aeb0c2e5ea711cbc2b6bce1b98a6f6e4c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False
@@ -57,5 +57,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

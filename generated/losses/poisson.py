@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature edcfdd5971299dc5, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 7e3dfff1ac8bfd29, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "edcfdd5971299dc5161e888c891f0b79942bf92f86bee08bafff953061a2e31d"
+SIGNATURE = "7e3dfff1ac8bfd29d7fc110f267a1d0a929c3d222a8b0e79631a633ca95de88e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -46,5 +46,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

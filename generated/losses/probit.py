@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7de9ac6dd93250e7, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature e3a6174e622ef5e6, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "7de9ac6dd93250e728402d854be21d3dfd6ad5d08390370576d131c7a00c87da"
+SIGNATURE = "e3a6174e622ef5e64224f2d2c5a2c23b2cd8aa01d74e6040af80d267aac2d3f1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -45,5 +45,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

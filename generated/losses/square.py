@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 390807a9a1c211be, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 7fce2256fb6567f8, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "390807a9a1c211beb46ac13daaa82ec4b74ee14037ea4426ee4dc062a474443a"
+SIGNATURE = "7fce2256fb6567f890a9f8b184160c78aa5ece8fd605e44f97c1317b83e4cc35"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -43,5 +43,5 @@ LOSS = Loss(
     curvature=1.01,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

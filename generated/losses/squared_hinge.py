@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature f0a347a7d0b7ee23, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature a6bd745ae9c3593a, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "f0a347a7d0b7ee233bbaeb2be2c37193779154b01baaf82208a409f3705a6b42"
+SIGNATURE = "a6bd745ae9c3593aa33116881c9a66b39efdf331f7337cdcb3c54273c9fe0344"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -57,5 +57,5 @@ LOSS = Loss(
     curvature=math.inf,  # the largest of a smooth loss
     quadratic=True,  # all pieces are, at most
 )
-points, lines, intervals, nodes = LOSS.points, LOSS.lines, LOSS.intervals, LOSS.nodes
+points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
 piece, edge, cell = LOSS.piece, LOSS.edge, LOSS.cell

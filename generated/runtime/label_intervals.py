@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.compiling import inner, making_entry, within
 from generated.runtime.gaussian import NORM
 from generated.runtime.nodes import OMEGA, REACH, WEIGHT, Output, fill_nodes, span_of
 from generated.runtime.output_sums import LAW, add_sums
-from generated.runtime.prox import Turns
+from generated.runtime.prox import NOWHERE, Turns
 from generated.runtime.vector import exp, tail
 
 
@@ -76,8 +76,9 @@ def turns_of(edges, given, center, sign):
     """Where in omega the edges of an interval are felt, and how sharply."""
     turn = given.correlation * given.ratio
     if turn == 0.0:
-        return Turns((math.inf, math.inf), math.inf)
-    return Turns((center + sign * edges[0] / turn, center + sign * edges[1] / turn), given.root / abs(turn))
+        return NOWHERE
+    first, last = center + sign * edges[0] / turn, center + sign * edges[1] / turn
+    return Turns((first, last, math.inf, math.inf, math.inf, math.inf), given.root / abs(turn))
 
 
 @within
@@ -189,4 +190,4 @@ def _fill_averages(law, rule, labels, fields, scratch, rows, out):
             )
             add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"
+SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"

@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -35,10 +35,9 @@ from generated.runtime.nodes import (
     whole,
 )
 from generated.runtime.output_sums import LAW
-from generated.runtime.prox import Turns
+from generated.runtime.prox import NOWHERE
 from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
 
-_NOWHERE = Turns((math.inf, math.inf), math.inf)
 _ALIKE = 1.5  # ratio of the spreads that share their nodes
 _MORE = 1.25  # of the steps of a trapezoid: spreads may be wide, and poles of a loss are then all that counts
 _WIDE = 20.0  # of those nodes, in lengths of the first that they are for
@@ -208,7 +207,7 @@ def _add_lines(law, rule, labels, residuals, order, count, base, V, room_of, nod
     ends, ended, beside, moves, part, room = room_of
     first = 0
     while first < count:
-        last, low, high, turns, nodes = first + 1, 0.0, 0.0, _NOWHERE, np.intp(1)
+        last, low, high, turns, nodes = first + 1, 0.0, 0.0, NOWHERE, np.intp(1)
         spread = residuals.spread[order[first]]
         if ends and base < _SHARP * _SHARP * spread * spread:
             low, high, turns = _alone(labels, residuals, base, node, order[first])
@@ -264,4 +263,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 room_of = ends, ended, beside, moves, part, room
                 _add_lines(law, denser, labels, residuals, order, count, base, V, room_of, node)
 
-SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"
+SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"

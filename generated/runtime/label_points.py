@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -31,7 +31,7 @@ from generated.runtime.nodes import (
     fill_nodes,
     whole,
 )
-from generated.runtime.prox import Turns
+from generated.runtime.prox import NOWHERE
 from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
 from generated.runtime.vector import exp
 
@@ -43,7 +43,6 @@ _REACHED = 28  # cells that a centre is moved to: 8.26 of s/2 on both sides, bey
 _MIDDLE = 13  # the number among them of its own
 _PANEL = 16  # cells that are told apart as crowded or not: at least half of those reached
 _CROWD = 24  # centres on a panel that are worth its cells
-_NOWHERE = Turns((math.inf, math.inf), math.inf)
 _WIDE, _STEEP = 100.0, 50.0  # of the centres that share their nodes: spreads, and units of the exponential growth
 
 
@@ -324,7 +323,7 @@ def _add_averages(law, rule, side, centres, order, moves, room, node):
     while first < order.shape[0]:
         last, highest = _last_together(law, centres.place, order, first, side.spread)
         span = Span(centres.place[order[first]] - reach, highest + reach, side.spread, side.V)
-        count = fill_nodes(law, rule, centres.label[order[first]], span, _NOWHERE, room.scratch)
+        count = fill_nodes(law, rule, centres.label[order[first]], span, NOWHERE, room.scratch)
         if count == 0:
             for a in range(room.out.shape[0]):
                 room.out[a, node] = math.nan
@@ -395,4 +394,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"
+SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"

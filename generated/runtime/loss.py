@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -13,6 +13,7 @@ from typing import Any
 
 from generated.runtime.compiling import Compiled, edge_at, entry
 from generated.runtime.gaussian import NORM
+from generated.runtime.label_cells import cells
 from generated.runtime.label_intervals import intervals
 from generated.runtime.label_lines import lines
 from generated.runtime.label_points import points
@@ -56,6 +57,10 @@ class Loss:
     def lines(self, *given: Any) -> Any:
         """Averages for labels that are linear beside points, of a loss of the residual: see ``label_lines``."""
         return lines(self.law, *given)
+
+    def cells(self, *given: Any) -> Any:
+        """Averages for labels that are linear on polygons, of a loss of the residual: see ``label_cells``."""
+        return cells(self.law, *given)
 
     def intervals(self, *given: Any) -> Any:
         """Averages for labels on intervals: see ``label_intervals``."""
@@ -116,4 +121,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"
+SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"

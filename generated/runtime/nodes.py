@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -38,7 +38,7 @@ _MOST_STEPS = 400
 _STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes are straightened; that of equal ones
 VECTOR = 8  # numbers of the longest vector of a processor
 _SHARP = 0.5  # of the steps per spread of omega, for each width on which the law of the label varies
-_ENDS = 0.05  # standard deviations that the ends of a span may be off by
+_ENDS = 0.05  # standard deviations, or widths of a turn, that the ends of a span may be off by
 
 
 class Rule(NamedTuple):
@@ -291,8 +291,8 @@ def fill_nodes(law, rule, y, span, turns, scratch):
     is counted from the start of the span.
 
     Each smooth piece is integrated over l = prox(omega), each kink over omega; the rule is the trapezoid where the
-    whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards the two places where the
-    law of the label turns. Returns the number of nodes, whose omega grow; 0 where scratch is too small.
+    whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards places where the law of
+    the label turns. Returns the number of nodes, whose omega grow; 0 where scratch is too small.
     """
     count = np.intp(0)  # a plain 0 is a type of its own, for which all would be compiled again
     start = left = right = -math.inf  # of omega; of l
@@ -306,7 +306,7 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         if first < last:
             steps = 0
             if not part.kink:
-                tolerance = _ENDS * span.spread
+                tolerance = _ENDS * min(span.spread, turns.width)
                 low, high = end_of(law, piece, piece.number - 1, left), end_of(law, piece, piece.number, right)
                 first = low if first == start else prox(piece, low, high, first, tolerance)
                 last = high if last == part.end else prox(piece, low, high, last, tolerance)
@@ -321,4 +321,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"
+SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -53,8 +53,11 @@ class Piece(NamedTuple):
 class Turns(NamedTuple):
     """Where the law of the label turns."""
 
-    places: tuple[float, float]  # of omega
+    places: tuple[float, float, float, float, float, float]  # of omega, infinite where there are fewer
     width: float  # on which it does
+
+
+NOWHERE = Turns((math.inf, math.inf, math.inf, math.inf, math.inf, math.inf), math.inf)
 
 
 @inner
@@ -189,4 +192,4 @@ def graded(piece, kink, x, length, turns):
             length *= 0.5
     return length
 
-SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"
+SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"

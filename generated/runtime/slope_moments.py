@@ -1,7 +1,7 @@
 """Moments of the slope of a loss at an output, and how they move with the centre of the output.
 
 Written by hand, in codegen/runtime/slope_moments.py.
-Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -12,13 +12,12 @@ import math
 from generated.runtime.compiling import making_entry
 from generated.runtime.gaussian import NORM
 from generated.runtime.nodes import OMEGA, WEIGHT, G, Output, fill_nodes, span_of
-from generated.runtime.prox import Turns
+from generated.runtime.prox import NOWHERE
 from generated.runtime.vector import exp
 
 # of g: itself and its slope in the centre; of g^2 two slopes, of g^3 one, g^4; each by its power and how often
 _POWERS = (1, 1, 2, 2, 2, 3, 3, 4)
 _SLOPES = (0, 1, 0, 1, 2, 0, 1, 0)
-_NOWHERE = Turns((math.inf, math.inf), math.inf)
 
 
 @making_entry
@@ -33,7 +32,7 @@ def slope_moments(law, rule, label, outputs, scratch, out):
         center = sign * outputs.center[m] - (label[m] if law.residual else 0.0)
         spread = outputs.spread[m]
         span = span_of(Output(center, spread, outputs.V[m]))
-        nodes = fill_nodes(law, rule, y, span, _NOWHERE, scratch)
+        nodes = fill_nodes(law, rule, y, span, NOWHERE, scratch)
         center -= span.low
         for k in range(out.shape[1]):
             out[m, k] = 0.0 if nodes > 0 else math.nan
@@ -53,4 +52,4 @@ def slope_moments(law, rule, label, outputs, scratch, out):
             if (_POWERS[k] + _SLOPES[k]) % 2 == 1:
                 out[m, k] *= sign
 
-SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"
+SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"

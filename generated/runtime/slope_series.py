@@ -1,7 +1,7 @@
 """The slope of a loss at an output, by Hermite polynomials: all that two outputs of any covariance have in common.
 
 Written by hand, in codegen/runtime/slope_series.py.
-Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -14,10 +14,8 @@ import numpy as np
 from generated.runtime.compiling import making_entry, sum_of_products
 from generated.runtime.gaussian import NORM
 from generated.runtime.nodes import OMEGA, WEIGHT, G, Output, fill_nodes, span_of
-from generated.runtime.prox import Turns
+from generated.runtime.prox import NOWHERE
 from generated.runtime.vector import exp
-
-_NOWHERE = Turns((math.inf, math.inf), math.inf)
 
 
 @making_entry
@@ -34,7 +32,7 @@ def slope_series(law, rule, label, outputs, scratch, out):
         center = sign * outputs.center[m] - (label[m] if law.residual else 0.0)
         spread = outputs.spread[m]
         span = span_of(Output(center, spread, outputs.V[m]))
-        nodes = fill_nodes(law, rule, y, span, _NOWHERE, scratch)
+        nodes = fill_nodes(law, rule, y, span, NOWHERE, scratch)
         center -= span.low
         for i in range(nodes):
             x[i] = (scratch[OMEGA, i] - center) / spread
@@ -49,4 +47,4 @@ def slope_series(law, rule, label, outputs, scratch, out):
             for i in range(nodes):
                 weighted[other, i] = up * x[i] * weighted[here, i] - down * weighted[other, i]
 
-SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"
+SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 8b1add23c90d74e0, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -297,4 +297,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "8b1add23c90d74e0a4175f5ccf32f9b8ef115e6c26e025096f47a9ea09b7c198"
+SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"

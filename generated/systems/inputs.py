@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature d5c588f469ff8f3f.
+Generated; do not edit. Signature 2b21dffd39dab0b7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d5c588f469ff8f3f22a2e995373eedd719b10ee5f1766760b98243adaaef67f7"
+SIGNATURE = "2b21dffd39dab0b7c31a84824da574ca00c3038d6f1a78b452a3cdfab5554329"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 322da508a793112c.
+Generated; do not edit. Signature 2511e315d09f208d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "322da508a793112c854393c2ffd82dc750d10782c249673aad40608c57785a0d"
+SIGNATURE = "2511e315d09f208d4e81630f2e7a4ff7963252c9785c901bf83b8dd2aff368ea"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

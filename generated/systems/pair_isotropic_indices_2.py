@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 47a232bdb00d95ba, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 17c5c119b42715ef, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "47a232bdb00d95ba4d3cdb1e833005b44189c13e9b363378b6943cdcf4214ed4"
+SIGNATURE = "17c5c119b42715efd530af4dea41082a769cdb807be7f0b78d12a150bb857f07"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4ecb434580b37ae8, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature 484552a630427c38, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4ecb434580b37ae8c2c4e1c162ba25617f3b5a9d37ee62f70eb7f809470c598d"
+SIGNATURE = "484552a630427c38cd493fcc2732953240c1c3d06a144d2e8bc784ed4aabc173"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5b477fd093b84cc5, runtime 30fe2fe1062c5de0.
+Generated; do not edit. Signature ec4c276050b11875, runtime 33060c9aa80ce7fc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "5b477fd093b84cc58210be41a64f623132e0a210e82617b0c5a63d5a1c2389fe"
+SIGNATURE = "ec4c276050b11875b68fdfd7dbdd0ce1c41d88c2dfb698f26d49d1141a38e3e9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5fcb09e1c9798a0b.
+Generated; do not edit. Signature 88cd4f7bf6c9a283.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5fcb09e1c9798a0b43ad9542902b202a520500bde6e01e9e7437ad132c20fb66"
+SIGNATURE = "88cd4f7bf6c9a2832c89ae82b384d161f6b8fdf90111fb1b6c23927ed31afd44"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

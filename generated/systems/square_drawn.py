@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c779dd72abd13d71.
+in X). Generated; do not edit. Signature 8fd1005340ab1da8.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c779dd72abd13d717dfb28bdd2afeb33d3d564a43fa310819dbff3952757cfcf"
+SIGNATURE = "8fd1005340ab1da89e7ef8902b1b1d6d7ea791f9223e8684f5ab173030d3b1bd"
 
 
 # rows of node, then those of the blocks

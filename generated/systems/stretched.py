@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature fe1ad2d472e3efbf.
+Generated; do not edit. Signature 91406c93ce7b1641.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fe1ad2d472e3efbf72841a04866602000b33f27eb54db26d1e6ab8da62bb4200"
+SIGNATURE = "91406c93ce7b16412cf616c18ee99beed2732209c95654ac4c5c50044260a41e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c5630e94330e65f8.
+Generated; do not edit. Signature baab3090edd43c91.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c5630e94330e65f847fbf7310bfe259e939b7332302f2915c28e1418269ea8d4"
+SIGNATURE = "baab3090edd43c912c67dc4033e6fe114cdcf37c6fff56dd1ae093fcf4790a4b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

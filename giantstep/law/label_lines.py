@@ -21,7 +21,7 @@ from derive.language.links import link_of
 from derive.language.substitution import linear_form, number, substituted
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kink_roots import Kinks
-from giantstep.law.labels import Labels, Points, enough_memory, reach_of
+from giantstep.law.labels import Points, enough_memory, reach_of
 from giantstep.law.multi_index_labels import Axes, Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
 from giantstep.quadrature.gauss import hermite, normal_between
 from giantstep.quadrature.kinks import LINE, degree, kinks
@@ -75,9 +75,6 @@ class Lines:
         if np.all(self.low == -np.inf) and np.all(self.high == np.inf):
             return hermite(_ON_A_LINE)
         return normal_between(np.maximum(self.low, -_FAR), np.minimum(self.high, _FAR), _ON_A_PIECE)
-
-
-LabelLaw = Labels | Lines
 
 
 def are_lines(target: Target, overlaps: Rows, form: str) -> bool:

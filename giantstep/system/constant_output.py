@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.law.label_lines import LabelLaw, Lines
+from giantstep.law.label_cells import Cells, LabelLaw
+from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Points
 from giantstep.spec.expressions import special
 from giantstep.system.discretisation import Resolved
@@ -48,7 +49,7 @@ def mean_loss(problem: Problem, laws: Resolved, output: float) -> float:
 def label_points(table: Array, law: LabelLaw) -> tuple[Array, Array]:
     """All labels of the nodes and their probabilities."""
     kappa, weight = table[:, 0], table[:, 1]
-    if isinstance(law, Lines):
+    if isinstance(law, (Lines, Cells)):
         law = law.points
     if isinstance(law, Points):
         return law.label.ravel(), (weight[:, None] * law.weight).ravel()

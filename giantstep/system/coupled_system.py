@@ -16,7 +16,8 @@ from generated.runtime.newton import sizes
 from generated.runtime.nodes import Fields
 from generated.runtime.steps import NONE, RAISED, raise_variances
 from generated.runtime.unknowns import FAMILY, RESIDUAL
-from giantstep.law.label_lines import LabelLaw, Lines
+from giantstep.law.label_cells import Cells, LabelLaw
+from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Intervals, Points, nodes_of_link
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.mesh import ORDERS, meshes, nodes
@@ -291,7 +292,9 @@ class CoupledSystem(LinearReadouts):
 
     def plain_output(self, variance: Array | None = None) -> Output:
         """The same, as the equations have it, or with another variance."""
-        assert not isinstance(self.clean, Lines)  # which are of losses of the residual, whose error needs moments only
+        assert not isinstance(
+            self.clean, (Lines, Cells)
+        )  # which are of losses of the residual, whose error needs moments only
         given = self.view("Delta") if variance is None else variance
         return Output(self.kappa, self.view("mean"), self.slopes, given, self.clean)
 

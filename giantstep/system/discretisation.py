@@ -10,7 +10,8 @@ import numpy as np
 from derive.language.links import link_of
 from derive.language.parity import parity
 from giantstep.law.directions import rows_of
-from giantstep.law.label_lines import LabelLaw, Lines, are_lines, lines_given_kappa
+from giantstep.law.label_cells import Cells, LabelLaw, straight_law
+from giantstep.law.label_lines import Lines
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
 from giantstep.law.labels import Labels, Points, label_law, with_noise
 from giantstep.law.multi_index_labels import (
@@ -203,10 +204,11 @@ def resolved_on(
         if whole.odd and len(half := _half(rows, _rank(alignments))) < len(rows):
             rows, law = half, None
     if law is None:
-        made = _lines if are_lines(target, _rows_of(alignments), form) else _law
-        law = made(rows, target, alignments, level)
+        kappa = coordinates(rows, target.indices, _rank(alignments)).reshape(len(rows), -1)
+        straight = straight_law(target, _rows_of(alignments), form, kappa, level.labels, level.rough)
+        law = _law(rows, target, alignments, level) if straight is None else straight
     if form != "residual" and target.noise > 0.0:
-        assert not isinstance(law, Lines)  # which are of losses of the residual
+        assert not isinstance(law, (Lines, Cells))  # which are of losses of the residual
         law = with_noise(law, target.noise, level.labels, level.rough)
     if isinstance(law, (Points, Lines)):
         seldom = rows[:, 1, None] * law.weight <= _UNSEEN * np.sum(rows[:, 1])
@@ -292,11 +294,6 @@ def _rank(alignments: tuple[float, ...] | Rows) -> int:
 def _law(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:
     kappa = coordinates(rows, target.indices, _rank(alignments))
     return label_law(target, alignments, kappa, finer=level.labels, rough=level.rough)
-
-
-def _lines(rows: Array, target: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Lines:
-    kappa = coordinates(rows, target.indices, _rank(alignments)).reshape(len(rows), -1)
-    return lines_given_kappa(target, _rows_of(alignments), kappa, level.labels, level.rough)
 
 
 def _half(rows: Array, rank: int) -> Array:

@@ -121,17 +121,22 @@ def _called(model: Model) -> tuple[str, ...]:
 def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
     """The averages over the output for the kind of law that the label has, and a law of the types of that."""
     # the square loss starts sooner without
+    from generated.runtime.label_cells import cells
     from generated.runtime.label_intervals import LabelIntervals, intervals
     from generated.runtime.label_lines import LabelLines, lines
     from generated.runtime.label_points import LabelNodes, points
+    from giantstep.law.label_cells import are_cells
     from giantstep.law.label_lines import are_lines
     from giantstep.law.labels import is_constant
+    from giantstep.system.label_kernels import one_cell
 
     target = model.target
     noisy = model.fit.loss.form != "residual" and target.noise > 0.0
     if target.indices == 1 and is_constant(target.link) and not noisy:
         return intervals, LabelIntervals(*(np.ones(1),) * 6)
     table, uncoupled = np.ones((1, 1)), ((0.0,) * target.indices,)
+    if are_cells(target, uncoupled, model.fit.loss.form):
+        return cells, one_cell(1.0, target.indices)
     if are_lines(target, uncoupled, model.fit.loss.form):
         return lines, LabelLines(table, np.ones((1, 1, 1)), *[table] * 4, np.ones(1), table)
     return points, LabelNodes(table, np.ones((1, 1, 1)), table, table)

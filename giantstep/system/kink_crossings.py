@@ -14,7 +14,8 @@ from functools import lru_cache, partial
 import numpy as np
 
 from generated.runtime.between_nodes import crosses
-from giantstep.law.label_lines import LabelLaw, Lines
+from giantstep.law.label_cells import Cells, LabelLaw
+from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Intervals
 from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
@@ -122,6 +123,8 @@ def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
         return [partial(np.full_like, fill_value=value) for value in sorted(set(law.label.tolist()))]
     if isinstance(law, Lines):
         return []
+    if isinstance(law, Cells):
+        return [partial(np.full_like, fill_value=value) for value in law.constants]
     if problem.link is None:  # several indices: jumps of the label stand out by its few values
         values = law.values
         return [partial(np.full_like, fill_value=value) for value in values.tolist()] if len(values) <= _FEW else []

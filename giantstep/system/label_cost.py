@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.law.label_lines import are_lines, lines_given_kappa
+from giantstep.law.label_cells import Cells, straight_law
 from giantstep.law.labels import Intervals, label_law
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import NotConverged
@@ -26,11 +26,11 @@ def require_affordable(problem: Problem) -> None:
         return
     nodes = len(tensor_table(shape_of(problem), (1.0,) * problem.rank))
     sample = np.random.default_rng(0).standard_normal((_SAMPLE, problem.rank))
-    lines = are_lines(target, problem.overlaps, loss.form)
-    law = (lines_given_kappa if lines else label_law)(target, problem.overlaps, sample, 0, False)
+    straight = straight_law(target, problem.overlaps, loss.form, sample)
+    law = label_law(target, problem.overlaps, sample) if straight is None else straight
     assert not isinstance(law, Intervals)
-    labels = int(np.count_nonzero(law.weight, axis=1).max())
-    if nodes * labels * (_OF_A_LINE if lines else 1) > _MOST:
+    labels = law.label.shape[1] if isinstance(law, Cells) else int(np.count_nonzero(law.weight, axis=1).max())
+    if nodes * labels * (1 if straight is None else _OF_A_LINE) > _MOST:
         raise NotConverged(
             f"averages of the loss {loss} need {nodes} nodes of the spike's {problem.rank} directions, and at each of "
             f"them {labels} of the label {target.link!r}: more than {_MOST:.0e} in all",

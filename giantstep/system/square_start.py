@@ -19,9 +19,11 @@ from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_lines import LabelLines
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
+from giantstep.law.label_cells import Cells
 from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Intervals
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.label_kernels import one_cell
 from giantstep.system.problem import Problem
 from giantstep.system.span import span_of
 from giantstep.system.square_loss import kernel_of_clean_labels, square_solution
@@ -180,7 +182,9 @@ def _averages(
         system.loss.intervals(rule, everywhere, fields, system.scratch, out)
     else:
         weight, t, y, rest = np.ones((1, 1)), np.zeros((1, 1, many)), np.full((1, 1), label), np.zeros((many, many))
-        if isinstance(system.labels, Lines):
+        if isinstance(system.labels, Cells):
+            system.loss.cells(rule, one_cell(label, many), fields, system.scratch, out)
+        elif isinstance(system.labels, Lines):
             ends = np.full((1, 1), np.inf)
             lines = LabelLines(weight, t, y, np.zeros((1, 1)), -ends, ends, np.zeros(many), rest)
             system.loss.lines(rule, lines, fields, system.scratch, out)

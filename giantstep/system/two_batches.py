@@ -94,9 +94,9 @@ def batch_pair(fit: Fit, sharing: Sharing) -> BatchPair:
 
 def _sizes(fit: Fit) -> tuple[float, float]:
     """What errors are relative to, and E f^2, both of one fit."""
-    output = fit.system.plain_output()
-    square = float(fit.weight @ (output.mean**2 + (output.slopes**2).sum(axis=0) + fit.known["Delta"]))
-    return (square if fit.margin else float(fit.system.observables()[0])), square
+    system = fit.system
+    square = float(fit.weight @ (system.view("mean") ** 2 + (system.slopes**2).sum(axis=0) + fit.known["Delta"]))
+    return (square if fit.margin else float(system.observables()[0])), square
 
 
 class _Search:

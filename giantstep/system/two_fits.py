@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.law.labels import Points
 from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
@@ -289,7 +290,8 @@ class _Search:
         nu = system.table[:, 2 : 4 + system.indices]  # mean, linear part and rest of the clean label
         square = (nu[:, :-1] ** 2).sum(axis=1) + nu[:, -1]
         if target.channel is not None:
-            law = system.labels  # of the square loss: nodes with the moments of the label
+            law = system.labels
+            assert isinstance(law, Points)  # of the square loss: nodes with the moments of the label
             return np.asarray(np.maximum(0.0, (law.weight * law.label**2).sum(axis=1) - square))
         return np.asarray(target.noise + 4.0 * target.flips * (1.0 - target.flips) * square)
 

@@ -19,7 +19,8 @@ from derive.language.links import link_of
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kink_roots import Kinks, moves
-from giantstep.law.label_lines import LabelLaw, Lines, linear_in, pieces_beside
+from giantstep.law.label_cells import LabelLaw, are_cells
+from giantstep.law.label_lines import Lines, linear_in, pieces_beside
 from giantstep.law.labels import Points, with_noise
 from giantstep.law.multi_index_labels import axes_of, rows_of_nodes
 from giantstep.quadrature.gauss import legendre, legendre_coefficients
@@ -57,12 +58,15 @@ def settles_of_two(problem: Problem) -> bool:
     """Whether nodes of a label of two indices can be chosen: it follows from them, varies between its jumps, and both
     directions beside kappa, of one direction, move it.
 
-    The square loss needs moments only; what is linear in an index has no nodes there.
+    The square loss needs moments only; what is linear in an index has no nodes there, and on
+    polygons none at all.
     """
     target, loss = problem.model.target, problem.model.fit.loss
     if target.indices != 2 or problem.rank > 1 or loss.key == "square" or loss.form == "general":
         return False
-    if target.channel is not None or target.flips > 0.0 or loss.form == "residual" and linear_in(target.link):
+    if target.channel is not None or target.flips > 0.0 or are_cells(target, problem.overlaps, loss.form):
+        return False
+    if loss.form == "residual" and linear_in(target.link):
         return False
     link, lower = link_of(target.link), noisy_indices(np.array(problem.overlaps), target.probit).lower
     still = all(jumps_only(link.node, name) for name in link.variables)

@@ -22,7 +22,7 @@ from giantstep.system.stretched_system import StretchedSystem
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_index_refinement import settles_of_two
 from giantstep.verify.check import Check
-from giantstep.verify.loss import averages_check, kernel_check, label_check
+from giantstep.verify.loss import averages_check, kernel_check, label_check, lines_check
 from giantstep.verify.solver_equations import coupled_check
 from giantstep.verify.trained_bulk import stretched_checks
 
@@ -93,6 +93,8 @@ def kernel_checks(model: Model, solved: Solved) -> Iterator[Check]:
     yield kernel_check(solved.system, solved.nodes)
     # labels whose averages have no second quadrature have moments that do
     yield label_check(solved.system, solved.nodes) or averages_check(solved.system, solved.nodes)
+    if over_lines := lines_check(solved.system, solved.nodes):
+        yield over_lines
     yield coupled_check(model, solved.system)
     long, short = (jacobian_error(solved, step) for step in _STEPS)
     yield Check(f"Jacobian against differences ({long:.0e}, at a shorter step {short:.0e})", min(long, short), 1e-8)

@@ -19,13 +19,15 @@ from derive.loss.prox import prox_value
 from derive.loss.prox_value import MoreauValues, moreau_values
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
-from giantstep.law.label_lines import Lines
+from giantstep.law.label_cells import Cells
+from giantstep.law.label_lines import Lines, lines_given_kappa
 from giantstep.law.labels import Points
 from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.label_kernels import kernel_of
 from giantstep.verify.check import Check
 from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.interpreter import NotEvaluable
@@ -241,10 +243,37 @@ def averages_check(system: CoupledSystem, nodes: Sequence[int]) -> Check:
     return Check(label, worst, _AVERAGES, reason if worst > _AVERAGES else "")
 
 
+def lines_check(system: CoupledSystem, nodes: Sequence[int]) -> Check | None:
+    """Averages over labels on polygons at a few kappa, against those over the lines that the polygons are cut into."""
+    law, here = system.labels, list(nodes)
+    if not isinstance(law, Cells):
+        return None
+    wanted = [
+        _averages_over(system, here, lines_given_kappa(law.target, law.overlaps, law.kappa[here], halvings, False))
+        for halvings in (1, 2)
+    ]
+    size = np.abs(system.averages).max(axis=1, keepdims=True)
+    worst, unsettled = (
+        float(np.max(np.abs(other - wanted[1]) / size)) for other in (system.averages[:, here], wanted[0])
+    )
+    reason = f"the averages over lines have settled to {unsettled:.0e} only" if unsettled > 0.1 * _AVERAGES else ""
+    return Check("averages over polygons against lines", worst, _AVERAGES, reason if worst > _AVERAGES else "")
+
+
+def _averages_over(system: CoupledSystem, nodes: list[int], law: Lines) -> Array:
+    """The averages of the equations at a few nodes of the last fields, with another law of the label there."""
+    V, mean, Delta = (np.ascontiguousarray(system.view(name)[nodes]) for name in ("V", "mean", "Delta"))
+    fields = Fields(V, mean, np.ascontiguousarray(system.slopes[:, nodes]), Delta)
+    kernel, labels = kernel_of(system.loss, law, system.kappa[nodes])
+    found = np.zeros((len(system.averages), len(nodes)))
+    kernel(system.rule, labels, fields, system.scratch, found)
+    return found
+
+
 def label_check(system: CoupledSystem, nodes: Sequence[int]) -> Check | None:
     """Moments of labels of several indices with kinks, whose averages have no second quadrature, on other panels."""
     law, target = system.labels, system.problem.model.target
-    if isinstance(law, Lines):
+    if isinstance(law, (Lines, Cells)):
         law = law.points
     if not isinstance(law, Points) or not has_kinks(target.link):
         return None

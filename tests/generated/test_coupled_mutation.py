@@ -39,6 +39,7 @@ EQUATIONS = re.compile(
     r"|t1, t2 = |t = ratio|a = of_off|inverse, of_off|mixed = |a, b = |stretch = 1|ratio = "
     r"|variance = rest|inner = |carried = |kept = correl|kept = variance|center|z = \(omega|value\[i\]|slope\[i\]"
     r"|curvature\[i\]|x\d+ = |bell\[k\] = |share\[k|rate = |tilt = "
+    r"|rows\[.*= |mass|flat = |low = |xx, xy|m, x|lack|z, o|narrow|fixed = d|scale = \(|s0|x0, y0|length = |off, center"
     r"|along \+= |rest\[d|base, |moves\.car|resid.*spr|return -?[a-z(\d])"
 )
 
@@ -127,6 +128,13 @@ AVERAGES = {
         ("nodes", "label_lines", "label_points"),
         (*NODES, "sum_up", "add", "variance_of", "_find_residuals", "_add_line"),
     ),
+    "cells": (
+        ("polygons", "label_cells", "label_points"),
+        (
+            *("_line_in", "_fill_distance", "_add_infinity", "_fill_sum", "_add_corner", "_add_edge", "_sector"),
+            *("across", "_residual", "_fill_law", "_add_sums", "add"),
+        ),
+    ),
 }
 
 
@@ -158,6 +166,20 @@ AVERAGES = {
             [
                 ("huber", {"target__link": "tanh(z1) + z1*z2", "target__noise": 0.2, "spike__alignment": [0.5, 0.3]}),
                 (QUARTIC, {"target__link": "tanh(z1) + z1*z2", "target__probit": 0.3, "spike__alignment": [0.5, 0.3]}),
+            ],
+        ),
+        (
+            "cells",
+            [
+                (
+                    "huber",
+                    {
+                        "target__link": "relu(z1) + max(z1, z2)",
+                        "target__noise": 0.1,
+                        "target__probit": 0.3,
+                        "spike__alignment": [0.5, 0.3],
+                    },
+                )
             ],
         ),
         (

@@ -5,9 +5,12 @@ The output's spread smooths what a node of it sees: 30 panels of 16 nodes leave 
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from loss_cases import RESIDUAL, loss_table, model
+from scipy.special import ndtr
 
 from generated.runtime.label_lines import LabelLines
 from generated.runtime.label_points import LabelNodes
@@ -51,6 +54,25 @@ def test_lines_are_the_sum_over_their_points(name: str, directions: int) -> None
     spelled = LabelNodes(np.outer(weight, share).reshape(1, -1), places, (label.T + slope.T * x).reshape(1, -1), rest)
     points = averages(name, spelled, directions)
     assert np.max(np.abs(lines - points)) <= CLOSE * np.max(np.abs(points)), (lines, points)
+
+
+@pytest.mark.parametrize(("delta", "low"), [(1e-5, -0.3), (1e-4, -0.25), (3e-4, -0.22)])
+def test_a_line_is_averaged_to_its_sharp_end(delta: float, low: float) -> None:
+    """Of a Huber loss the mean curvature is the probability of its middle, over the line in panels of a spread."""
+    tilt, centre, response = -2.3, -0.82, 1.3
+    found = model(loss_table("huber"), target__link="tanh").fit.loss
+    kernel, one, end = loss_kernel(found), np.ones((1, 1)), np.full((1, 1), np.inf)
+    labels = LabelLines(
+        one, np.zeros((1, 1, 1)), -centre * one, -tilt * one, low * one, end, np.ones(1), np.zeros((1, 1))
+    )
+    fields = Fields(np.full(1, response), np.zeros(1), np.zeros((1, 1)), np.full(1, delta))
+    out, values = np.empty((15, 1)), np.array(found.values, dtype=float)
+    kernel.lines(Rule(gauss_rule(44), 44, values, 0.0), labels, fields, np.empty(kernel.SCRATCH_SHAPE), out)
+    spread, edge = math.sqrt(delta), float(values[0]) * (1.0 + response)
+    turns = [(side * edge - centre) / tilt + spread / abs(tilt) * k for side in (-1, 1) for k in range(-9, 10)]
+    x, share = normal_nodes(np.unique(np.clip([*np.linspace(low, 9.0, 20), *turns], low, 9.0)), 20)
+    ends = [(side * edge - centre - tilt * x) / spread for side in (-1, 1)]
+    assert out[2, 0] == pytest.approx(share @ (ndtr(ends[1]) - ndtr(ends[0])) / (1.0 + response), abs=1e-13)
 
 
 @pytest.mark.parametrize("directions", [1, 2])

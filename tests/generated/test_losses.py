@@ -25,7 +25,7 @@ from derive.loss.loss import analyse_loss, loss_of
 from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Output, Rule
-from generated.runtime.prox import Turns
+from generated.runtime.prox import NOWHERE
 from giantstep.law.labels import Intervals, label_law
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.model import Model
@@ -37,7 +37,6 @@ CLOSE = 1e-9
 #: Of the largest value within reach: the Gaussian weight that the rules leave out, and rounding of the oracle.
 FLOOR = 1e-13
 STEPS = refined(FINE[1], 1).output
-NOWHERE = Turns((math.inf, math.inf), math.inf)  # the label does not turn
 NAMES = (*MARGIN, *RESIDUAL, *GENERAL)
 ALIGNMENTS = (0.0, 0.6, -0.95, 0.9999, 1.0, -1.0)
 PROBIT = (0.0, 1e-4, 0.3)

@@ -6,7 +6,6 @@ without its compiler) and the saddle-point system, for losses that are random su
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from types import ModuleType
@@ -31,7 +30,7 @@ from derive.loss.loss import LossAnalysis, analyse_loss, loss_of
 from derive.loss.prox_value import moreau_values
 from derive.saddle import SaddleSystem
 from generated.runtime.nodes import Output, Rule
-from generated.runtime.prox import Turns
+from generated.runtime.prox import NOWHERE
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
@@ -87,7 +86,7 @@ def nodes(kernel: ModuleType, y: float, centre: float, spread: float, v: float) 
     """omega_u, weight, g, h, envelope, loss of the prox, in the order of omega_u."""
     scratch = np.empty(kernel.SCRATCH_SHAPE)
     with np.errstate(all="ignore"):
-        rule, turns = Rule(gauss_rule(44), 44, np.empty(0), 0.0), Turns((math.inf, math.inf), math.inf)
+        rule, turns = Rule(gauss_rule(44), 44, np.empty(0), 0.0), NOWHERE
         count = kernel.nodes(rule, y, Output(centre, spread, v), turns, scratch)
     assert 0 < count
     found = scratch[:, :count]

@@ -37,7 +37,7 @@ LINKS = {
     "tanh(z1*z2)": lambda a, b: np.tanh(a * b),
     "exp(z1/3)*tanh(z2)": lambda a, b: np.exp(a / 3.0) * np.tanh(b),
     "sign(z1)*tanh(z2)": lambda a, b: np.sign(a) * np.tanh(b),
-    "relu(z1)+relu(z2)": lambda a, b: np.maximum(a, 0.0) + np.maximum(b, 0.0),
+    "tanh(z1)*relu(z2)": lambda a, b: np.tanh(a) * np.maximum(b, 0.0),
 }
 
 
@@ -105,7 +105,7 @@ def even_panels(cuts: Array, count: int) -> tuple[Array, Array]:
         ("tanh(z1*z2)", "absolute"),
         ("sign(z1)*tanh(z2)", "absolute"),
         ("exp(z1/3)*tanh(z2)", "huber"),
-        ("relu(z1)+relu(z2)", "huber"),
+        ("tanh(z1)*relu(z2)", "huber"),
     ],
 )
 def test_averages_are_those_of_even_panels(link: str, loss: str) -> None:
@@ -119,7 +119,7 @@ def test_averages_are_those_of_even_panels(link: str, loss: str) -> None:
     flat = chosen.view("V") + (1.0 if loss == "huber" else 0.0)
     exact = by_panels(chosen, 1, link, float(flat[1]))
     error, before = (np.max(np.abs(s.averages[rows, 1] / exact - 1.0)) for s in (chosen, fixed))
-    assert isinstance(laws.labels, Lines) == (link == "relu(z1)+relu(z2)")
+    assert isinstance(laws.labels, Lines) == (link == "tanh(z1)*relu(z2)")
     assert error < 1e-11  # ten nodes on a spread or less leave 1e-12
     assert before > 1e-8  # what the nodes are for
 
@@ -132,6 +132,7 @@ def test_averages_are_those_of_even_panels(link: str, loss: str) -> None:
         ("tanh(z1*z2)", "absolute", {"noise": 0.1}, True),
         ("tanh(z1*z2)", "square", {}, False),
         ("z1*tanh(z2)", "absolute", {}, False),  # averaged along z1 without nodes
+        ("relu(z1)+relu(z2)", "absolute", {}, False),  # linear on polygons
         ("sign(z1*z2)", "absolute", {}, False),  # constant between its jumps
         ("tanh(z1*z2*z3)", "absolute", {}, False),
     ],
@@ -141,7 +142,7 @@ def test_which_nodes_are_chosen(link: str, loss: str, target: dict[str, float], 
 
 
 def test_a_pair_has_nodes_that_are_chosen_where_times_says_so() -> None:
-    problem = problem_of(model("relu(z1)+relu(z2)", "huber"))
+    problem = problem_of(model("tanh(z1)*relu(z2)", "huber"))
     plain = pair(problem, Times(), np.empty(0))[0]
     x = plain.unknowns({name: np.array(value) for name, value in UNKNOWNS.items()})
     chosen = pair(problem, Times(chosen=True), x)[0]
