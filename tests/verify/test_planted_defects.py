@@ -38,6 +38,7 @@ MODEL = Model.from_dict(
 )
 REMEMBERS = type(lru_cache(len))
 KERNELS = ("giantstep.quadrature", "giantstep.system", "giantstep.law")  # what they remember may be planted
+UNCHANGED = ("giantstep.law.derivation", "giantstep.system.kernels")  # but what is derived and compiled is not
 
 
 # --- what is planted --------------------------------------------------------------------------------------------------
@@ -276,9 +277,9 @@ def forgetful() -> Iterator[Callable[[], None]]:
 
     def forget() -> None:
         for name, module in list(sys.modules.items()):
-            if name.startswith(KERNELS):
+            if name.startswith(KERNELS) and name not in UNCHANGED:
                 for value in vars(module).values():
-                    if isinstance(value, REMEMBERS):
+                    if isinstance(value, REMEMBERS) and value.__module__ not in UNCHANGED:
                         value.cache_clear()
 
     forget()
