@@ -23,6 +23,8 @@ _N, _P, _LAMBDA, _NOISE = sp.symbols("n p lambda noise", positive=True)
 _NU1, _NU2, _DF1, _DF2, _CHI, _UPSILON, _FAR, _NEAR = sp.symbols(
     "nu_1 nu_2 df_1 df_2 chi Upsilon B_1 B_2", positive=True
 )
+#: Samples, neurons, ridge and noise; both ridges; sums over modes; and Upsilon.
+AT_SIZES = (_N, _P, _LAMBDA, _NOISE, _NU1, _NU2, _DF1, _DF2, _CHI, _FAR, _NEAR, _UPSILON)
 _POWER, _ORDER = sp.symbols("c k", nonnegative=True)
 _SOURCE = "arXiv:2405.15699"
 _UNTESTED = "a leading power of N; it is compared with solved curves"
@@ -30,32 +32,47 @@ _UNTESTED = "a leading power of N; it is compared with solved curves"
 
 @dataclass(frozen=True)
 class PowerLawRates:
-    """Exponents: nu_2 = N^-resolution; bias and variance of the test error fall as N^-bias and N^-variance."""
+    """Exponents: nu_2 = N^-resolution; bias and variance of the test error fall as N^-bias and N^-variance.
+
+    sizes: the equations of all sizes that they are the balance of.
+    """
 
     resolution: sp.Expr
     bias: sp.Expr
     variance: sp.Expr
+    sizes: EquationsOfSizes
     derivation: Derivation
+
+
+@dataclass(frozen=True)
+class EquationsOfSizes:
+    """The deterministic equivalent, in the symbols of ``AT_SIZES``: df_1 as samples and as neurons leave it, Upsilon,
+    and the bias and the variance of the test error.
+    """
+
+    known: sp.Tuple
+    upsilon: sp.Expr
+    errors: sp.Tuple
 
 
 @lru_cache(maxsize=1)
 def power_law_rates() -> PowerLawRates:
     """Derive the exponents, as functions of a, s, q and l."""
     trace = Recorder("Rates for power laws")
-    _record_setting(trace)
+    sizes = _record_setting(trace)
     resolution = _record_resolution(trace)
     bias, variance = _record_errors(trace)
-    return PowerLawRates(resolution, bias, variance, trace.finish())
+    return PowerLawRates(resolution, bias, variance, sizes, trace.finish())
 
 
-def _record_setting(trace: Recorder) -> None:
+def _record_setting(trace: Recorder) -> EquationsOfSizes:
     trace.given(
         "sizes",
         sp.Tuple(_N, _P, _LAMBDA / _N),
         sp.Tuple(1, WIDTH, -RIDGE),
         "powers of $N$: samples, neurons, ridge over samples",
     )
-    trace.assume(
+    known = trace.assume(
         "effective ridges",
         sp.Tuple(_DF1, _DF1),
         sp.Tuple(_N - _LAMBDA / _NU1, _P - _P * _NU1 / _NU2),
@@ -63,7 +80,7 @@ def _record_setting(trace: Recorder) -> None:
         source=_SOURCE,
         assumption="linear activation, random features of a fixed spectrum",
     )
-    trace.assume(
+    errors = trace.assume(
         "errors",
         sp.Tuple(sp.Symbol("bias"), sp.Symbol("variance")),
         sp.Tuple(_NU2**2 * (_FAR + _CHI * _NEAR) / (1 - _UPSILON), _NOISE * _UPSILON / (1 - _UPSILON)),
@@ -72,7 +89,7 @@ def _record_setting(trace: Recorder) -> None:
         source=_SOURCE,
         assumption="as above",
     )
-    trace.assume(
+    upsilon = trace.assume(
         "variance of the features",
         _UPSILON,
         _P / _N * ((_DF1 / _P) ** 2 + (1 - _DF1 / _P) ** 2 * _DF2 / (_P - _DF2)),
@@ -80,6 +97,7 @@ def _record_setting(trace: Recorder) -> None:
         source=_SOURCE,
         assumption="as above",
     )
+    return EquationsOfSizes(known, upsilon, errors)
 
 
 def _record_resolution(trace: Recorder) -> sp.Expr:

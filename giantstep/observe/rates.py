@@ -15,6 +15,7 @@ from typing import Any
 import sympy
 
 from derive.power_law_rates import CAPACITY, RESOLUTION, RIDGE, SOURCE, WIDTH, power_law_rates
+from giantstep.observe.power_law_errors import PowerLaw, power
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.expressions import is_linear
 from giantstep.spec.given import takes_model
@@ -27,6 +28,7 @@ from giantstep.system.solve import solve
 _NUMBERS = (20, 40, 80, 160, 320)  # samples of the solved models, of MAX_MODES modes each
 _LIMITS = ("ridge", "samples", "width")  # what the resolution is limited by
 _SAME = 1e-12
+_CLOSE = (0.05, 0.01)  # parts of a rate that exponents are off by
 _LARGE = 1e3  # an exponent that stands for no limit
 
 
@@ -50,10 +52,12 @@ class Rates(Pictured):
     """Exponents of the test error in the number N of samples, for N^width neurons and the ridge N^(1 - ridge).
 
     best: the exponents at best_ridge, where the rate is largest; enough_width: the least width with which that rate is
-    reached. solved: pairs of N and the test error of the solved model. At the first of them it has the ridge of the
-    model and its neurons for a sample. measured: the exponent between the last two; small sizes approach the derived
-    one slowly. At the interpolation peak, as many neurons as samples and a ridge of an exponent above the capacity,
-    the exponents do not hold.
+    reached. They are those of the leading terms, for N without bound. holds_from: from which N on the exponent of the
+    test error is right to a part of it, by the equations of all sizes; None where not up to 1e12, or where it is zero.
+    solved: pairs of N and the test error of the solved model. At the first of them it has the ridge of the model and
+    its neurons for a sample. measured: the exponent between the last two; expected: the same by the equations without
+    a last mode, which differs from the rate by terms that fall faster. At the interpolation peak, as many neurons as
+    samples and a ridge of an exponent above the capacity, the exponents do not hold.
     Source: THEORY section 10; arXiv:2405.15699, Theorem 4.1.
     """
 
@@ -65,6 +69,8 @@ class Rates(Pictured):
     best: Exponents
     enough_width: float
     solved: tuple[tuple[int, float], ...]
+    holds_from: tuple[tuple[float, float | None], ...]
+    expected: float
 
     @property
     def rate(self) -> float:
@@ -91,7 +97,8 @@ class Rates(Pictured):
         best = self.best.error(self.noisy)
         neurons = f"N^{self.enough_width:.6g} neurons or more"
         return [
-            ("test error", f"N^-{self.rate:.6g}: bias N^-{of.bias:.6g}{variance}"),
+            ("test error", f"N^-{self.rate:.6g} as N grows: bias N^-{of.bias:.6g}{variance}"),
+            ("reached", self._reached()),
             ("modes known", f"N^{of.modes:.6g}, limited by {_WORDS[of.limit]}"),
             ("best ridge", f"N^{1.0 - self.best_ridge:.6g}: N^-{best:.6g}, with {neurons}"),
             ("solved", self._fall()),
@@ -102,7 +109,18 @@ class Rates(Pictured):
         if self.measured is None:
             return "not at sizes that are tried: the ridge or the width leaves what is solved"
         last, first = self.solved[-1][0], self.solved[-2][0]
-        return f"N^-{self.measured:.4g} from N = {first} to {last}, {MAX_MODES} modes"
+        fall = f"N^-{self.measured:.4g} from N = {first} to {last}, {MAX_MODES} modes"
+        far = abs(self.measured - self.rate) > _CLOSE[0] * self.rate
+        return f"{fall}; other terms count as well at such N" if far else fall
+
+    def _reached(self) -> str:
+        """From where on the exponent holds."""
+        if self.rate == 0.0:
+            return "a rate of zero is not compared"
+        found = [(part, size) for part, size in self.holds_from if size is not None]
+        if not found:
+            return f"not to {_CLOSE[0]:.0%} up to N = 1e12"
+        return ", ".join(f"to {part:.0%} from N = {size:.1g} on" for part, size in found)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -119,6 +137,8 @@ class Rates(Pictured):
             "enough_width": self.enough_width,
             "measured": self.measured,
             "solved": [list(pair) for pair in self.solved],
+            "expected": self.expected,
+            "holds_from": {f"{part:g}": size for part, size in self.holds_from},
         }
 
 
@@ -139,16 +159,30 @@ def rates(model: Model, *, width: float = 1.0, ridge: float = 1.0) -> Rates:
     best_ridge = _best_ridge(laws, width, noisy)
     errors = {count: _solved(model, count, width, ridge) for count in _NUMBERS}
     solved = tuple((count, error) for count, error in errors.items() if error is not None)
+    exponents, law = exponents_at(laws, width, ridge), _law_of(model, width, ridge)
+    rate = exponents.error(noisy)
+    reached = law.reached(rate, _CLOSE) if rate > 0.0 else (None,) * len(_CLOSE)
     return Rates(
         model,
         width,
         ridge,
-        exponents_at(laws, width, ridge),
+        exponents,
         best_ridge,
         exponents_at(laws, width, best_ridge),
         _enough_width(laws, width, best_ridge, noisy),
         solved,
+        tuple(zip(_CLOSE, reached, strict=True)),
+        law.exponent(*map(float, _NUMBERS[-2:])),
     )
+
+
+def _law_of(model: Model, width: float, ridge: float, last: float = math.inf) -> PowerLaw:
+    """The equations of all sizes, with the ridge of the model and its neurons for a sample at the first one solved."""
+    inputs = _checked(model)
+    neurons = model.network.width / model.fit.samples * power(_NUMBERS[0], 1.0 - width)
+    penalty = model.fit.ridge * power(_NUMBERS[0], ridge - 1.0)
+    laws = float(inputs.capacity or 0.0), float(inputs.source or 0.0)
+    return PowerLaw(*laws, model.target.noise, (width, ridge), (neurons, penalty), last)
 
 
 def _check_exponent(name: str, value: float, *, positive: bool) -> None:

@@ -13,7 +13,8 @@ from scipy.optimize import brentq
 import giantstep as gs
 from derive.check import check_derivation
 from derive.power_law_rates import power_law_rates
-from giantstep.observe.rates import exponents_at
+from giantstep.observe.rates import _law_of, exponents_at
+from giantstep.spec.inputs_table import MAX_MODES
 
 MODEL = gs.Model(
     network=gs.Network("linear", width=2.0),
@@ -97,6 +98,26 @@ def test_solved_models_fall_about_as_fast() -> None:
     assert found.rate == pytest.approx(1.0 / 3.0) and found.exponents.limit == "ridge"
     assert found.to_dict()["best_rate"] >= found.rate
     assert "N^-0.333333" in repr(found)
+
+
+def test_the_equations_of_all_sizes_are_those_of_solved_models() -> None:
+    """With as many modes, for two laws of growth: both are right to what a solver leaves."""
+    for width, ridge in ((1.0, 1.0), (0.6, 2.0)):
+        law = _law_of(MODEL, width, ridge, float(MAX_MODES))
+        found = gs.rates(MODEL, width=width, ridge=ridge)
+        np.testing.assert_allclose([law.error(n) for n, _ in found.solved], [e for _, e in found.solved], rtol=1e-8)
+
+
+def test_from_where_on_the_exponents_hold() -> None:
+    """The exponent of the next sizes is within the part, that of those before is not; a solved one far off says so."""
+    found, law = gs.rates(MODEL), _law_of(MODEL, 1.0, 1.0)
+    for part, size in found.holds_from:
+        assert size is not None and part in (0.05, 0.01)
+        beyond, before = law.exponent(size, 1.5 * size), law.exponent(size / 1.5, size)
+        assert abs(beyond - found.rate) < part * found.rate < abs(before - found.rate) * 1.1
+    assert found.expected == pytest.approx(law.exponent(160.0, 320.0), rel=1e-12)
+    assert "other terms" in repr(found) and "to 5% from N = " in repr(found)
+    assert found.to_dict()["holds_from"] == {"0.05": found.holds_from[0][1], "0.01": found.holds_from[1][1]}
 
 
 def test_the_best_ridge_is_the_best_of_a_grid() -> None:
