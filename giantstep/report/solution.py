@@ -63,7 +63,12 @@ def errors(result: Result) -> tuple[Row, ...]:
     ]
     if crossover is not None:
         found.append(
-            Row("", "crossover dimension", number(crossover, 3), "terms of finite size are small far above it")
+            Row(
+                "",
+                "crossover dimension",
+                number(crossover, 3),
+                "over d, the part that terms of finite size change the objective by",
+            )
         )
     return tuple(found)
 

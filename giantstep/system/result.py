@@ -82,11 +82,12 @@ class Result(Shown):
 
     @property
     def crossover_dimension(self) -> float | None:
-        """Dimension at which the leading term of finite size equals the free energy: the limit holds far above it.
+        """Dimension at which the leading term of finite size equals the free energy.
 
-        Large where the spike is weak or readout values are close. None in the limit of a step below the giant one,
-        which is reached like a power of the dimension, and of a density of readout values, whose m are without bound in
-        the limit. Source: docs/theory.md, section 6.
+        To first order the free energy at d is larger by the part this/d: 1 % at a hundred times this. Errors change by
+        as much or less (measured in eight models: .1 to .8 % there). Large where the spike is weak or readout values
+        are close. None in the limit of a step below the giant one, which is reached like a power of the dimension, and
+        of a density of readout values, whose m are without bound in the limit. Source: docs/theory.md, section 6.
         """
         if self.dimension is None and self.model.step is not None and self.model.step.exponent < 0.5:
             return None
