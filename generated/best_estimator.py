@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 1bfe553a76a5cf0f, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 2aea2b062eabdac5, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1bfe553a76a5cf0f49463f096d1d140060c32b32f82fc974bc2eeaf1877166b0"
+SIGNATURE = "2aea2b062eabdac56bda7367317b9501922950c92f7daaf80fee03ec60d2def2"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature e31a965769bce6cd, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 2ce6360e2d35425e, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e31a965769bce6cddfb5e57e3fb4a1763e67938f17fe9491be9f7a5a8cd87d13"
+SIGNATURE = "2ce6360e2d35425ecfdec802f6ae03a66a6eb08f127432ca6b2febb2bbf92217"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 87fdf59af2300825, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 16aa5c5275b09384, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "87fdf59af2300825c155bc4e1d1cc711d3bb8025fca5317a6e62d86870ed86f9"
+SIGNATURE = "16aa5c5275b093844b6926ff389b2d168efc9bb4a58ac44006dca82a257030a9"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 429b8b2568e69bd7, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature dd8df15e7e0ef38d, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "429b8b2568e69bd73c2efc009ce6ef1241c093f778b90ee86bee324395303019"
+SIGNATURE = "dd8df15e7e0ef38dd940401a81b847e8b3fcad1bfbb58f9512250c6909460078"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature dee7900b1e5909ee, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 9d27ddb8972dcbbd, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "dee7900b1e5909eea9669cf181e90878f8a7133f3efe96a0683fdb426ae8758a"
+SIGNATURE = "9d27ddb8972dcbbdf1df6f8b95943ee805f77ca8d590aa0b82a3ad6c30bbcc49"
 
 
 def directions(*, L_rest, gamma, **_):

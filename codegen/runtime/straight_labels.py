@@ -15,6 +15,7 @@ _ROOT = 1.0 / math.sqrt(2.0 * math.pi)
 _RARE = 1e-280  # density that is rounding
 _LITTLE = 1e-6  # weight of a piece that does not choose the step of y
 _NEGLIGIBLE = 1e-10  # of a piece that is left out
+_SAME = 1e-9  # two labels that are one
 _FAR = 9.0  # deviations beyond which nothing is cut off
 
 
@@ -193,4 +194,37 @@ def variance_by_lines(lines, means, reach):
                         out[n] += beside * beside * moments[0]
                         out[n] += slope * (2.0 * beside * moments[1] + slope * moments[2])
             centre = first / whole if whole > 0.0 else 0.0
+    return out
+
+
+@making_entry
+def means_by_lines(lines, means, labels, reach):
+    """E[x | y] [N, 2] for labels y [N], where the means of u and w are those [N, 2] given; zeros where none is likely.
+
+    Without noise pieces have a label each, and those of this label count.
+    """
+    out = np.zeros((means.shape[0], 2))
+    for n in range(means.shape[0]):
+        middle, other = means[n, 0], means[n, 1]
+        begin = np.searchsorted(lines.nodes[:, 0], middle - reach * lines.lower[0, 0])
+        end = np.searchsorted(lines.nodes[:, 0], middle + reach * lines.lower[0, 0])
+        total, first, second = 0.0, 0.0, 0.0
+        for i in range(begin, end):
+            for p in range(lines.first[i], lines.first[i + 1]):
+                piece = _piece(lines, i, p, middle, other)
+                chance, mean, rest = piece.weight, 0.0, 1.0
+                if piece.spread > 0.0:
+                    away = (labels[n] - piece.mean) / piece.spread
+                    chance *= math.exp(-0.5 * away * away) / piece.spread
+                    mean, rest = piece.correlation * away, math.sqrt(lines.noise) / piece.spread
+                elif abs(labels[n] - piece.mean) > _SAME:
+                    continue
+                low, high = (piece.low - mean) / rest, (piece.high - mean) / rest
+                mass = _below(high) - _below(low)
+                bells = _ROOT * (math.exp(-0.5 * low * low) - math.exp(-0.5 * high * high))
+                total += chance * mass
+                first += chance * mass * piece.x
+                second += chance * (mean * mass + rest * bells)
+        if total > _RARE:
+            out[n, 0], out[n, 1] = first / total, second / total
     return out

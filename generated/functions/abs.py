@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 503f241d5a496432, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 9cd858fbc178fa59, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "503f241d5a496432c719e06523d98fdd8fa8034c70530fce5d6d31968e03d29d"
+SIGNATURE = "9cd858fbc178fa598820488f40db2cd77ec8a40ceac817a7bbc4ce511633435b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

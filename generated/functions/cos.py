@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b79051e85b8c9e91, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 251b96ecd6493206, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "b79051e85b8c9e916f024a88909d13b25ee8972b795802359debd5d7ebe8dfc1"
+SIGNATURE = "251b96ecd649320600186ca3f44edf2989be8efbc99dc892ae06ce5a6f1f0447"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

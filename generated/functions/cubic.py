@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ad9ab67a753732f7, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature fff72dbecad82e81, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "ad9ab67a753732f775bb57ef5e5823707dfe675e9f1dab1c375d476dd4c57de0"
+SIGNATURE = "fff72dbecad82e81948decc7ed4ce67762a1ce71d2b625321eaf14bac26b4c61"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

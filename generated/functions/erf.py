@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 161f4973dd4be741, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature df3059d2133e7710, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "161f4973dd4be741ed10696b8d2b1cedc91d44f7c680f6064315eb4879a1a6e8"
+SIGNATURE = "df3059d2133e77109653855d093d5edc4321cb4ba43aafd5602ec9e9a38c5e13"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dc433b1cfc7a74fc, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 4ad64edd1fac6d68, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "dc433b1cfc7a74fcb20ae33e7b6271d2ff93cddfe4d0c9bed6783f8a476a2b41"
+SIGNATURE = "4ad64edd1fac6d68a397a1e02ef4cbd562ec63a0cb67ee540f19c9e79e01b9a6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

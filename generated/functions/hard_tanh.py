@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d1d18270a4ac8cbc, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature bf3d865282ad1172, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "d1d18270a4ac8cbceb213d765ae16dae09c79571c4795dea26a070a9de68832d"
+SIGNATURE = "bf3d865282ad1172ea66a12e071dcd2051ca851e469f65a1f672da3624541ed8"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature af3ad211ad61b9b0, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 1b3ec76a37270174, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "af3ad211ad61b9b0c0025f9e909dffa3d70c4384ff783e51961549852ffe4c1c"
+SIGNATURE = "1b3ec76a37270174b91a812b033c0fe46e1fa9f19d56262493c74837c674becb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d3a17c36c9ee0525, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature cc199e78f195b0fd, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "d3a17c36c9ee05259846f049788e2697277283f70befbbf9b4b50341ba92b039"
+SIGNATURE = "cc199e78f195b0fdba09ae1f789a893d7ada133cea3b5bbeec14f4c54e0ab93c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 14877fcb1c8b53a4, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature d28c2fcaa9ff9c83, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "14877fcb1c8b53a482c1b42c43b3ad460d9f24a7395bf27e67966c3dc776fa7b"
+SIGNATURE = "d28c2fcaa9ff9c837f38ebf6bce4cac7f32b9669a192bd8f6efa57cf5ab29afe"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9a9ea320adf9afcc, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 0aa5358bcc1421b3, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "9a9ea320adf9afcc06e09fc83e01030efcfb61b5ba62ef2867cdcef5ae722c43"
+SIGNATURE = "0aa5358bcc1421b31797b9609ad485557c26ebcbf7af567067a04211882f42ee"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

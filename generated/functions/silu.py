@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ba6a34a051a9ea2e, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 8ffaadfc53983e58, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "ba6a34a051a9ea2eb88937bcefe1b13632c0795c5f5a09f00f80a4ce95420040"
+SIGNATURE = "8ffaadfc53983e58bc83b97aca69239140f37508d15c73e3ff02abe0c56be318"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 224918384b6d1ec7, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 27167271e6a5a366, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "224918384b6d1ec7d07d4ea54723cdf46c3437f2cfbd20d7705903891517e9f2"
+SIGNATURE = "27167271e6a5a366fa22c7e61b8e7af9ba5120c8572db05c37080ab94ab8d162"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 16bbf42c6c38c8a2, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 65d7506cfa1b832e, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "16bbf42c6c38c8a2deb883cff0e83ce4ed9a8cea9e2e87b5e4c4968d11e39450"
+SIGNATURE = "65d7506cfa1b832ede54353383c7a1cea1c5ee40ca386b890918e769dd681971"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

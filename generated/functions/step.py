@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9f719a664e927f33, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 06079af12fe481ca, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "9f719a664e927f33a75d7fbf41ff6f1033b8434efed6eb32b84f15ff665f1c9c"
+SIGNATURE = "06079af12fe481ca73eb39d9de82b2e1c7666e0803a97e429f1dfd6b682e616a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

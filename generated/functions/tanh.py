@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b4bc700b07b803e6, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 7e9fecba22d30f0b, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "b4bc700b07b803e66e71aa11d0090bb1791c4fb096180cfa6ae6828eb23a1079"
+SIGNATURE = "7e9fecba22d30f0bc4ef3a62ea09c0eb544faf617f959ce056dec99701c0c790"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature be500dba0674017d, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature c41aab31c9afadb3, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "be500dba0674017dd3d6d3b478c4c40d81f527f886eee28717c32d12317caa8f"
+SIGNATURE = "c41aab31c9afadb35c0346ffe888d16e34994ef293e79c340405160fe8f35723"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

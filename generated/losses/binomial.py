@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 4b924d63277f2c4f, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 179d34b1ef00e1db, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "4b924d63277f2c4f8620d69419d4f0a198eea16c07ba678f2c67253838a8c547"
+SIGNATURE = "179d34b1ef00e1db92e3c21ce8c75538d4c46ef8bad4c36f0d801f2164077587"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

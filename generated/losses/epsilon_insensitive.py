@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 65f1421565c471c3, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 4f81e475f120e3d5, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "65f1421565c471c38b8bae37a2344f1ccb1947d0e64503d206be37f572eb705b"
+SIGNATURE = "4f81e475f120e3d57fda1dc6928e5ef91355989823d09595669956a30652e9d2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

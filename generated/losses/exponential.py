@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 203fd318f65255c3, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 80309bcad66f5d39, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "203fd318f65255c323f44ebff40834d963eae9be130e649ff846b76be3fe5e43"
+SIGNATURE = "80309bcad66f5d390efaeeca7ada00692ea846afc431d8855a159aec0a76488e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature d01a3cd57e3b2877, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature f2f5ac3a5f80bcc4, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "d01a3cd57e3b287795722f90996cacdd8fa2840d6c792c61321bfc87aa4a2fc1"
+SIGNATURE = "f2f5ac3a5f80bcc4a676fd44bbec838ff9ebd8f20dc7a865807c592aff75011e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

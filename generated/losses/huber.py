@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature a6adece457a8e3bb, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature e1f20a2f1322cc24, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "a6adece457a8e3bbc956af158319c9e842f2bb41a64bcdb5102d83d5f618e4a0"
+SIGNATURE = "e1f20a2f1322cc2441398859ad6c5321932314516446680ff90adcdb26bcf22b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

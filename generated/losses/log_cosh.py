@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 269cc6376610f6ae, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature dee8d320f330680b, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "269cc6376610f6ae8c720939185af06d66788843e76a5fb57be8151f8315ed36"
+SIGNATURE = "dee8d320f330680ba1edfe3c7de0c219d1ea0f9d6599561d0743e297ae670e4f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

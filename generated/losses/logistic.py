@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 1f0b99dadc63c2a1, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 6a983f01061a8f8d, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "1f0b99dadc63c2a16a04d5bef0e0436a9131bbbb99b7bfd6d2fd24d2fed1d097"
+SIGNATURE = "6a983f01061a8f8d20ef67deb840b1e6d10641c227792a208ecbaa9e2896e7d3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature f21da8214bfa48b9, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature f3b5253fba1c2c83, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "f21da8214bfa48b9f00b68269e63c31aeb0c2e5ea711cbc2b6bce1b98a6f6e4c"
+SIGNATURE = "f3b5253fba1c2c830a97f425be0543a3b55dcc853c36017445b3131157aa47a7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

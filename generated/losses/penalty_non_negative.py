@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b68c0d9194f55570, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 8df2403232d0d395, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "b68c0d9194f55570948e9d40563fbc772a8328dff66a6bdb697ec935c6dd3f18"
+SIGNATURE = "8df2403232d0d3950019cceb6694caa956257274367e341a065bfed6046fe879"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

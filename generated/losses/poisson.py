@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 7e3dfff1ac8bfd29, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 4fb2d08abcd70655, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "7e3dfff1ac8bfd29d7fc110f267a1d0a929c3d222a8b0e79631a633ca95de88e"
+SIGNATURE = "4fb2d08abcd7065576ebe5bee53ab9a7a30bc753122921b14ef16ff2ef128947"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

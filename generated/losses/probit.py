@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e3a6174e622ef5e6, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature fbd6642ace517ec5, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "e3a6174e622ef5e64224f2d2c5a2c23b2cd8aa01d74e6040af80d267aac2d3f1"
+SIGNATURE = "fbd6642ace517ec5f600438fe7560b983be3c078979e28d1602ccf43738fffe2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

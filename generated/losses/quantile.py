@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 070e386225efbe71, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 50e8a37ff12565b5, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "070e386225efbe71dedcdf85bcbf0a9b382179675c17bee65c915ea1ac0c5bbb"
+SIGNATURE = "50e8a37ff12565b502f06faf4bd921c45a0720294f517bfc49c917f7f386f94a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

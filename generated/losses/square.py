@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7fce2256fb6567f8, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 29141db64c7f746c, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "7fce2256fb6567f890a9f8b184160c78aa5ece8fd605e44f97c1317b83e4cc35"
+SIGNATURE = "29141db64c7f746cb0158723dab74b2f469ea64db09dbc403ce7b9766f4cfe9a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The slope of a loss at an output, by Hermite polynomials: all that two outputs of any covariance have in common.
 
 Written by hand, in codegen/runtime/slope_series.py.
-Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 44409e07b83b414f, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -47,4 +47,4 @@ def slope_series(law, rule, label, outputs, scratch, out):
             for i in range(nodes):
                 weighted[other, i] = up * x[i] * weighted[here, i] - down * weighted[other, i]
 
-SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"
+SIGNATURE = "44409e07b83b414f09b2142bd5c89a47d90a58b4fa208fb7ad2d366892f41591"

@@ -3,7 +3,7 @@
 Given the other index u a label is a + b w on pieces of w, and w is normal: given y too it is normal on the piece.
 
 Written by hand, in codegen/runtime/straight_labels.py.
-Generated; do not edit. Signature 9c50b95c2cf299b4, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 44409e07b83b414f, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -21,6 +21,7 @@ _ROOT = 1.0 / math.sqrt(2.0 * math.pi)
 _RARE = 1e-280  # density that is rounding
 _LITTLE = 1e-6  # weight of a piece that does not choose the step of y
 _NEGLIGIBLE = 1e-10  # of a piece that is left out
+_SAME = 1e-9  # two labels that are one
 _FAR = 9.0  # deviations beyond which nothing is cut off
 
 
@@ -201,4 +202,37 @@ def variance_by_lines(lines, means, reach):
             centre = first / whole if whole > 0.0 else 0.0
     return out
 
-SIGNATURE = "9c50b95c2cf299b4cc1656d4f79bbbf4b6314522a675c6ee352839e834a01c04"
+
+@making_entry
+def means_by_lines(lines, means, labels, reach):
+    """E[x | y] [N, 2] for labels y [N], where the means of u and w are those [N, 2] given; zeros where none is likely.
+
+    Without noise pieces have a label each, and those of this label count.
+    """
+    out = np.zeros((means.shape[0], 2))
+    for n in range(means.shape[0]):
+        middle, other = means[n, 0], means[n, 1]
+        begin = np.searchsorted(lines.nodes[:, 0], middle - reach * lines.lower[0, 0])
+        end = np.searchsorted(lines.nodes[:, 0], middle + reach * lines.lower[0, 0])
+        total, first, second = 0.0, 0.0, 0.0
+        for i in range(begin, end):
+            for p in range(lines.first[i], lines.first[i + 1]):
+                piece = _piece(lines, i, p, middle, other)
+                chance, mean, rest = piece.weight, 0.0, 1.0
+                if piece.spread > 0.0:
+                    away = (labels[n] - piece.mean) / piece.spread
+                    chance *= math.exp(-0.5 * away * away) / piece.spread
+                    mean, rest = piece.correlation * away, math.sqrt(lines.noise) / piece.spread
+                elif abs(labels[n] - piece.mean) > _SAME:
+                    continue
+                low, high = (piece.low - mean) / rest, (piece.high - mean) / rest
+                mass = _below(high) - _below(low)
+                bells = _ROOT * (math.exp(-0.5 * low * low) - math.exp(-0.5 * high * high))
+                total += chance * mass
+                first += chance * mass * piece.x
+                second += chance * (mean * mass + rest * bells)
+        if total > _RARE:
+            out[n, 0], out[n, 1] = first / total, second / total
+    return out
+
+SIGNATURE = "44409e07b83b414f09b2142bd5c89a47d90a58b4fa208fb7ad2d366892f41591"

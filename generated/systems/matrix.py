@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 686eff7ee8f45466.
+Generated; do not edit. Signature e6beaeae0354396b.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "686eff7ee8f45466a9f7f8b7ed5bc3b7e34fd65b17a081117c3862136a2e5ceb"
+SIGNATURE = "e6beaeae0354396b943ddad15ddd743aa2b9aae68923eb461389c1c180896ddf"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 2511e315d09f208d.
+Generated; do not edit. Signature 8688de029d766e6e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2511e315d09f208d4e81630f2e7a4ff7963252c9785c901bf83b8dd2aff368ea"
+SIGNATURE = "8688de029d766e6ecb1bab8bd657eb59793912692006c91eb0b5daa30e1b789f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

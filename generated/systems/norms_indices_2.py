@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2c7f4e2e3f4b772b.
+in X). Generated; do not edit. Signature 26803b210ffbd5ae.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2c7f4e2e3f4b772bba26a0e78918c3e0ecc1a2a8e0acc4c967a152545d84a431"
+SIGNATURE = "26803b210ffbd5ae38fcab56ed7d46e043ad678d8ac0d61ecd36e76169575d8a"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0c32533b279b62a2, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature 7f338a1a0d001db9, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "0c32533b279b62a298324f2d1515a0ab36ece3a51e241ce41af0641b1387b3f8"
+SIGNATURE = "7f338a1a0d001db99f0eedda54f253dd8ead597faf474808693407521d5229ea"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

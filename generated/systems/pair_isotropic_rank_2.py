@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 484552a630427c38, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature ad920aa79ab1a396, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "484552a630427c38cd493fcc2732953240c1c3d06a144d2e8bc784ed4aabc173"
+SIGNATURE = "ad920aa79ab1a3961c1d4c406f860c7d802dbe18b29316aec22e98f7309163ee"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

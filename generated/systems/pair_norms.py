@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature f36c9c62e9fef7d7, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature a353a1fc7f5f7daa, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "f36c9c62e9fef7d70cf42509f45008cba8177af7434bc4c19ebc7954311fc219"
+SIGNATURE = "a353a1fc7f5f7daa08f4101bcebbd4b084af90ce73b925721424fb5de458d9b0"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ec4c276050b11875, runtime 33060c9aa80ce7fc.
+Generated; do not edit. Signature f355436edce000e2, runtime 678b3d378f6c7ede.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "ec4c276050b11875b68fdfd7dbdd0ce1c41d88c2dfb698f26d49d1141a38e3e9"
+SIGNATURE = "f355436edce000e2ebe83868eaf2aced59b6390454949f4d0f5f56fb49772f47"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 88cd4f7bf6c9a283.
+Generated; do not edit. Signature 320e3fc49dce4ad5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "88cd4f7bf6c9a2832c89ae82b384d161f6b8fdf90111fb1b6c23927ed31afd44"
+SIGNATURE = "320e3fc49dce4ad502c611cd5b271151939b588ffb3bfa3fcb6a8ddc4df2dbd2"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

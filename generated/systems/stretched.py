@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 91406c93ce7b1641.
+Generated; do not edit. Signature 13c8cf58f15d884c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "91406c93ce7b16412cf616c18ee99beed2732209c95654ac4c5c50044260a41e"
+SIGNATURE = "13c8cf58f15d884c94cdee7affe0349bf4765a0fdac44205d0a7ecea22e85914"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

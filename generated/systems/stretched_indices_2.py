@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature baab3090edd43c91.
+Generated; do not edit. Signature 6d419b9392d29936.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "baab3090edd43c912c67dc4033e6fe114cdcf37c6fff56dd1ae093fcf4790a4b"
+SIGNATURE = "6d419b9392d29936ec3ba5b3d3f624a7f6b818b657f0a91281b7c3d19346f66a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -6,6 +6,8 @@ import math
 
 import numpy as np
 import pytest
+from scipy.special import erf
+from scipy.stats import norm
 from told_by_sums import told_by_sums
 
 import giantstep as gs
@@ -13,7 +15,14 @@ from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.pair_nodes import PairNodes
 from giantstep.observe.optimal.straight import Straight, along_kinks, straight_in
-from giantstep.observe.optimal.two import ends_late, error_by_pieces, told_by_pairs
+from giantstep.observe.optimal.two import (
+    ends_late,
+    error_by_pieces,
+    score_by_pieces,
+    scored_by_pieces,
+    told_by_pairs,
+)
+from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 
 
@@ -126,3 +135,42 @@ def test_many_samples_of_a_kinked_link() -> None:
     target = {"link": "abs(z1) + z2", "noise": 0.1}
     found = gs.optimal(gs.Model.from_dict({"network": network, "target": target, "fit": fit}))
     assert found.test_error == pytest.approx(2e-6, rel=1e-3) and found.error < 1e-9
+
+
+@pytest.mark.parametrize("link", ["z1*z2", "relu(z1) + z2"])
+def test_the_score_of_a_single_label(link: str) -> None:
+    """d log Z/d omega by sums over z, cut off at 7 deviations, right to 2e-4 beside a kink."""
+    omega, y, noise = np.array([[0.3, -0.8], [1.2, 0.4]]), np.array([0.7, -0.2]), 0.1
+    variance = np.array([[0.5, 0.1], [0.1, 0.3]])
+    found = score_by_pieces(Target(link, noise=noise), y, omega, variance)
+    x = np.linspace(-7.0, 7.0, 701)
+    t = np.stack(np.meshgrid(x, x, indexing="ij")).reshape(2, -1)
+    lower = np.linalg.cholesky(variance)
+    for n in range(2):
+        away = y[n] - link_values(link)(omega[n][:, None] + lower @ t)
+        likely = np.exp(-0.5 * (t**2).sum(axis=0) - 0.5 * away**2 / noise)
+        np.testing.assert_allclose(found[n], np.linalg.solve(lower.T, t @ likely / likely.sum()), rtol=0, atol=2e-4)
+
+
+def test_the_score_of_a_product_of_signs() -> None:
+    """Z = (1 + y erf erf)/2 where nothing joins the indices; a label that is none has no score."""
+    omega, deviation = np.array([[0.3, -0.8], [1.2, 0.4], [0.1, 0.1]]), np.array([0.7, 0.5])
+    y = np.array([1.0, -1.0, 0.5])
+    found = score_by_pieces(Target("sign(z1*z2)"), y, omega, np.diag(deviation**2))
+    sign, bell = erf(omega / deviation / math.sqrt(2.0)), 2.0 * norm.pdf(omega / deviation) / deviation
+    exact = y[:, None] * bell * sign[:, ::-1] / (1.0 + y * sign.prod(axis=1))[:, None]
+    np.testing.assert_allclose(found[:2], exact[:2], rtol=0, atol=1e-6)
+    assert np.all(found[2] == 0.0)
+
+
+@pytest.mark.parametrize(
+    ("target", "answer"),
+    [
+        (Target("z1*z2", noise=0.1), True),
+        (Target("sign(z1*z2)"), True),
+        (Target("sign(z1*z2)", flips=0.1), False),
+        (Target("tanh(z1*z2)", noise=0.1), False),
+    ],
+)
+def test_which_scores_follow_from_pieces(target: Target, answer: bool) -> None:
+    assert scored_by_pieces(target) is answer

@@ -16,6 +16,7 @@ from giantstep.observe.optimal.fineness import Fineness, label_fineness
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import parts_of
+from giantstep.observe.optimal.two import score_by_pieces, scored_by_pieces
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.message_passing import message_passing
 from giantstep.spec.link import link_values
@@ -74,6 +75,8 @@ def _labels(target: Target, z: Array, source: np.random.Generator) -> Array:
 
 def _score(target: Target, y: Array, omega: Array, variance: Array, fineness: Fineness) -> Array:
     """L^-T E[t | y] [n, m] for z = omega + L t, L L^T the variance."""
+    if scored_by_pieces(target):
+        return score_by_pieces(target, y, omega, variance)
     known = np.eye(len(variance)) - variance
     lower = lower_of(known)
     mean = _mean(target, y, omega, known, fineness)

@@ -10,7 +10,7 @@ import numpy as np
 
 from derive.language.grammar import Node
 from derive.language.links import link_of
-from generated.runtime.straight_labels import Lines, told_by_lines, variance_by_lines
+from generated.runtime.straight_labels import Lines, means_by_lines, told_by_lines, variance_by_lines
 from giantstep.law.kink_roots import Kinks
 from giantstep.law.label_lines import pieces_beside
 from giantstep.law.multi_index_labels import Axes as Directions
@@ -110,6 +110,17 @@ class Straight(NoisyPair):
         found = np.zeros((len(means), 4))
         found[:, 0] = variance_by_lines(self._lines(means[:, 0], _FAR), means, _FAR)
         return found.reshape(*kappa.shape[1:], 4)
+
+    def scores(self, y: Array, omega: Array, noise: float) -> Array:
+        """d log Z / d omega [N, 2] at labels y [N] where z has the means omega [N, 2], with this noise; none for labels
+        that are constant on pieces.
+        """
+        order, lower = self._order, self._lower[0]
+        means = np.ascontiguousarray(omega[:, order])
+        lines = self._lines(means[:, 0], _FAR)._replace(noise=noise)
+        found = np.empty_like(omega)
+        found[:, order] = np.linalg.solve(lower.T, means_by_lines(lines, means, y, _FAR).T).T
+        return found
 
     def _means(self, kappa: Array) -> Array:
         """Of u and w [N, 2], given kappa [2, P, n, n]."""

@@ -16,7 +16,7 @@ from giantstep.observe.optimal.fineness import KAPPA, Fineness, is_smooth
 from giantstep.observe.optimal.known_pair import KnownPair
 from giantstep.observe.optimal.pair_nodes import PairNodes, deviation
 from giantstep.observe.optimal.straight import Straight, along_kinks, straight_in, straight_kinks
-from giantstep.quadrature.kinks import kinks
+from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
@@ -24,6 +24,7 @@ from giantstep.spec.model import Target
 Array = np.ndarray
 _PROBES = 40  # places that show whether a link sees a sign
 _WIDTH = 5.0  # first panels of kappa over the width of t
+_SCORED = 1.5  # how many times more panels a single label has
 _PART = 0.3  # of the deviation of a link: changes that panels of it follow
 
 
@@ -70,6 +71,25 @@ def error_by_pieces(target: Target, known: Array, fineness: Fineness) -> float:
     nodes, over_kappa = _rule(target.link, changes, axes, fineness)
     assert isinstance(nodes, Straight)
     return float(over_kappa.average(nodes.variances)[0])
+
+
+@lru_cache(maxsize=64)
+def scored_by_pieces(target: Target) -> bool:
+    """Whether the score of a label follows from pieces: with noise, or of few values, without noise inside the link."""
+    if target.indices != 2 or target.probit > 0.0 or target.flips > 0.0 or target.channel is not None:
+        return False
+    place = straight_in(target.link)
+    if place is None:
+        return False
+    return target.noise > 0.0 or jumps_only(link_of(target.link).node, link_of(target.link).variables[place])
+
+
+def score_by_pieces(target: Target, y: Array, omega: Array, variance: Array) -> Array:
+    """L^-T E[t | y] [N, 2] for z = omega + L t, L L^T the variance, at labels y [N]."""
+    axes = Axes.of(np.eye(2) - variance)
+    changes = target.noise or (_PART * deviation(target.link)) ** 2
+    rule = Straight(target.link, changes, axes.turn, axes.spread, np.zeros((2, 2)), _SCORED)
+    return rule.scores(y, omega, target.noise)
 
 
 def _average(target: Target, axes: Axes, fineness: Fineness, squared: int | None = None) -> Array:
