@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantstep.law.intermediate_steps import at_strength, is_intermediate
+from giantstep.law.spike import states_after_steps
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
 from giantstep.verify.conditional_law import LabelLaw, feature_moments, norm_feature
@@ -87,6 +88,9 @@ def _rows_of(model: Model) -> Rows:
         problem = problem_of(model)
         loadings = np.array([[block.scale] for block in problem.blocks])
         return Rows(loadings, np.array(problem.overlaps), np.array([block.variance for block in problem.blocks]))
+    if any(step.batch == "same" for step in model.steps):  # the law's own, which finer nodes are compared with
+        last = states_after_steps(model)[-1]
+        return along_the_target(np.array(last.loadings), np.array(last.overlaps), np.array(last.bulk_variance))
     if spike is None:
         return rows_after(model.network, model.steps, model.target)
     return along_the_target(*given_spike(model))

@@ -13,6 +13,8 @@ from derive.check import check_derivation
 from derive.repeated_batch import repeated_batch
 from giantstep.law.layer_state import LayerState
 from giantstep.law.spike import states_after_steps
+from giantstep.verify.first_layer import first_layer
+from giantstep.verify.further_steps import further_step_checks
 
 Array = np.ndarray
 ROUNDING = 1e-10  # of states that two ways give: the tolerance of their quadrature is 1e-11
@@ -172,6 +174,15 @@ def test_a_batch_that_is_seen_twice_shows_what_fresh_ones_hide() -> None:
     (*_, again), (*_, fresh) = map(states_after_steps, (given, given.replace({"step.2.batch": "fresh"})))
     assert abs(fresh.overlaps[0][0]) < 1e-10
     assert abs(again.overlaps[0][0]) > 0.05
+
+
+def test_verify_has_finer_nodes_and_the_rows_of_the_law() -> None:
+    given = model(network=readout(1.0, -1.0))
+    (check,) = further_step_checks(given)
+    assert "after step 2" in check.name and check.measured <= check.allowed
+    rows, last = first_layer(given, 0.0, None).rows, states_after_steps(given)[-1]
+    assert np.abs(rows.loadings) == pytest.approx(np.abs(last.loadings), rel=ROUNDING)
+    assert rows.variances == pytest.approx(last.bulk_variance, rel=ROUNDING)
 
 
 def test_derivation_and_json() -> None:
