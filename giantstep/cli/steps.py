@@ -51,7 +51,8 @@ def _steps(arguments: argparse.Namespace) -> int:
 
 def _table(found: gs.Steps) -> str:
     """A line for each number of steps, both ways side by side."""
-    each, total = f"{found.each[-1].samples:g} d samples for each step", f"{found.total:g} d samples in all"
+    words = "samples, the same for each step" if found.repeated else "samples for each step"
+    each, total = f"{found.each[-1].samples:g} d {words}", f"{found.total:g} d samples in all"
     lines = [
         f"{'':>5}  {each:^42}  {total:^42}".rstrip(),
         f"{'steps':>5}  " + "  ".join([f"{'overlap':>12} {'test error':>14} {'train error':>14}"] * 2),

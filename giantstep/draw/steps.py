@@ -76,9 +76,8 @@ def _draw_overlaps(axes: Axes, found: Steps) -> None:
 
 
 def _families(found: Steps) -> tuple[tuple[str, Sequence[StepsPoint]], ...]:
-    samples, last = found.each[-1].samples, found.model.step
-    again = last is not None and last.batch == "same"
-    words = "samples, the same for each step" if again else "samples for each step"
+    samples = found.each[-1].samples
+    words = "samples, the same for each step" if found.repeated else "samples for each step"
     return (f"${samples:g}\\,d$ {words}", found.each), (f"${found.total:g}\\,d$ in all", found.shared)
 
 

@@ -68,6 +68,11 @@ class Steps(Pictured):
     each: tuple[StepsPoint, ...]
     shared: tuple[StepsPoint, ...]
 
+    @property
+    def repeated(self) -> bool:
+        """Whether steps of ``each`` take one batch."""
+        return self.model.step is not None and self.model.step.batch == "same"
+
     def summary(self) -> list[Row]:
         """The best number of steps of both kinds, the model."""
         rows = [("steps", f"0 to {self.each[-1].steps}")]

@@ -38,7 +38,7 @@ def test_steps_on_one_batch_beside_fresh_ones(tmp_path: Path) -> None:
     again = {"samples": 3.0, "learning_rate": 1.0, "batch": "same"}
     given = MODEL.replace({"step": [{**again, "batch": "fresh"}, again]})
     found = gs.steps(given, 3)
-    assert found.total == 3.0 and [point.samples for point in found.shared] == [0.0, 3.0, 1.5, 1.0]
+    assert found.repeated and found.total == 3.0 and [point.samples for point in found.shared] == [0.0, 3.0, 1.5, 1.0]
     second = found.each[2].result
     assert second is not None and second.model == given
     assert found.each[3].result is None and "three times" in found.each[3].reason
