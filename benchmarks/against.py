@@ -106,6 +106,11 @@ def least(base: Any, count: int) -> float:
     return min(spent(partial(solve, one)) for one in points(base, "fit.samples", np.linspace(1.5, 2.5, count)))
 
 
+def kinked(link: str) -> float:
+    """A point of the Huber loss on a link of two indices with kinks, without noise."""
+    return least(model({"target.link": link, "fit.loss": "huber"}, PARITY), 4)
+
+
 def swept(base: Any, *axes: str, baselines: bool = True) -> float:
     """A curve or map; ``{}`` in an axis becomes digits that are new."""
     from giantstep.sweep.curve import curve
@@ -145,6 +150,9 @@ ROWS = {
     "parity": Row("`sign(z1*z2)`, square loss", "0.1 s", lambda: least(model({}, PARITY), 10)),
     "parity_logistic": Row("`sign(z1*z2)`, logistic", "0.1 s", lambda: least(model(LOGISTIC, PARITY), 4)),
     "parity_hinge": Row("`sign(z1*z2)`, hinge", "0.1 s", lambda: least(model({"fit.loss": "hinge"}, PARITY), 4)),
+    "polygons": Row("`relu(z1) + relu(z2)`, huber", "0.1 s", lambda: kinked("relu(z1) + relu(z2)")),
+    "half_planes": Row("`max(z1, z2)`, huber", "0.1 s", lambda: kinked("max(z1, z2)")),
+    "pieces": Row("`relu(z1)*relu(z2)`, huber", "0.1 s", lambda: kinked("relu(z1)*relu(z2)")),
 }
 MAPS = {
     "map_samples": Row("200 x 200 map, samples inside", "4 s", lambda: swept(model({}), SAMPLES, RATES)),
