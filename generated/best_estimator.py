@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 2aea2b062eabdac5, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature cd44e334e681387a, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2aea2b062eabdac56bda7367317b9501922950c92f7daaf80fee03ec60d2def2"
+SIGNATURE = "cd44e334e681387a1766b0572f0c8b1cbb9721c4c69a0c67471ded1f7c68d1fd"
 
 
 def overlap(lower, information, alpha):

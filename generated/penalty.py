@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 16aa5c5275b09384, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 144b2ebb8350db47, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "16aa5c5275b093844b6926ff389b2d168efc9bb4a58ac44006dca82a257030a9"
+SIGNATURE = "144b2ebb8350db472df938feadb5ce178585e92d75f04ac0765706fb500f38c6"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 3f1a5baf8531e937, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 713dbef8ae5635ce, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "3f1a5baf8531e9379b1fefa60c9489555fb9d9a08518d0f950a15f2a161e48b3"
+SIGNATURE = "713dbef8ae5635cecc280881eb66081d208937b963c6c44a7819dadae0e82970"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

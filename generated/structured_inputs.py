@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature dd8df15e7e0ef38d, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 1b4769e5a975664e, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "dd8df15e7e0ef38dd940401a81b847e8b3fcad1bfbb58f9512250c6909460078"
+SIGNATURE = "1b4769e5a975664e9df0e4dd8343152f378ec9e5ce9e93778ceee579c5b5c9a3"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 9d27ddb8972dcbbd, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 597c80b8155a5b40, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "9d27ddb8972dcbbdf1df6f8b95943ee805f77ca8d590aa0b82a3ad6c30bbcc49"
+SIGNATURE = "597c80b8155a5b40e40490f00def92a8d69b2fb77ea30b51fa68a3d5aeeabede"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9cd858fbc178fa59, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature fc4e783390dfff77, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "9cd858fbc178fa598820488f40db2cd77ec8a40ceac817a7bbc4ce511633435b"
+SIGNATURE = "fc4e783390dfff775cceec846efac02810071564432208fd133071b43c0ce27a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

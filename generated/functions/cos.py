@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 251b96ecd6493206, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 7fe71030eff71f5c, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "251b96ecd649320600186ca3f44edf2989be8efbc99dc892ae06ce5a6f1f0447"
+SIGNATURE = "7fe71030eff71f5ca0b998ee27e4fb9b4e3af50e5f97fada937835c637241d67"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

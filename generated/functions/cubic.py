@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fff72dbecad82e81, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature d24de14e00b63a34, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "fff72dbecad82e81948decc7ed4ce67762a1ce71d2b625321eaf14bac26b4c61"
+SIGNATURE = "d24de14e00b63a34a2f50026e3494fec764449dd30c0727cba34f0bf8d7bfb6e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature df3059d2133e7710, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature d1c7a30211d66982, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "df3059d2133e77109653855d093d5edc4321cb4ba43aafd5602ec9e9a38c5e13"
+SIGNATURE = "d1c7a30211d66982534426b54a3c062e0473ca9a3fc2c2d9af670ec8891c5512"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

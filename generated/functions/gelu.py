@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4ad64edd1fac6d68, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 57accc62838a8810, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "4ad64edd1fac6d68a397a1e02ef4cbd562ec63a0cb67ee540f19c9e79e01b9a6"
+SIGNATURE = "57accc62838a88102408309286a60ad3e9fda4ed3914ff4d61eb4d5d23df8a3d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

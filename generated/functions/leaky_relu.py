@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5c12841494b9b7be, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 4ca32606dea34ab3, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "5c12841494b9b7be812a2b75378f1d7fe31135ed316406553be4603557b375e0"
+SIGNATURE = "4ca32606dea34ab355fa9816b76bcca43f8b32f2d3aa79c537f10ef69f502860"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1b3ec76a37270174, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 94e9c1c3e97beedd, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "1b3ec76a37270174b91a812b033c0fe46e1fa9f19d56262493c74837c674becb"
+SIGNATURE = "94e9c1c3e97beedd829cf85cbf0f9cb3eaa572515738f03ceaff808cf8e9a194"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature cc199e78f195b0fd, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 5e5d6977f9aa106c, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "cc199e78f195b0fdba09ae1f789a893d7ada133cea3b5bbeec14f4c54e0ab93c"
+SIGNATURE = "5e5d6977f9aa106c5ffc844337528e9cfbd2b74203dae3ef21fb148ea9f4850b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d28c2fcaa9ff9c83, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature aa67f829441dfd82, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "d28c2fcaa9ff9c837f38ebf6bce4cac7f32b9669a192bd8f6efa57cf5ab29afe"
+SIGNATURE = "aa67f829441dfd82e62cf006d6ab20cdf37b50f678aa4e6dc1ae8fe9a5bc0076"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0aa5358bcc1421b3, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 831c0909e963ea19, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "0aa5358bcc1421b31797b9609ad485557c26ebcbf7af567067a04211882f42ee"
+SIGNATURE = "831c0909e963ea197f5e94ec40fa3880a84c046bfe6e8ddcb8cbd308ce3f9478"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

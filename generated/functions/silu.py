@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8ffaadfc53983e58, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 76d127e74c6336ad, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "8ffaadfc53983e58bc83b97aca69239140f37508d15c73e3ff02abe0c56be318"
+SIGNATURE = "76d127e74c6336ad7e502c9a6a18d2d28cf401161ad1b19765473761673d2f6e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 27167271e6a5a366, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 12ff98cbb124561d, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "27167271e6a5a366fa22c7e61b8e7af9ba5120c8572db05c37080ab94ab8d162"
+SIGNATURE = "12ff98cbb124561d8ad705389a82445d2b6f16469b2d7133fc28bc476ef4816f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 65d7506cfa1b832e, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature af56e908154823c0, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "65d7506cfa1b832ede54353383c7a1cea1c5ee40ca386b890918e769dd681971"
+SIGNATURE = "af56e908154823c0d27b6f83487725dc85d4119260c96d82fc08155294e40a96"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

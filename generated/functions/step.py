@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 06079af12fe481ca, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 3fa2d7ffb304bffc, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "06079af12fe481ca73eb39d9de82b2e1c7666e0803a97e429f1dfd6b682e616a"
+SIGNATURE = "3fa2d7ffb304bffcb39a573dd5f94f54f8e98af41478d7253f6bde291cb25fbc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7e9fecba22d30f0b, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 83ce0fa4c73b07c5, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "7e9fecba22d30f0bc4ef3a62ea09c0eb544faf617f959ce056dec99701c0c790"
+SIGNATURE = "83ce0fa4c73b07c5aae9f0c1d9a842e973d928706b4cfc7d468cceedfa3ed31c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

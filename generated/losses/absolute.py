@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature c41aab31c9afadb3, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 0df3655da576e01a, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "c41aab31c9afadb35c0346ffe888d16e34994ef293e79c340405160fe8f35723"
+SIGNATURE = "0df3655da576e01a60ff82fce24ec2da5e7f5db7d1d8a7b1245b65cad7d23e89"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 179d34b1ef00e1db, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 8272e2119471198b, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "179d34b1ef00e1db92e3c21ce8c75538d4c46ef8bad4c36f0d801f2164077587"
+SIGNATURE = "8272e2119471198b6f6b12dfa5048aa30a0e933336540d4f5c0f992da7ae3008"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 4f81e475f120e3d5, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 6c922d34c17b3773, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "4f81e475f120e3d57fda1dc6928e5ef91355989823d09595669956a30652e9d2"
+SIGNATURE = "6c922d34c17b3773233802764420be805728a9bf7f19d6724ac6ab66c5ec7d72"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

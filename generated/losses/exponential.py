@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 80309bcad66f5d39, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature d37cd5a2569c5ad0, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "80309bcad66f5d390efaeeca7ada00692ea846afc431d8855a159aec0a76488e"
+SIGNATURE = "d37cd5a2569c5ad0e326ca5a8813bb4af0155dab3d5935f5870958661aa9782d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f2f5ac3a5f80bcc4, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 5bd7d99ea6411d04, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f2f5ac3a5f80bcc4a676fd44bbec838ff9ebd8f20dc7a865807c592aff75011e"
+SIGNATURE = "5bd7d99ea6411d04fccca5965026abb92ccc378661c6f0b84a0af126c86e2e02"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

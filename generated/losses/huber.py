@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e1f20a2f1322cc24, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature ff924c07106a9a73, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e1f20a2f1322cc2441398859ad6c5321932314516446680ff90adcdb26bcf22b"
+SIGNATURE = "ff924c07106a9a731cca790bf51dbd23c99c19e84ad56bb441bd2baf4478af43"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

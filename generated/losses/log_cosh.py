@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature dee8d320f330680b, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature a5cc915cb4c2528c, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "dee8d320f330680ba1edfe3c7de0c219d1ea0f9d6599561d0743e297ae670e4f"
+SIGNATURE = "a5cc915cb4c2528cec9fd2fe1a6655fbd80a6a52fad22e894e3db5017e97f92f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

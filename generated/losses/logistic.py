@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 6a983f01061a8f8d, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 89f5ba07bb745315, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "6a983f01061a8f8d20ef67deb840b1e6d10641c227792a208ecbaa9e2896e7d3"
+SIGNATURE = "89f5ba07bb7453150b58aa77656312f4b7871d46435549d9babfeb89db52f7f6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

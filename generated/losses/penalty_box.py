@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 52654e2992b1be6a, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature acfbca4d7a83d3d9, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "52654e2992b1be6ade8ff04e664672c70c290f64f512cf071f05d8eae6afc30c"
+SIGNATURE = "acfbca4d7a83d3d94a1582847031ae24178673412cad376f2a8fe0dda3f0f162"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature f3b5253fba1c2c83, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 472ecf1fe69ecb1a, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "f3b5253fba1c2c830a97f425be0543a3b55dcc853c36017445b3131157aa47a7"
+SIGNATURE = "472ecf1fe69ecb1a57e73d4a282b1708b596ffe3b3cbec748610c16964653427"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8df2403232d0d395, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature d2e6fbb50d864cc9, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "8df2403232d0d3950019cceb6694caa956257274367e341a065bfed6046fe879"
+SIGNATURE = "d2e6fbb50d864cc9a12077a1aab1e743dc00bd9333549809393ca4e7665f8146"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 4fb2d08abcd70655, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 088c880ccc7f91f0, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "4fb2d08abcd7065576ebe5bee53ab9a7a30bc753122921b14ef16ff2ef128947"
+SIGNATURE = "088c880ccc7f91f044699057761cd73f4f660e2e9a4b2216d43fd2cf78861494"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature fbd6642ace517ec5, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature b09be1c9d92d983d, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "fbd6642ace517ec5f600438fe7560b983be3c078979e28d1602ccf43738fffe2"
+SIGNATURE = "b09be1c9d92d983d0e8bd80eed41df5e169b56ad65ea6a154b6b7bb072ffe8bf"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature a75b3c4908454bd2, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 320bb21bff64326e, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "a75b3c4908454bd2c159885375da01ecf0b0b0bb8f9422b2831b6be6972cce2a"
+SIGNATURE = "320bb21bff64326e643335a2a1595f023d6dab5c03051dea9557e69bd294e1bc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

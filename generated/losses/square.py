@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 29141db64c7f746c, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature ad523a4da46f222e, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "29141db64c7f746cb0158723dab74b2f469ea64db09dbc403ce7b9766f4cfe9a"
+SIGNATURE = "ad523a4da46f222ef359bb41cbd60b07ef0064430728b5e851cc3a74d1373e13"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

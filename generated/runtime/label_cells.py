@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 44409e07b83b414f, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -27,6 +27,8 @@ from generated.runtime.vector import exp
 # across; and times the derivative in the centre of the density given the pair, and its second derivative
 _P, _A, _B, _AA, _AB, _BB, _DP, _DA, _DB, _DDP, _LAW = range(11)
 _TURNS = 6  # of the law of a cell, as many as nodes are graded towards
+_MISSED = 1e-6  # of all probability: more than two rules that are compared differ by
+_STILL = 1e-18  # of the spread beside x: slopes that move nothing
 _SHARP = 0.5  # of the pair's spread: what is felt on less
 _MORE = 1.25  # of the steps of a trapezoid: spreads may be wide, and poles of a loss are then all that counts
 
@@ -61,6 +63,9 @@ class _Room(NamedTuple):
     part: Any
     carry: Any  # [2, D]: of a and b
     turns: Any  # [2, places]
+    scratch: Any  # nodes of the output, with the loss there
+    beside: Moves
+    out: Any
 
 
 @inner
@@ -70,7 +75,9 @@ def _residual(labels, fields, node, j, base):
     for d in range(labels.carry.shape[0]):
         s0 += fields.slope[d, node] * labels.carry[d, 0]
         s1 += fields.slope[d, node] * labels.carry[d, 1]
-    steep = math.sqrt(s0 * s0 + s1 * s1)
+    steep = math.hypot(s0, s1)
+    if steep < _STILL * math.sqrt(base):  # of features that saturate: too small for a direction
+        steep = 0.0
     along = (s0 / steep, s1 / steep) if steep > 0.0 else (1.0, 0.0)
     place = fields.mean[node] - labels.label[node, j]
     return _Residual(place, along, steep, base, math.sqrt(base + steep * steep))
@@ -131,12 +138,12 @@ def _turns(edges, frame, residual, span, node, j, places, widths):
 
 
 @inner
-def _fill_law(residual, frame, start, count, scratch, room):
-    """The law of a cell at nodes of the output, from the moments of its polygon."""
-    moments, law = room.moments, room.law
+def _fill_law(residual, frame, start, count, room):
+    """The law of a cell at nodes of the output, from the moments of its polygon. Returns its probability."""
+    moments, law, scratch = room.moments, room.law, room.scratch
     spread, width = residual.spread, frame.width
     scale, narrow, inverse = NORM / spread, 1.0 / spread, 1.0 / (spread * spread)
-    tilt = residual.steep / (spread * math.sqrt(residual.base))
+    tilt, mass = residual.steep / (spread * math.sqrt(residual.base)), 0.0
     for i in range(count):
         off, center = scratch[OMEGA, i] - start, room.centers[i]
         z, o = off * narrow, off * inverse
@@ -154,6 +161,8 @@ def _fill_law(residual, frame, start, count, scratch, room):
         law[_DA, i] = o * law[_A, i] - tilt * (width * xx + center * x)
         law[_DB, i] = o * y - tilt * xy
         law[_DDP, i] = (o * o - inverse) * m - 2.0 * o * tilt * x - tilt * tilt * lack
+        mass += m
+    return mass
 
 
 @inner
@@ -179,9 +188,9 @@ def _set_second(one, other, part):
 
 
 @inner
-def _add_sums(room, scratch, count, beside, out, node):
+def _add_sums(room, count, node):
     """Add the averages on one cell from its law at so many nodes of the output."""
-    law, sums, part = room.law, room.sums, room.part
+    law, sums, part, scratch, beside, out = room.law, room.sums, room.part, room.scratch, room.beside, room.out
     a, b = room.carry[0], room.carry[1]
     for k in range(part.shape[0]):
         part[k] = 0.0
@@ -211,39 +220,37 @@ def _add_sums(room, scratch, count, beside, out, node):
 
 
 @inner
-def _add_cell(law, rule, labels, residual, V, j, beside, scratch, room, out, node):
-    """Add the averages on one cell."""
-    steep, spread = residual.steep, residual.spread
+def _add_cell(law, rule, labels, residual, V, j, room, node):
+    """Add the averages on one cell. Returns its probability as the nodes have it, nan where they do not fit."""
+    steep, spread, scratch = residual.steep, residual.spread, room.scratch
     frame = Frame(residual.along, math.sqrt(residual.base) / spread)
     least, largest = _reached(labels.edges, frame, node, j)
-    if least > largest:
-        return
     reach = REACH * math.sqrt(residual.base)
     low = max(residual.place + steep * least - reach, residual.place - REACH * spread)
     high = min(residual.place + steep * largest + reach, residual.place + REACH * spread)
-    if low >= high:
-        return
+    if least > largest or low >= high:
+        return 0.0
     turns = _turns(labels.edges, frame, residual, (low, high), node, j, room.turns[0], room.turns[1])
     count = fill_nodes(law, rule, 1.0, Span(low, high, spread, V), turns, scratch)
     if count == 0:
-        for a in range(out.shape[0]):
-            out[a, node] = math.nan
-        return
+        return math.nan
     start, ratio = residual.place - low, steep / (spread * spread)
     for i in range(count):
         room.centers[i] = ratio * (scratch[OMEGA, i] - start)
     fill_polygon(labels.edges, frame, node, j, room.centers, room.moments, (0, count))
-    _fill_law(residual, frame, start, count, scratch, room)
+    mass = _fill_law(residual, frame, start, count, room)
     for d in range(labels.carry.shape[0]):
         room.carry[0, d], room.carry[1, d] = across(frame, labels.carry[d])
-    _add_sums(room, scratch, count, beside, out, node)
+    _add_sums(room, count, node)
+    return mass
 
 
 @making_entry
 def cells(law, rule, labels, fields, scratch, out):
-    """Averages where the label is linear on cells of a plane, as `points` otherwise."""
+    """Averages where the label is linear on cells of a plane, as `points` otherwise; not a number where the nodes miss
+    some of all probability.
+    """
     number, directions, size = labels.label.shape[1], labels.carry.shape[0], scratch.shape[1]
-    beside = Moves(labels.rest, np.empty(directions))
     denser = Rule(rule.gauss, int(_MORE * rule.fewest), rule.parameters, rule.noise)
     products = 1 + directions + directions * (directions + 1) // 2
     room = _Room(
@@ -254,13 +261,19 @@ def cells(law, rule, labels, fields, scratch, out):
         np.empty(products),
         np.empty((2, directions)),
         np.empty((2, _TURNS)),
+        scratch,
+        Moves(labels.rest, np.empty(directions)),
+        out,
     )
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
-        base, V = variance_of(fields, node, beside) + rule.noise, fields.V[node]
+        base, V, mass = variance_of(fields, node, room.beside) + rule.noise, fields.V[node], 0.0
         for j in range(number):
             residual = _residual(labels, fields, node, j, base)
-            _add_cell(law, denser, labels, residual, V, j, beside, scratch, room, out, node)
+            mass += _add_cell(law, denser, labels, residual, V, j, room, node)
+        if not abs(mass - 1.0) < _MISSED:
+            for a in range(out.shape[0]):
+                out[a, node] = math.nan
 
-SIGNATURE = "44409e07b83b414f09b2142bd5c89a47d90a58b4fa208fb7ad2d366892f41591"
+SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"

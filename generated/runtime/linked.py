@@ -4,7 +4,7 @@ numba also optimises each by itself and makes machine code of it, which nobody r
 a quarter of all compilation.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 44409e07b83b414f, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -107,4 +107,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "44409e07b83b414f09b2142bd5c89a47d90a58b4fa208fb7ad2d366892f41591"
+SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"

@@ -6,7 +6,7 @@ integral: the integrand is smooth, 16 points leave 1e-16.
 Source: Owen (1956), Ann. Math. Stat. 27, 1075, eqs. 2.1, 2.3 and 3.2.
 
 Written by hand, in codegen/runtime/rectangles.py.
-Generated; do not edit. Signature 44409e07b83b414f, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -134,4 +134,4 @@ def wrong_signs_between(labels, kappa, fields, gauss, room, out):
             inside, both = room[_BELOW, n] - room[_BELOW_LAST, n], room[_BOTH, n] - room[_BOTH_LAST, n]
             out[n] += both if y > 0.0 else inside - both if y < 0.0 else 0.5 * inside
 
-SIGNATURE = "44409e07b83b414f09b2142bd5c89a47d90a58b4fa208fb7ad2d366892f41591"
+SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"

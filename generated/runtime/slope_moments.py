@@ -1,7 +1,7 @@
 """Moments of the slope of a loss at an output, and how they move with the centre of the output.
 
 Written by hand, in codegen/runtime/slope_moments.py.
-Generated; do not edit. Signature 44409e07b83b414f, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -52,4 +52,4 @@ def slope_moments(law, rule, label, outputs, scratch, out):
             if (_POWERS[k] + _SLOPES[k]) % 2 == 1:
                 out[m, k] *= sign
 
-SIGNATURE = "44409e07b83b414f09b2142bd5c89a47d90a58b4fa208fb7ad2d366892f41591"
+SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"

@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature 44409e07b83b414f, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -82,4 +82,4 @@ def log_normal_cdf(u):
         fraction = -u + k / fraction
     return -0.5 * u * u - 0.9189385332046727 - math.log(fraction)
 
-SIGNATURE = "44409e07b83b414f09b2142bd5c89a47d90a58b4fa208fb7ad2d366892f41591"
+SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"

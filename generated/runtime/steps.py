@@ -1,7 +1,7 @@
 """A step of Newton's method: its linear equations, and what the law of the output must be at the place it leads to.
 
 Written by hand, in codegen/runtime/steps.py.
-Generated; do not edit. Signature 44409e07b83b414f, runtime 678b3d378f6c7ede.
+Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
             field[row, n] = max(field[row, n], least)
     return NONE if not sound else RAISED if raised else PLAIN
 
-SIGNATURE = "44409e07b83b414f09b2142bd5c89a47d90a58b4fa208fb7ad2d366892f41591"
+SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"

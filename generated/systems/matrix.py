@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature e6beaeae0354396b.
+Generated; do not edit. Signature 00ceb031baf4e3cf.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e6beaeae0354396b943ddad15ddd743aa2b9aae68923eb461389c1c180896ddf"
+SIGNATURE = "00ceb031baf4e3cf3c3d5489913f5ff0c6fde7053058e9a3a8fc87d9d9ea214a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

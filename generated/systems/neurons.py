@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 8688de029d766e6e.
+Generated; do not edit. Signature 86cb1bfd8771724f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8688de029d766e6ecb1bab8bd657eb59793912692006c91eb0b5daa30e1b789f"
+SIGNATURE = "86cb1bfd8771724faf353047598bfbf947531a16966524e45f1b27421c855374"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

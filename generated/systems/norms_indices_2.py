@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 26803b210ffbd5ae.
+in X). Generated; do not edit. Signature 0c6db8a22e780a69.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "26803b210ffbd5ae38fcab56ed7d46e043ad678d8ac0d61ecd36e76169575d8a"
+SIGNATURE = "0c6db8a22e780a6955684ec7b7a6af89c708851dd7d2f6d48a4670414d453439"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

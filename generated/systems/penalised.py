@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d73225359f9eeebe.
+in X). Generated; do not edit. Signature 8aea111bc6e5be7a.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "d73225359f9eeebeb665596ae5cdc0bd3a6d7d5066d5b83239b89c4a41ded9e0"
+SIGNATURE = "8aea111bc6e5be7a7027a37afe174ac61897bcc070008408e5fc31d25eafce91"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

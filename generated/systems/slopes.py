@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 320e3fc49dce4ad5.
+Generated; do not edit. Signature e3af7d6cd3ebac2a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "320e3fc49dce4ad502c611cd5b271151939b588ffb3bfa3fcb6a8ddc4df2dbd2"
+SIGNATURE = "e3af7d6cd3ebac2ad535be9f0fcd077dee6e53241a998913255e1a85ff0c6771"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

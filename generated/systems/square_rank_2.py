@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c7ba440cd66e764d.
+in X). Generated; do not edit. Signature dc5d6e1f586c861b.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c7ba440cd66e764d8f92a3ef01e6d998ea9aa6fbf309b0cd64041ffa057a0dea"
+SIGNATURE = "dc5d6e1f586c861b72d110121cca503f26b47a2fb0d6c1d1cad40e4aeb6abd4e"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

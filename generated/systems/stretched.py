@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 13c8cf58f15d884c.
+Generated; do not edit. Signature 86b1176c5880f096.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "13c8cf58f15d884c94cdee7affe0349bf4765a0fdac44205d0a7ecea22e85914"
+SIGNATURE = "86b1176c5880f096c95f913a5b589e8ee455a5f3d206acc8521d510b7e4b8640"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6d419b9392d29936.
+Generated; do not edit. Signature 8d1ede86cc9c5c2a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6d419b9392d29936ec3ba5b3d3f624a7f6b818b657f0a91281b7c3d19346f66a"
+SIGNATURE = "8d1ede86cc9c5c2af084591b4d321213536a549e26d697a78a79bacc8a65d264"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -42,6 +42,8 @@ _STEP = mpmath.mpf("1e-15")  # of central differences, whose error is its square
 _POINTS = 6
 _REACH, _PANEL, _ORDER = 10.5, 1.0, 14  # standard deviations of the output, and of a panel
 _AVERAGES = 1e-9
+_NAMES = ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")  # averages of the equations and errors
+_HALVINGS = 6  # of the panels of lines, at most
 _WIDTHS = (0.5, 0.25)  # of panels: the second is compared, the first says how far it has settled
 _VANISHES = 1e-6  # of the largest average
 
@@ -214,9 +216,14 @@ def _monomial(name: str, letters: Mapping[str, Array], t: Sequence[float]) -> Ar
     return value
 
 
+def _along(system: CoupledSystem) -> list[str]:
+    """The averages of the equations along the directions of the target."""
+    return [f"avg_{t}g" for t in directions_of("t", system.indices)]
+
+
 def averages_check(system: CoupledSystem, nodes: Sequence[int]) -> Check:
     """The averages of the equations, with the law of the label, against those of the definition at a few kappa."""
-    model, names = system.problem.model, ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
+    model, names = system.problem.model, _NAMES
     target = model.target
     law = LabelLaw.of(target, np.array(system.problem.overlaps))
     label, here = "averages over the output against quadrature", list(nodes)
@@ -229,7 +236,7 @@ def averages_check(system: CoupledSystem, nodes: Sequence[int]) -> Check:
     except NotEvaluable as missing:
         return Check(label, math.nan, _AVERAGES, f"not taken: {missing}")
     rows = dict(zip(system.kernel.AVERAGES, system.averages, strict=True))
-    along = [f"avg_{t}g" for t in directions_of("t", system.indices)]
+    along = _along(system)
     largest = max(float(np.max(np.abs(rows[name]))) for name in (*names, *along))
     worst = unsettled = 0.0
     for name in (*names, *along):
@@ -248,14 +255,17 @@ def lines_check(system: CoupledSystem, nodes: Sequence[int]) -> Check | None:
     law, here = system.labels, list(nodes)
     if not isinstance(law, Cells):
         return None
-    wanted = [
-        _averages_over(system, here, lines_given_kappa(law.target, law.overlaps, law.kappa[here], halvings, False))
-        for halvings in (1, 2)
-    ]
-    size = np.abs(system.averages).max(axis=1, keepdims=True)
-    worst, unsettled = (
-        float(np.max(np.abs(other - wanted[1]) / size)) for other in (system.averages[:, here], wanted[0])
-    )
+    rows = [system.kernel.AVERAGES.index(name) for name in (*_NAMES, *_along(system))]
+    size = np.abs(system.averages[rows]).max(axis=1, keepdims=True)
+    worst, unsettled, wanted = math.inf, math.inf, np.inf * size
+    for halvings in range(_HALVINGS):
+        lines = lines_given_kappa(law.target, law.overlaps, law.kappa[here], halvings, False)
+        before, wanted = wanted, _averages_over(system, here, lines)[rows]
+        worst, unsettled = (
+            float(np.max(np.abs(other - wanted) / size)) for other in (system.averages[rows][:, here], before)
+        )
+        if unsettled <= 0.1 * _AVERAGES:
+            break
     reason = f"the averages over lines have settled to {unsettled:.0e} only" if unsettled > 0.1 * _AVERAGES else ""
     return Check("averages over polygons against lines", worst, _AVERAGES, reason if worst > _AVERAGES else "")
 

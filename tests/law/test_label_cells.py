@@ -83,6 +83,30 @@ def test_a_small_spread_is_resolved_at_corners(link: str) -> None:
     assert np.abs(cells - lines)[rows].max() < 1e-10 * np.abs(lines[rows]).max()
 
 
+def test_slopes_whose_squares_vanish() -> None:
+    """Features that saturate leave slopes of 1e-160 and less, and a spread of 1e-8: averages are those of no slope."""
+    law = cells_given_kappa(Target("clip(z1 - z2, -1, 1)"), ((0.7, -0.7),), np.array([[-0.9]]))
+    kernel, found = loss_kernel(Fit(samples=1.0, ridge=1.0, loss="huber").loss), []
+    for slope in (1e-162, 3e-323, 0.0):
+        fields = Fields(np.array([1e-15]), np.zeros(1), slope * np.array([[0.8], [-5.6]]), np.array([1e-16]))
+        average, labels = kernel_of(kernel, law, np.array([-0.9]))
+        out = np.empty((21, 1))
+        average(Rule(gauss_rule(44), 44, np.array([0.5]), 0.0), labels, fields, np.empty(kernel.SCRATCH_SHAPE), out)
+        found.append(out[:, 0])
+    rows = [0, 1, 2, 3, 9, 10, 20]  # without derivatives of the density
+    assert max(np.abs(other - found[2])[rows].max() for other in found[:2]) < 1e-12
+
+
+def test_a_rule_that_misses_probability_has_no_averages() -> None:
+    """Two nodes on a panel of six spreads do not see a Gaussian."""
+    law = cells_given_kappa(Target("max(z1, z2)"), OVERLAPS, KAPPA)
+    kernel = loss_kernel(Fit(samples=1.0, ridge=1.0, loss="huber").loss)
+    average, labels = kernel_of(kernel, law, KAPPA[:, 0])
+    fields, out = Fields(np.full(3, 0.7), np.zeros(3), SLOPES, np.full(3, 0.3)), np.empty((21, 3))
+    average(Rule(gauss_rule(2), 60, np.array([0.5]), 0.0), labels, fields, np.empty(kernel.SCRATCH_SHAPE), out)
+    assert np.isnan(out).all()
+
+
 def test_which_labels_are_cells() -> None:
     assert are_cells(Target("max(z1, z2)"), OVERLAPS, "residual")
     assert are_cells(Target("abs(z1) + z2", noise=0.3), OVERLAPS, "residual")
