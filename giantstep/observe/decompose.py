@@ -280,7 +280,8 @@ class _Decomposed:
     def pair(self, names: Sources) -> PairOfFits:
         """Two fits that share these sources."""
         found = self._pair(names)
-        square = max(found.half_mean_square, 0.0)  # of fits that are one, rounding leaves either sign
+        one = self.resampling.kind == "all" and set(self.present) <= {*names}  # of which rounding leaves something
+        square = 0.0 if one else max(found.half_mean_square, 0.0)
         return PairOfFits(square, self.ensemble(names, 2), found.residual, found.error)
 
     def pairs_of(self, sets: Sequence[Sources]) -> tuple[dict[str, PairOfFits], dict[str, str]]:
