@@ -58,8 +58,8 @@ def settles_of_two(problem: Problem) -> bool:
     """Whether nodes of a label of two indices can be chosen: it follows from them, varies between its jumps, and both
     directions beside kappa, of one direction, move it.
 
-    The square loss needs moments only; what is linear in an index has no nodes there, and on
-    polygons none at all.
+    The square loss needs moments only; what is linear in an index has no nodes there, and what is linear on polygons
+    none at all.
     """
     target, loss = problem.model.target, problem.model.fit.loss
     if target.indices != 2 or problem.rank > 1 or loss.key == "square" or loss.form == "general":

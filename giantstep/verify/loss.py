@@ -256,8 +256,9 @@ def lines_check(system: CoupledSystem, nodes: Sequence[int]) -> Check | None:
     if not isinstance(law, Cells):
         return None
     rows = [system.kernel.AVERAGES.index(name) for name in (*_NAMES, *_along(system))]
-    size = np.abs(system.averages[rows]).max(axis=1, keepdims=True)
-    worst, unsettled, wanted = math.inf, math.inf, np.inf * size
+    largest = np.abs(system.averages[rows]).max(axis=1, keepdims=True)
+    size = np.maximum(largest, _VANISHES * largest.max())  # one that vanishes by symmetry is rounding beside the others
+    worst, unsettled, wanted = math.inf, math.inf, np.full_like(size, np.inf)
     for halvings in range(_HALVINGS):
         lines = lines_given_kappa(law.target, law.overlaps, law.kappa[here], halvings, False)
         before, wanted = wanted, _averages_over(system, here, lines)[rows]

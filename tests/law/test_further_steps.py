@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from layer_states import ROUNDING, invariants, readout, same
 from numpy.polynomial.hermite_e import hermegauss
 
 import giantstep as gs
@@ -18,7 +19,6 @@ from giantstep.law.spike import spike_of, states_after_steps
 
 Array = np.ndarray
 STEP: dict[str, float] = {"samples": 4.0, "learning_rate": 1.5}
-ROUNDING = 1e-10  # of states that two ways give: the tolerance of their quadrature is 1e-11
 
 
 def model(activation: str = "tanh", link: str = "sign", steps: int = 2, **tables: Any) -> gs.Model:
@@ -26,21 +26,6 @@ def model(activation: str = "tanh", link: str = "sign", steps: int = 2, **tables
     target = {"link": link, **tables.pop("target", {})}
     fit = {"samples": 2.0, "ridge": 0.05, **tables.pop("fit", {})}
     return gs.Model.from_dict({"network": network, "target": target, "fit": fit, "step": [STEP] * steps, **tables})
-
-
-def readout(*values: float) -> dict[str, Any]:
-    return {"readout": {"values": list(values), "fractions": [1.0 / len(values)] * len(values)}}
-
-
-def invariants(state: LayerState) -> tuple[Array, Array, Array]:
-    """What does not depend on the choice of orthonormal directions."""
-    loadings, overlaps = np.array(state.loadings), np.array(state.overlaps)
-    return loadings @ loadings.T, loadings @ overlaps, np.array(state.bulk_variance)
-
-
-def same(found: LayerState, wanted: LayerState, tolerance: float = ROUNDING) -> None:
-    for one, other in zip(invariants(found), invariants(wanted), strict=True):
-        assert one == pytest.approx(other, rel=tolerance, abs=tolerance * float(np.abs(other).max()))
 
 
 def test_recorded_steps_hold_at_random_points() -> None:

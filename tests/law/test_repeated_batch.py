@@ -7,17 +7,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from layer_states import ROUNDING, invariants, readout, same
 
 import giantstep as gs
 from derive.check import check_derivation
 from derive.repeated_batch import repeated_batch
-from giantstep.law.layer_state import LayerState
 from giantstep.law.spike import states_after_steps
 from giantstep.verify.first_layer import first_layer
 from giantstep.verify.further_steps import further_step_checks
 
 Array = np.ndarray
-ROUNDING = 1e-10  # of states that two ways give: the tolerance of their quadrature is 1e-11
 
 
 def model(activation: str = "tanh", link: str = "sign", batches: str = "same", **tables: Any) -> gs.Model:
@@ -28,21 +27,6 @@ def model(activation: str = "tanh", link: str = "sign", batches: str = "same", *
     steps = [{**step, "batch": batch} for batch in ("fresh", *batches.split())]
     fit = {"samples": 2.0, "ridge": 0.05}
     return gs.Model.from_dict({"network": network, "target": target, "fit": fit, "step": steps, **tables})
-
-
-def readout(*values: float) -> dict[str, Any]:
-    return {"readout": {"values": list(values), "fractions": [1.0 / len(values)] * len(values)}}
-
-
-def invariants(state: LayerState) -> tuple[Array, Array, Array]:
-    """What does not depend on the choice of orthonormal directions."""
-    loadings, overlaps = np.array(state.loadings), np.array(state.overlaps)
-    return loadings @ loadings.T, loadings @ overlaps, np.array(state.bulk_variance)
-
-
-def same(found: LayerState, wanted: LayerState, tolerance: float = ROUNDING) -> None:
-    for one, other in zip(invariants(found), invariants(wanted), strict=True):
-        assert one == pytest.approx(other, rel=tolerance, abs=tolerance * float(np.abs(other).max()))
 
 
 def test_recorded_steps_hold_at_random_points() -> None:
