@@ -16,6 +16,7 @@ from giantstep.spec.validate import wrong
 _WORDS = Words(
     "fit.loss",
     "loss",
+    "the loss of a sample: a registered name, an expression in y and f, or a table with the name and parameters",
     f"the name of a loss ({', '.join(REGISTERED)}), an expression in y and f, or a table with its name",
     'for example "logistic", "log(cosh(y - f))" or { name = "huber", delta = 1.0 }',
 )

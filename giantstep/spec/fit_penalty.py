@@ -15,6 +15,7 @@ from giantstep.spec.validate import wrong
 _WORDS = Words(
     "fit.penalty",
     "penalty",
+    "the penalty beside the ridge: a registered name, a convex expression in a, or a table with name and parameters",
     f"the name of a penalty ({', '.join(REGISTERED)}), a convex expression in a, or a table with its name",
     'for example { name = "elastic_net", l1 = 0.1 } or "0.1*abs(a)"',
 )

@@ -64,6 +64,10 @@ class LinkKind(Kind):
             raise BadInput(f"{key} = {shorten(value)} is not allowed: {problem}", "change the expression")
         return link.text
 
+    def purpose(self) -> str:
+        """What function it is."""
+        return "the label of z = theta.x: a registered name or an expression in z, or in z1, z2, ... of several indices"
+
 
 @lru_cache(maxsize=256)
 def problem_of(text: str) -> str:

@@ -39,6 +39,10 @@ class Matrix(Kind):
             raise wrong(key, value, "a list of rows of one length", f"the rows hold {lengths} numbers")
         return tuple(rows)
 
+    def purpose(self) -> str:
+        """What each number is."""
+        return self.item.meaning
+
 
 @dataclass(frozen=True)
 class NumbersOrMatrix(Kind):
@@ -52,3 +56,7 @@ class NumbersOrMatrix(Kind):
         value = value.tolist() if isinstance(value, np.ndarray) else value
         rows = isinstance(value, list | tuple) and any(isinstance(row, list | tuple) for row in value)
         return self.matrix.check(key, value) if rows else self.numbers.check(key, value)
+
+    def purpose(self) -> str:
+        """What each number is."""
+        return self.matrix.purpose()

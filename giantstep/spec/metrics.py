@@ -58,6 +58,10 @@ class Metrics:
 class MetricsKind(Kind):
     """The kind of the table [metrics]: names and texts."""
 
+    def purpose(self) -> str:
+        """What the entries are."""
+        return "names and expressions in y and f, averaged over fresh samples; y*f < 0 is 1 where it holds"
+
     def check(self, key: str, value: object) -> Metrics | None:
         """The metrics, None for none. Raises BadInput naming the key, the value and what is allowed."""
         if value is None or isinstance(value, Metrics):

@@ -7,7 +7,6 @@ Sources: [CUI24] Cui et al. 2024, arXiv:2402.04980.
 """
 
 import os
-import stat
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -15,15 +14,16 @@ from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Literal, Self, cast
 
 from derive.language.catalogue import lookup
-from derive.language.grammar import did_you_mean, parse, shorten
+from derive.language.grammar import parse, shorten
 from derive.language.parity import parity
 from giantstep.spec.errors import BadInput
-from giantstep.spec.files import similar_file
 from giantstep.spec.fit_loss import FitLoss, LossKind
 from giantstep.spec.fit_penalty import FitPenalty, PenaltyKind
 from giantstep.spec.inputs_table import Inputs as Inputs
 from giantstep.spec.labels_of_loss import check_labels
 from giantstep.spec.metrics import Metrics, MetricsKind
+from giantstep.spec.model_file import read_file
+from giantstep.spec.nearest import nearest_keys
 from giantstep.spec.readout_table import Readout as Readout
 from giantstep.spec.spike_table import Spike as Spike
 from giantstep.spec.spike_table import check_blocks, check_indices
@@ -38,14 +38,11 @@ from giantstep.spec.step_table import (
 )
 from giantstep.spec.tables import NO_KEY, Table, build, keys_of, shown_plainly, tables_of, toml_text
 from giantstep.spec.target_table import Target as Target
-from giantstep.spec.toml_text import parsed
 from giantstep.spec.validate import Choice, Expression, Number, NumberOrWord, wrong
 from giantstep.spec.written_values import value_of_text
 
 Bulk = Literal["isotropic", "trained", "matrix", "inputs"]
 
-_OPENED = ("/dev/fd/", "/proc/self/fd/", "/dev/stdin")  # pipes that have a writer
-MAX_FILE_BYTES = 1_000_000
 TRAINED = "trained"
 
 
@@ -60,7 +57,7 @@ class Network(Table):
 
     path: ClassVar[str] = "network"
     activation: Annotated[str, Expression(varying=True)]
-    width: Annotated[float, Number("beta = p/d", positive=True)]
+    width: Annotated[float, Number("the number of neurons over the dimension, beta = p/d", positive=True)]
     readout: Readout = field(default_factory=Readout)
     bias: Annotated[float | str, NumberOrWord(Number("the fixed bias of every neuron"), TRAINED)] = 0.0
     initialisation: Annotated[str, Choice(("sphere", "gaussian"))] = "sphere"
@@ -91,8 +88,8 @@ class Fit(Table):
     """
 
     path: ClassVar[str] = "fit"
-    samples: Annotated[float, Number("alpha = n/d", positive=True)]
-    ridge: Annotated[float, Number("lambda", positive=True)]
+    samples: Annotated[float, Number("the number of samples over the dimension, alpha = n/d", positive=True)]
+    ridge: Annotated[float, Number("the strength lambda of the ridge penalty", positive=True)]
     loss: Annotated[FitLoss, LossKind()] = FitLoss("square")
     penalty: Annotated[FitPenalty | None, PenaltyKind()] = None
 
@@ -208,39 +205,12 @@ class Model(Table):
 
         Raises BadInput where it cannot be read, is not TOML, or is not a model.
         """
-        if not isinstance(path, str | os.PathLike):
-            raise wrong("the path of the model file", path, "text or a Path")
-        shown = shorten(os.fspath(path), 200)
-        try:
-            if stat.S_ISFIFO(os.stat(path).st_mode) and not os.fspath(path).startswith(_OPENED):
-                raise BadInput(f"{shown} is a pipe, and nobody may ever write to it", "give the path of a model file")
-            with open(path, "rb") as stream:
-                content = stream.read(MAX_FILE_BYTES + 1)
-        except FileNotFoundError:
-            raise BadInput(f"the model file {shown} does not exist", f"{similar_file(path)}check the path") from None
-        except IsADirectoryError:
-            raise BadInput(f"{shown} is a folder", "give the path of a model file, ending in .toml") from None
-        except BadInput:
-            raise
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise BadInput(f"the model file {shown} cannot be read: {reason}") from None
-        if len(content) > MAX_FILE_BYTES:
-            raise BadInput(f"{shown} is larger than {MAX_FILE_BYTES} bytes", "it is not a model file")
-        try:
-            data = parsed(content.decode("utf-8-sig"))
-        except UnicodeDecodeError as error:
-            raise BadInput(f"{shown} is not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
-        except (ValueError, RecursionError) as error:
-            reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-            raise BadInput(f"{shown} is not valid TOML: {reason}", 'a line looks like: activation = "tanh"') from None
-        if not os.fspath(path).startswith(_OPENED):  # these have no folder of their own
-            _look_beside(data, os.path.dirname(os.path.abspath(path)))
+        data, shown = read_file(path)
         _require_keys(changes)
         try:
             return cls._changed(data, changes) if changes else cls.from_dict(data)
         except BadInput as error:
-            changed = f" with another {shorten(', '.join(changes), 200)}" if changes else ""
+            changed = f" with {shorten(', '.join(changes), 200)} changed" if changes else ""
             raise BadInput(f"{shown}{changed}: {error.message}", error.hint) from None
 
     @classmethod
@@ -329,11 +299,10 @@ def _require_keys(changes: Mapping[str, Any]) -> None:
     """Raise BadInput for a change of what is no key of a model."""
     for key in changes:
         if not isinstance(key, str) or _holds_text(key) is None:
-            names = tuple(allowed_keys())
             table = key.removesuffix(".name") if isinstance(key, str) else key
-            hint = did_you_mean(key, names) if isinstance(key, str) else ""
-            hint = f"the name is that of {table} itself: set {table}; " if table != key and table in names else hint
-            raise BadInput(f"unknown key {shorten(key)}", f"{hint}allowed keys are {', '.join(names)}")
+            named = table != key and table in allowed_keys()
+            hint = f"the name is that of {table} itself: set {table}" if named else nearest_keys(key, allowed_keys())
+            raise BadInput(f"unknown key {shorten(key)}", hint)
 
 
 def _of_absent_table(present: set[str], changes: Mapping[str, Any], error: BadInput) -> BadInput:
@@ -346,15 +315,6 @@ def _of_absent_table(present: set[str], changes: Mapping[str, Any], error: BadIn
             )
             return BadInput(reason, f"write [{table}] in the model first, or change keys that it has")
     return error
-
-
-def _look_beside(data: dict[str, Any], folder: str) -> None:
-    """Make the paths of files that a model file names those of files in its folder."""
-    for table, key in (("step", "matrix"), ("inputs", "file")):
-        entries = data.get(table)
-        for entry in entries if isinstance(entries, list) else [entries]:
-            if isinstance(entry, dict) and isinstance(name := entry.get(key), str) and name.strip():
-                entry[key] = os.path.join(folder, name.strip())
 
 
 def _tables_with(data: dict[str, Any], key: str) -> list[dict[str, Any]]:

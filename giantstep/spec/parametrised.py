@@ -26,10 +26,11 @@ class Entry(Protocol):
 
 @dataclass(frozen=True)
 class Words:
-    """What messages call it: its key, the thing itself, what is allowed and an example."""
+    """What messages call it: its key, the thing itself, what it is for, what is allowed and an example."""
 
     key: str
     noun: str
+    purpose: str
     allowed: str
     example: str
 
@@ -53,8 +54,12 @@ class ParametrisedKind(Kind):
             raise wrong(key, value, self.words.allowed, self.words.example)
         given = dict(value)
         if "name" not in given:
-            raise BadInput(f"{key}.name is missing", self.words.example)
+            raise BadInput(f"{key}.name is missing: it says which {self.words.noun} is taken", self.words.example)
         return self.made(given.pop("name"), given)
+
+    def purpose(self) -> str:
+        """What it is for, and how it is given."""
+        return self.words.purpose
 
 
 def parameter_names(entries: Iterable[Entry]) -> tuple[str, ...]:

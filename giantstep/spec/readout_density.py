@@ -55,6 +55,10 @@ class DensityKind(Kind):
 
     text = True
 
+    def purpose(self) -> str:
+        """What function it is."""
+        return "the density of readout values: a registered name or an expression in u, normalised"
+
     def check(self, key: str, value: object) -> str | None:
         """The text, stripped. Raises BadInput where it is no density."""
         if value is None:

@@ -22,7 +22,7 @@ from giantstep.spec.model import Model
 from giantstep.spec.parametrised import Entry
 from giantstep.spec.readout_density import DENSITIES, DensityKind
 from giantstep.spec.step_table import MOST_STEPS, Step
-from giantstep.spec.tables import Table, declared, fields_with_keys, plain
+from giantstep.spec.tables import Table, about, declared, fields_with_keys, plain
 from giantstep.spec.target_channel import MOST_LABELS, TRIALS_OF_LABEL, ChannelKind
 from giantstep.spec.validate import (
     Choice,
@@ -85,13 +85,7 @@ def meaning_of(key: str) -> str:
     kind = declared(table)[name].kind
     if inner:
         return f"the parameter {inner} of the {name}"
-    return str(_of_kind(cast(Kind, kind)).get("description", f"{name} of the {table.path}"))
-
-
-def about(table: type[Table]) -> str:
-    """What a table is: the first sentence of its documentation."""
-    first = " ".join((table.__doc__ or "").partition("\n\n")[0].split())
-    return first.partition("; ")[0].partition(" [")[0]
+    return cast(Kind, kind).purpose()
 
 
 def _others() -> dict[str, str]:
@@ -103,7 +97,7 @@ def _of_table(table: type[Table]) -> dict[str, Any]:
     properties = {}
     for item in fields_with_keys(table):
         found = items[item.name]
-        entry = _of_table(found.table) if found.table is not None else _of_kind(cast(Kind, found.kind))
+        entry = _of_table(found.table) if found.table is not None else _described(cast(Kind, found.kind))
         if found.table is Step:
             entry = {"anyOf": [entry, {"type": "array", "items": entry, "maxItems": MOST_STEPS}]}
             entry["description"] = "one gradient step, or several in order as [[step]]"
@@ -119,58 +113,53 @@ def _of_table(table: type[Table]) -> dict[str, Any]:
     }
 
 
+def _described(kind: Kind) -> dict[str, Any]:
+    return {**_of_kind(kind), "description": kind.purpose()}
+
+
 def _of_kind(kind: Kind) -> dict[str, Any]:
     match kind:
         case Number():
             return _of_number(kind)
         case Count():
-            return {"type": "integer", "minimum": kind.low, "maximum": kind.high, "description": kind.meaning}
+            return {"type": "integer", "minimum": kind.low, "maximum": kind.high}
         case Optional():
             return _of_kind(kind.kind)
         case NumberOrWord():
-            number = _of_number(kind.number)
-            words = f'{kind.number.meaning}, or "{kind.word}"'
-            return {"anyOf": [number, {"const": kind.word}], "description": words}
+            return {"anyOf": [_described(kind.number), {"const": kind.word}]}
         case Numbers():
-            several = _list_of(_of_number(kind.item), kind.most)
-            return {"anyOf": [_of_number(kind.item), several]} if kind.alone else several
+            several = _list_of(kind.item, kind.most)
+            return {"anyOf": [_described(kind.item), several]} if kind.alone else several
         case Matrix():
-            return _list_of(_list_of(_of_number(kind.item), kind.columns), kind.most)
+            return _list_of(Numbers(kind.item, kind.columns), kind.most)
         case NumbersOrMatrix():
-            return {"anyOf": [_of_kind(kind.numbers), _of_kind(kind.matrix)], "description": kind.matrix.item.meaning}
+            return {"anyOf": [_described(kind.numbers), _described(kind.matrix)]}
         case Choice():
-            return {"enum": list(kind.words), "description": f"one of {', '.join(kind.words)}"}
+            return {"enum": list(kind.words)}
         case FileName():
-            return {"type": "string", "description": f"the path of a file, ending in {kind.ending}"}
+            return {"type": "string"}
         case LossKind():
-            words = "a registered name, an expression in y and f, or a table with the name and parameters"
-            return _of_entries(LOSSES, words)
+            return _of_entries(LOSSES)
         case PenaltyKind():
-            words = "beside the ridge: a registered name, a convex expression in a, or a table with name and parameters"
-            return _of_entries(PENALTIES, words)
+            return _of_entries(PENALTIES)
         case ChannelKind():
             return _of_channel()
         case MetricsKind():
-            words = "names and expressions in y and f, averaged over fresh samples; y*f < 0 is 1 where it holds"
-            return {"type": "object", "additionalProperties": {"type": "string"}, "description": words}
+            return {"type": "object", "additionalProperties": {"type": "string"}}
         case Expression():
-            words = "a registered name or an expression in z"
-            return {"type": "string", "description": words, "examples": [*FUNCTIONS]}
+            return {"type": "string", "examples": [*FUNCTIONS]}
         case DensityKind():
-            words = "the density of readout values: a registered name or an expression in u, normalised"
-            return {"type": "string", "description": words, "examples": [*DENSITIES]}
+            return {"type": "string", "examples": [*DENSITIES]}
         case LinkKind():
-            words = "a registered name or an expression in z, or in z1, z2, ... for several indices"
-            return {"type": "string", "description": words, "examples": [*FUNCTIONS, "sign(z1*z2)"]}
+            return {"type": "string", "examples": [*FUNCTIONS, "sign(z1*z2)"]}
     raise TypeError(f"no schema for {kind}")
 
 
 def _of_number(kind: Number) -> dict[str, Any]:
-    low, high = kind.lowest, kind.highest
-    return {"type": "number", "minimum": low, "maximum": high, "description": kind.meaning}
+    return {"type": "number", "minimum": kind.lowest, "maximum": kind.highest}
 
 
-def _of_entries(entries: Mapping[str, Entry], words: str) -> dict[str, Any]:
+def _of_entries(entries: Mapping[str, Entry]) -> dict[str, Any]:
     """What has a registered name and parameters, or is an expression."""
     parameters = {
         item.name: {"type": "number", "description": f"a parameter of {entry.name}"}
@@ -183,19 +172,24 @@ def _of_entries(entries: Mapping[str, Entry], words: str) -> dict[str, Any]:
         "required": ["name"],
         "additionalProperties": False,
     }
-    return {"anyOf": [{"type": "string", "examples": [*entries]}, table], "description": words}
+    return {"anyOf": [{"type": "string", "examples": [*entries]}, table]}
 
 
 def _of_channel() -> dict[str, Any]:
-    words = "the law of the label given s = link(z): a name, or a table of it with trials, or of labels and probability"
-    named = {"name": {"enum": [*CHANNELS]}, "trials": {**_of_kind(TRIALS_OF_LABEL), "default": 1}}
-    labels = {"labels": _list_of(_of_number(Number("a label")), MOST_LABELS), "probability": {"type": "string"}}
+    named = {"name": {"enum": [*CHANNELS]}, "trials": {**_described(TRIALS_OF_LABEL), "default": 1}}
+    labels = {"labels": _list_of(Number("a label"), MOST_LABELS), "probability": {"type": "string"}}
     tables = [
         {"type": "object", "properties": each, "required": needed, "additionalProperties": False}
         for each, needed in ((named, ["name"]), (labels, [*labels]))
     ]
-    return {"anyOf": [{"enum": [*CHANNELS]}, *tables], "description": words}
+    return {"anyOf": [{"enum": [*CHANNELS]}, *tables]}
 
 
-def _list_of(item: dict[str, Any], most: int) -> dict[str, Any]:
-    return {"type": "array", "items": item, "minItems": 1, "maxItems": most, "description": item.get("description", "")}
+def _list_of(item: Kind, most: int) -> dict[str, Any]:
+    return {
+        "type": "array",
+        "items": _described(item),
+        "minItems": 1,
+        "maxItems": most,
+        "description": item.purpose(),
+    }

@@ -18,6 +18,7 @@ from giantstep.spec.readout_table import Readout
 from giantstep.spec.tables import Table, plain, shown_plainly
 from giantstep.spec.validate import SMALLEST, Number, Numbers
 
+_VARIANCE = Number("the squared norm c of a row without its spike, of readout value 1", positive=True)
 _ALIGNMENT = Number("the alignment gamma of spike and target", low=-1.0, high=1.0)
 
 
@@ -39,7 +40,8 @@ class Spike(Table):
         NumbersOrMatrix(Numbers(_ALIGNMENT, MAX_INDICES, alone=True), Matrix(_ALIGNMENT, MAX_RANK, MAX_INDICES)),
     ]
     bulk_variance: Annotated[
-        float | tuple[float, ...], Numbers(Number("the squared norm c of a bulk row", positive=True), alone=True)
+        float | tuple[float, ...],
+        Numbers(_VARIANCE, alone=True),
     ]
     loadings: Annotated[Rows | None, Matrix(Number("the loading of a block along a direction of the spike"))] = None
 

@@ -34,8 +34,10 @@ class Step(Table):
     """
 
     path: ClassVar[str] = "step"
-    samples: Annotated[float, Number("alpha0 = n0/d", positive=True)]
-    learning_rate: Annotated[float, Number("eta_tilde = eta/d", low=0.0)]
+    samples: Annotated[
+        float, Number("the number of samples of the step over the dimension, alpha0 = n0/d", positive=True)
+    ]
+    learning_rate: Annotated[float, Number("the learning rate over the dimension, eta_tilde = eta/d", low=0.0)]
     bulk: Annotated[str, Choice(("isotropic", "trained", "matrix"), (("stretched", _STRETCHED),))] = "isotropic"
     exponent: Annotated[
         float, Number("e in eta = learning_rate d^(1/2 + e), 1/2 for the giant step", high=0.5, positive=True)

@@ -12,8 +12,9 @@ from functools import lru_cache
 from types import MappingProxyType, UnionType
 from typing import Annotated, Any, ClassVar, TypeVar, cast, get_args, get_origin, get_type_hints
 
-from derive.language.grammar import did_you_mean, shorten
+from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
+from giantstep.spec.nearest import nearest
 from giantstep.spec.shown import html_table
 from giantstep.spec.validate import Kind, wrong
 
@@ -136,18 +137,24 @@ def build(cls: type[_T], data: object, path: str) -> _T:
         raise wrong(path or "the model", data, f"a table with the keys {', '.join(items)}")
     for key in data:
         if key not in items:
-            hint = did_you_mean(key, tuple(items)) if isinstance(key, str) else ""
-            raise BadInput(f"unknown key {shorten(key)} in {where}", f"{hint}allowed keys are {', '.join(items)}")
+            raise BadInput(f"unknown key {shorten(key)} in {where}", nearest(key, items, where))
     for name, item in items.items():
         if item.required and name not in data:
             key = _join(path, name)
-            missing = f"the table [{key}]" if item.table else key
-            raise BadInput(f"{missing} is missing", f"add it; {where} has the keys {', '.join(items)}")
+            if item.table is not None:
+                raise BadInput(f"the table [{key}] is missing: {_lowered(about(item.table))}", "add it")
+            raise BadInput(f"{key} is missing: {cast(Kind, item.kind).purpose()}", f"add it to {where}")
     values = {
         name: value if items[name].table is None else build(_table(items[name]), value, _join(path, name))
         for name, value in data.items()
     }
     return cls(**values)
+
+
+def about(table: type[Table]) -> str:
+    """What a table is: the first sentence of its documentation."""
+    first = " ".join((table.__doc__ or "").partition("\n\n")[0].split())
+    return first.partition("; ")[0].partition(" [")[0]
 
 
 def plain(value: object) -> Any:
@@ -176,6 +183,10 @@ def toml_text(value: object) -> str:
     if isinstance(value, list):
         return "[" + ", ".join(toml_text(entry) for entry in value) + "]"
     return json.dumps(value) if isinstance(value, str) else repr(value)
+
+
+def _lowered(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}".rstrip(".").replace("``", "")
 
 
 def _table(item: Declared) -> type[Table]:

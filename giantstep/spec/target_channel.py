@@ -141,6 +141,12 @@ class ChannelKind(Kind):
     text = True
     inner = ("trials",)
 
+    def purpose(self) -> str:
+        """What the law is, and how it is given."""
+        return (
+            "the law of the label given s = link(z): a name, or a table of it with trials, or of labels and probability"
+        )
+
     def check(self, key: str, value: object) -> Channel | None:
         """The channel, None for none. Raises BadInput naming the key, the value and what is allowed."""
         if value is None or isinstance(value, Channel):
@@ -219,7 +225,8 @@ def _of_table(key: str, given: dict[str, object]) -> Channel:
         return _registered(key, given)
     missing = [name for name in allowed if name not in given]
     if missing:
-        raise BadInput(f"{key}.{missing[0]} is missing", _EXAMPLE)
+        meaning = {"labels": "the values that a label can take", "probability": "that of a label y given s = link(z)"}
+        raise BadInput(f"{key}.{missing[0]} is missing: {meaning[missing[0]]}", _EXAMPLE)
     labels = cast(tuple[float, ...], Numbers(Number("a label"), MOST_LABELS).check(f"{key}.labels", given["labels"]))
     probability = as_text(f"{key}.probability", given["probability"], (LABEL, PARAMETER))
     if not isinstance(probability, str):

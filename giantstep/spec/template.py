@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from giantstep.spec.common_model import model
 from giantstep.spec.model import Model
-from giantstep.spec.schema import about, meaning_of
-from giantstep.spec.tables import Declared, Table, declared, fields_with_keys, plain, toml_text
+from giantstep.spec.schema import meaning_of
+from giantstep.spec.tables import Declared, Table, about, declared, fields_with_keys, plain, toml_text
 
 _EXAMPLES = {
     "target.channel": '"logit"',

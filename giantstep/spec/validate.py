@@ -39,6 +39,10 @@ class Kind:
         """The value in the form the model stores. Raises BadInput naming ``key``."""
         raise NotImplementedError
 
+    def purpose(self) -> str:
+        """What the key is, in words."""
+        raise NotImplementedError
+
 
 def type_name(value: object) -> str:
     """The kind of a value, in the words of a model file."""
@@ -56,8 +60,8 @@ def type_name(value: object) -> str:
 
 
 def wrong(key: str, value: object, allowed: str, hint: str = "") -> BadInput:
-    """The error for a value that a key cannot take."""
-    return BadInput(f"{key} = {shorten(value)} ({type_name(value)}) is not allowed: it must be {allowed}", hint)
+    """The error for a value that is not of the kind that a key takes."""
+    return BadInput(f"{key} = {shorten(value)} ({type_name(value)}) is not allowed: give {allowed}", hint)
 
 
 @dataclass(frozen=True)
@@ -77,14 +81,27 @@ class Number(Kind):
         """The value as a float. Raises BadInput naming the key, the value and the bounds."""
         value = value.tolist() if isinstance(value, np.generic) else value
         if isinstance(value, bool) or not isinstance(value, Real):
-            raise wrong(key, value, self.allowed, "write the number without quotes" if _quoted(value) else "")
+            raise wrong(key, value, self.wanted, "write the number without quotes" if _quoted(value) else "")
         try:
             number = float(value)
         except OverflowError:
             number = math.inf
         if not (math.isfinite(number) and self.lowest <= number <= self.highest):
-            raise wrong(key, value, self.allowed)
+            raise self.outside(key, value, self.allowed)
         return number + 0.0  # -0.0 becomes 0.0: equal models print alike
+
+    def purpose(self) -> str:
+        """What the number is."""
+        return self.meaning
+
+    def outside(self, key: str, value: object, allowed: str) -> BadInput:
+        """The error for a number that is not allowed."""
+        return BadInput(f"{key} = {shorten(value)} is not allowed as {self.meaning}: give {allowed}")
+
+    @property
+    def wanted(self) -> str:
+        """What to give in place of something that is no number."""
+        return f"{self.allowed}, as {self.meaning}"
 
     @property
     def lowest(self) -> float:
@@ -100,12 +117,12 @@ class Number(Kind):
     def allowed(self) -> str:
         """The bounds in words."""
         if self.open:
-            return f"a number between {self.low:g} and {self.high:g}, both excluded, {self.meaning}"
+            return f"a number between {self.low:g} and {self.high:g}, both excluded"
         if self.positive:
-            return f"a number > 0 (from {SMALLEST:g} to {self.high:g}), {self.meaning}"
+            return f"a finite number > 0 (from {SMALLEST:g} to {self.high:g})"
         if self.low == 0.0:
-            return f"a number >= 0 (at most {self.high:g}), {self.meaning}"
-        return f"a number between {self.low:g} and {self.high:g}, {self.meaning}"
+            return f"a finite number >= 0 (at most {self.high:g})"
+        return f"a finite number between {self.low:g} and {self.high:g}"
 
 
 @dataclass(frozen=True)
@@ -118,11 +135,15 @@ class Count(Kind):
 
     def check(self, key: str, value: object) -> int:
         """The value as an int. Raises BadInput naming the key, the value and the bounds."""
-        allowed = f"a whole number between {self.low} and {self.high}, {self.meaning}"
-        number = Number(self.meaning).check(key, value)
+        kind = Number(self.meaning)
+        number = kind.check(key, value)
         if number != int(number) or not self.low <= number <= self.high:
-            raise wrong(key, value, allowed)
+            raise kind.outside(key, value, f"a whole number between {self.low} and {self.high}")
         return int(number)
+
+    def purpose(self) -> str:
+        """What the number is."""
+        return self.meaning
 
 
 @dataclass(frozen=True)
@@ -134,6 +155,10 @@ class Optional(Kind):
     def check(self, key: str, value: object) -> object:
         """The value as that kind stores it, None where there is none. Raises BadInput naming the key."""
         return None if value is None else self.kind.check(key, value)
+
+    def purpose(self) -> str:
+        """That of the other kind."""
+        return self.kind.purpose()
 
 
 @dataclass(frozen=True)
@@ -151,7 +176,11 @@ class NumberOrWord(Kind):
             return self.word
         meant = did_you_mean(value, (self.word,)).strip()
         hint = "write the number without quotes" if _quoted(value) else meant
-        raise wrong(key, value, f'{self.number.allowed}; or "{self.word}"', hint)
+        raise wrong(key, value, f'{self.number.wanted}; or "{self.word}"', hint)
+
+    def purpose(self) -> str:
+        """What the number is, and the word."""
+        return f'{self.number.meaning}, or "{self.word}"'
 
 
 def _quoted(value: object) -> bool:
@@ -181,6 +210,10 @@ class Numbers(Kind):
         numbers = tuple(self.item.check(f"{key}[{i}]", entry) for i, entry in enumerate(value))
         return numbers[0] if self.alone and len(numbers) == 1 else numbers
 
+    def purpose(self) -> str:
+        """What each number is."""
+        return self.item.meaning
+
 
 @dataclass(frozen=True)
 class Choice(Kind):
@@ -204,6 +237,10 @@ class Choice(Kind):
         known = (*self.words, *dict(self.later))
         raise wrong(key, value, allowed, did_you_mean(word, known).strip())
 
+    def purpose(self) -> str:
+        """The words."""
+        return f"one of {', '.join(self.words)}"
+
 
 @dataclass(frozen=True)
 class FileName(Kind):
@@ -217,8 +254,12 @@ class FileName(Kind):
         if value is None:
             return None
         if not isinstance(value, str) or not value.strip() or "\0" in value:
-            raise wrong(key, value, f"the path of a file, ending in {self.ending}")
+            raise wrong(key, value, self.purpose())
         return value.strip()
+
+    def purpose(self) -> str:
+        """What kind of file it is."""
+        return f"the path of a file, ending in {self.ending}"
 
 
 @dataclass(frozen=True)
@@ -241,6 +282,10 @@ class Expression(Kind):
         if problem:
             raise BadInput(f"{key} = {shorten(value)} is not allowed: {problem}", "change the expression")
         return text
+
+    def purpose(self) -> str:
+        """What function it is."""
+        return "the activation sigma of a neuron: a registered name or an expression in z"
 
 
 @lru_cache(maxsize=256)

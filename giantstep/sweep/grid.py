@@ -11,9 +11,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from derive.language.grammar import did_you_mean, shorten
+from derive.language.grammar import shorten
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import allowed_keys, value_keys
+from giantstep.spec.nearest import nearest_keys
 from giantstep.spec.step_table import unnumbered
 
 MAX_POINTS = 1_000_000
@@ -179,7 +180,7 @@ def check_key(key: str) -> None:
     if unnumbered(key) not in leaves:
         raise BadInput(
             f"the sweep is over the unknown key {shorten(key)}",
-            f"{did_you_mean(key, leaves)}allowed keys are {', '.join(leaves)}",
+            nearest_keys(key, leaves),
         )
 
 

@@ -269,3 +269,14 @@ def test_a_report_of_another_kind_and_a_file_of_points_are_refused_at_once(run: 
 def test_lists_and_the_first_model_file_show_how_to_write_a_loss(run: Run) -> None:
     for command in ("list", "init"):
         assert "sqrt(1 + (y - f)**2) - 1" in run(command)[1]
+
+
+def test_a_model_of_standard_input_is_called_so() -> None:
+    for text, words in (
+        ("a =", "standard input is not valid TOML"),
+        ("[network]", "standard input: the table [target] is missing"),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "giantstep", "solve", "-"], input=text, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 2 and f"giantstep: {words}" in done.stderr

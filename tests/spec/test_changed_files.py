@@ -40,6 +40,7 @@ def test_what_stays_wrong_is_named(tmp_path: Path, run: Run, text: str, change: 
     code, out, err = run("solve", str(path), "--set", change)
     assert code == 2 and not out
     one_sentence_and_a_hint(err, word)
+    assert "with another" not in err and "allowed keys" not in err
     assert ("bad.toml" in err) == (change != "fit.rigde=1")  # which no file has to do with
 
 

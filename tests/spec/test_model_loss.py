@@ -99,7 +99,10 @@ def test_parameters_are_taken_inside_their_interval(name: str, item: Any) -> Non
         ({"name": "square", "delta": 1.0}, "fit.loss.delta = 1.0 is not a parameter of the loss 'square'"),
         ({"name": "log(cosh(2*y-2*f))", "delta": 1.0}, "it has no parameters"),
         ({"name": "huber", 3: 1.0}, "fit.loss.3"),
-        ({"name": "huber", "delta": 0.0}, "must be a number between 0 and 1e+12, both excluded"),
+        (
+            {"name": "huber", "delta": 0.0},
+            "= 0.0 is not allowed as the parameter delta of the loss: give a number between 0 and 1e+12, both excluded",
+        ),
     ],
 )
 def test_what_is_no_loss_is_refused(given: Any, words: str) -> None:

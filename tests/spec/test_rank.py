@@ -64,7 +64,7 @@ def test_numbers_are_set_from_text_and_arrays() -> None:
         ({"loadings": [[], []]}, ("spike.loadings[0]", "a list of 1 to 3 numbers")),
         ({"loadings": [[1, 0, 0, 0], [0, 1, 0, 0]]}, ("spike.loadings[0]", "a list of 1 to 3 numbers")),
         ({"loadings": [[1.0, 0.0], [1.0]]}, ("spike.loadings", "rows of one length", "2, 1 numbers")),
-        ({"loadings": [[1.0, "x"], [1.0, 0.0]]}, ("spike.loadings[0][1]", "a number")),
+        ({"loadings": [[1.0, "x"], [1.0, 0.0]]}, ("spike.loadings[0][1]", "a finite number")),
         ({"loadings": [[1.0, float("nan")], [1.0, 0.0]]}, ("spike.loadings[0][1]", "nan")),
         ({"loadings": [[1.0, True], [1.0, 0.0]]}, ("spike.loadings[0][1]", "True")),
         ({"loadings": [[1.0, 1e300], [1.0, 0.0]]}, ("spike.loadings[0][1]", "1e+300")),

@@ -55,9 +55,8 @@ def test_every_key_is_in_the_schema_and_has_words() -> None:
             inside = [found, *found.get("anyOf", [])]  # a loss is text or a table
             found = next(part["properties"][name] for part in inside if "properties" in part)
     assert all(meaning_of(key) for key in value_keys())
-    assert (
-        meaning_of("fit.ridge") == "lambda" and meaning_of("network.readout.values") == "the readout value of a block"
-    )
+    assert meaning_of("fit.ridge") == "the strength lambda of the ridge penalty"
+    assert meaning_of("network.readout.values") == "the readout value of a block"
     assert meaning_of("fit.loss.delta") == "the parameter delta of the loss"
 
 

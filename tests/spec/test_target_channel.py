@@ -94,7 +94,9 @@ def test_the_clean_target() -> None:
 
 @pytest.mark.parametrize("trials", [0, 65, 2.5])
 def test_trials_have_bounds(trials: float) -> None:
-    with pytest.raises(BadInput, match="between 1 and 64, the number of trials of a label .1 where left out."):
+    with pytest.raises(
+        BadInput, match="the number of trials of a label .1 where left out.: give a whole number between 1 and 64"
+    ):
         Channel("binomial", trials)  # type: ignore[arg-type]
     given = schema()["properties"]["target"]["properties"]["channel"]["anyOf"][1]["properties"]["trials"]
     assert (given["minimum"], given["maximum"], given["default"]) == (1, 64, Channel("binomial").trials)

@@ -266,13 +266,16 @@ def test_pandas_has_the_columns_and_their_words() -> None:
     frame = dataset().to_pandas()
     assert list(frame.columns) == list(dataset().columns)
     assert frame["test_error"].isna().tolist() == [False, True, False, False, False, False]
-    assert frame.attrs["long_name"]["fit.samples"] == "alpha = n/d"
+    assert frame.attrs["long_name"]["fit.samples"] == "the number of samples over the dimension, alpha = n/d"
     assert frame.attrs["model"] == MODEL.to_dict()
 
 
 def test_labelled_arrays_have_names_and_units() -> None:
     found = dataset().to_xarray()
-    assert found["fit.samples"].attrs == {"long_name": "alpha = n/d", "units": "1"}
+    assert found["fit.samples"].attrs == {
+        "long_name": "the number of samples over the dimension, alpha = n/d",
+        "units": "1",
+    }
     assert found["test_error"].attrs == {"long_name": "test error", "units": "1"}
     assert "units" not in found["status"].attrs
 

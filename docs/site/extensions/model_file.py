@@ -136,7 +136,7 @@ def _refusal(kind: Kind, value: object) -> str:
     try:
         kind.check("", value)
     except BadInput as error:
-        return error.message.partition("it must be ")[2]
+        return error.message.partition(": give ")[2]
     raise ValueError(f"{kind} takes any value")
 
 

@@ -1,0 +1,40 @@
+"""Hints for keys that a model does not have: those it has that are near, or what the table holds."""
+
+import difflib
+from collections.abc import Collection
+
+_MOST = 3  # that a hint asks after
+
+
+def nearest(key: object, known: Collection[str], where: str) -> str:
+    """Up to three of the known keys that are near to an unknown one, or else all that are there."""
+    near = _closest(str(key), known, _MOST)
+    return _question(near) if near else f"{where} has the keys {', '.join(known)}"
+
+
+def nearest_keys(key: object, known: Collection[str]) -> str:
+    """The same for a dotted key: what is near in its table, or else anywhere; or the keys of the table, or the tables.
+
+    Of one of several steps the table is step.2.
+    """
+    first, _, rest = str(key).partition(".")
+    number, _, after = rest.partition(".")
+    table, rest = (f"{first}.{number}", after) if first == "step" and number.isdigit() else (first, rest)
+    inside = tuple(name.removeprefix(f"{first}.") for name in known if name.startswith(f"{first}."))
+    elsewhere = tuple(name for name in known if not name.startswith(f"{first}.") and (name != first or not inside))
+    near = [f"{table}.{name}" for name in _closest(rest, inside, _MOST)] or _closest(str(key), elsewhere)
+    if near:
+        return _question(near)
+    if inside:
+        return f"[{table}] has the keys {', '.join(name for name in inside if '.' not in name)}"
+    tables = dict.fromkeys(name.partition(".")[0] for name in known)
+    return f"a model has the tables {', '.join(f'[{name}]' for name in tables)}"
+
+
+def _closest(word: str, known: Collection[str], most: int = 1) -> list[str]:
+    return difflib.get_close_matches(word[:50].lower(), known, n=most)
+
+
+def _question(words: list[str]) -> str:
+    *first, last = (f"'{word}'" for word in words)
+    return f"did you mean {', '.join(first)}{' or ' * bool(first)}{last}?"
