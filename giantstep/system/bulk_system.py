@@ -97,7 +97,7 @@ class BulkSystem(CoupledSystem):
         if found is None:
             found = self.at.rows[type(self)] = self._of_rows()
         self.equations, self.given, self.ways, self.order = found.equations, found.given, found.ways, found.order
-        self.exchange, self.evaluated = found.exchange, False
+        self.exchange = found.exchange
         self.numbers = Numbers.begun(found.start, self.parameters)
 
     def _of_rows(self) -> RowsAtLevel:
@@ -133,12 +133,11 @@ class BulkSystem(CoupledSystem):
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """See ``CoupledSystem``."""
         super().at_ridge(ridge)
-        self.numbers.parameters[:], self.evaluated = self.parameters, False
+        self.numbers.parameters[:] = self.parameters
         return self
 
     def residual(self, x: Array) -> Array:
         """See ``CoupledSystem``."""
-        self.evaluated = False
         if not self.fields(x):
             return np.full(len(x), np.nan)
         average, given = self.averaging
@@ -184,8 +183,7 @@ class BulkSystem(CoupledSystem):
 
     def missed(self, x: Array) -> float:
         """See ``CoupledSystem``: the equations of the bulk are among them."""
-        if not np.array_equal(self.x, x) or not self.evaluated:
-            self.residual(x)
+        self.evaluate(x)
         return float(self.equations.check(self.node, self.problem.fraction, self.parameters, self.numbers))
 
     def averaged(self) -> Array:

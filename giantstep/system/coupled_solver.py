@@ -19,7 +19,7 @@ from giantstep.system.kink_crossings import cut_anew, cuts_at, passes_unseen
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
-from giantstep.system.resolution import FINE, Times, apart, changed, is_affordable, leading, next_times, pair, told_by
+from giantstep.system.resolution import FINE, Times, answers, apart, changed, is_affordable, leading, next_times, pair
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
@@ -61,13 +61,14 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
     """What is reported of a system at its unknowns."""
     lower = above_lower_floor(system, x, float(observables[2]))
     if lower is not None:
+        on_panels = system.on_panels
         system, x, left = lower
-        observables, error = system.answer(), max(error, left)
+        observables, error = system.answer(on_panels), max(error, left)
     residual = remaining(system, x)
     if lower is None and rests_on_floor(system):
         observables, left, residual = without_floor(system, x, observables)
         error = max(error, left)
-        system.residual(x)
+        system.evaluate(x)
     test, train, energy = (float(value) for value in observables)
     order, certificates = system.order_parameters(), (residual, evaluations, error, len(system.table))
     return Solution(test, train, energy, order, *certificates, system.signal(), system.penalty())
@@ -111,8 +112,8 @@ def coupled_solution(
                 break
             times = times.all
             continue
-        x, observables = answer.x, finer.answer()
-        told = told_by(coarser, estimate.x, (observables, finer.plain), tolerance), observables
+        x, told = answer.x, answers(coarser, finer, estimate.x, tolerance)
+        observables = told[1]
         error = apart(float(told[0][0]), float(observables[0]), tolerance) + answer.left
         change = max(changed(*told, finer, tolerance), error / tolerance)
         found = finer, x, evaluations, error, observables

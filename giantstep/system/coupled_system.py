@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 from types import ModuleType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,19 +20,20 @@ from giantstep.law.label_cells import Cells, LabelLaw
 from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Intervals, Points, nodes_of_link
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
-from giantstep.quadrature.mesh import ORDERS, meshes, nodes
+from giantstep.quadrature.mesh import ORDERS, meshes
 from giantstep.quadrature.panels import terms_of
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.system.at_level import at_level
-from giantstep.system.directions import in_units
+from giantstep.system.directions import in_units, unit_vectors
 from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
+from giantstep.system.equations import Tangents
 from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
 from giantstep.system.misclassification import sign_averages, wrong_sign
 from giantstep.system.problem import Problem
 from giantstep.system.sample_weights import weighted
-from giantstep.system.sign_panels import Output, panels
+from giantstep.system.sign_panels import PLAIN, Output, Signs, panels, turns_fast
 from giantstep.system.state import State, overlaps_of
 from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_along_several
 
@@ -40,18 +41,6 @@ Array = np.ndarray
 _ROUNDING, _LEAST = 1e-15, 1e-290
 _TOGETHER, _LABELS = 500, 5_000_000  # nodes of kappa at a time, and of the label at all of them
 _FINER, _SETTLED, _MANY = 8, 1e-12, 1_000_000  # refinements of axes, their last relative change, nodes that are enough
-
-
-@lru_cache(maxsize=64)
-def _unit_vectors(count: int) -> Array:
-    return np.eye(count)
-
-
-class Tangents(Protocol):
-    """How everything that the equations are about moves with what is given."""
-
-    def along(self, moves: Mapping[str, Any], wanted: tuple[str, ...] | None = None) -> Mapping[str, Array]:
-        """Tangents by name; moves: those that are given, zero where left out; wanted: names, all where left out."""
 
 
 class CoupledSystem(LinearReadouts):
@@ -90,16 +79,17 @@ class CoupledSystem(LinearReadouts):
         # Delta as it is, and the terms that V and Delta are differences of, without their signs
         self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
         self.raised = False  # whether some V or Delta was, at the last x
-        self.x = np.empty(0)  # the last unknowns
+        self.x, self.evaluated = np.empty(0), False  # the last unknowns, and whether averages are of them
         self.certified: tuple[Array, float] | None = None  # the last unknowns that were, and their residual
         self.told: Output | None = None  # the law of the output at the last x, once asked for
         self.whole = True  # not a part of the nodes of another
         self.ends: Ends = {}  # where its outputs vanish, at the last x
-        self.plain = False  # whether its own nodes resolve the sign of the output, of the last answer
+        self.signs: Signs | None = None  # where those of the output were judged, of one direction of kappa
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
         self.parameters, self.certified = self.problem.parameters._replace(ridge=ridge).array(), None
+        self.evaluated = False
         return self
 
     def easier(self) -> Callable[[float], CoupledSystem] | None:
@@ -119,16 +109,22 @@ class CoupledSystem(LinearReadouts):
             return np.full(len(x), np.nan)
         return self.residual_of_averages()
 
+    def evaluate(self, x: Array) -> None:
+        """All that the equations are about at x, where it is not known."""
+        if not (self.evaluated and np.array_equal(self.x, x)):
+            self.residual(x)
+
     def residual_of_averages(self) -> Array:
         """Residuals of the unknowns where the fields are known."""
         average, given = self.averaging
         average(*given)
         self.kernel.residual(*self._arguments())
+        self.evaluated = True
         return np.asarray(self.work[self.members[RESIDUAL]])
 
     def fields(self, x: Array) -> bool:
         """Evaluate V, the mean, its slopes and Delta; whether x is feasible."""
-        self.x, self.told = x, None
+        self.x, self.told, self.evaluated = x, None, False
         self.work[self.first] = x
         self.work[self.second] = x
         self.kernel.fields(*self._arguments())
@@ -140,7 +136,7 @@ class CoupledSystem(LinearReadouts):
 
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
-        return self.along(_unit_vectors(len(self.first)))
+        return self.along(unit_vectors(len(self.first)))
 
     def along(self, directions: Array) -> Array:
         """What the residuals do along directions [n, k] at the last x, [n, k]."""
@@ -236,14 +232,13 @@ class CoupledSystem(LinearReadouts):
 
     def missed(self, x: Array) -> float:
         """The same, evaluated."""
-        if self.x is not x and not np.array_equal(self.x, x):
-            self.residual(x)
+        self.evaluate(x)
         return float(self.kernel.check(self.node, self.problem.fraction, self.parameters, self.room))
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x, on the nodes of the table."""
         out = self.averaged()
-        out[0] = self._judged(out[0], plain=True)
+        out[0] = self._judged(out[0], PLAIN)
         return out
 
     def averaged(self) -> Array:
@@ -253,18 +248,24 @@ class CoupledSystem(LinearReadouts):
         out[1] *= self.problem.model.fit.loss.entry.error_scale
         return out
 
-    def answer(self) -> Array:
-        """The observables at the last x; a probability of the output's sign on panels that resolve it."""
+    @property
+    def on_panels(self) -> bool:
+        """Whether signs of the last answer were judged on panels."""
+        return self.signs is not None and not self.signs.plain
+
+    def answer(self, on_panels: bool = False) -> Array:
+        """The observables at the last x; a probability of the output's sign on panels that resolve it, where its own
+        nodes do not; on_panels: even where these seem to.
+        """
         out = self.averaged()
-        out[0] = self._judged(out[0], plain=False)
+        self.signs = signs = self._found_signs(on_panels)
+        out[0] = self._judged(out[0], signs) if signs is None or signs.plain else signs.average
         return out
 
-    def _judged(self, squared: float, plain: bool) -> float:
-        """The test error of the loss at the last x, where the squared error of the output is known; plain: on these
-        nodes.
-        """
+    def _judged(self, squared: float, signs: Signs | None) -> float:
+        """The test error of the loss at the last x; squared: that of the output; signs: where those are judged."""
         if self.loss.FORM == "margin":
-            parts = [self] if plain else self.where_signs_turn()
+            parts = self._of_signs(signs, half=True)
             return float(sum(part.table[:, 1] @ wrong_sign(part.output()) for part in parts))
         if self.predicts is None:
             return float(squared)
@@ -300,20 +301,32 @@ class CoupledSystem(LinearReadouts):
 
     def where_signs_turn(self) -> Iterator[CoupledSystem]:
         """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do."""
-        problem, here = self.problem, self.output()
-        if problem.rank > 1:
+        return self._of_signs(self._found_signs(), half=False)
+
+    def _of_signs(self, signs: Signs | None, half: bool) -> Iterator[CoupledSystem]:
+        """The fields of the last x where signs are judged; half: of what is even."""
+        if signs is None:
             yield self._on_finer_axes()
-            return
-        found = panels(
-            here,
-            lambda: meshes(terms_of(problem.blocks, problem.link)).edges,
+        else:
+            yield from (self,) if signs.plain else self._in_parts(*signs.nodes(ORDERS[not self.level.rough], half))
+
+    def _found_signs(self, on_panels: bool = False) -> Signs | None:
+        """Where the sign of the output at the last x is to be judged; None where kappa has several directions."""
+        if self.loss.FORM != "margin" or self.problem.rank > 1:
+            return None
+        unseen = on_panels and isinstance(self.clean, Intervals)  # nodes of other labels may miss something as well
+        return self._sign_panels() if unseen or turns_fast(self.output()) else PLAIN
+
+    def _sign_panels(self) -> Signs:
+        """Panels in kappa that resolve the sign of the output at the last x."""
+        return panels(
+            self.output(),
+            meshes(terms_of(self.problem.blocks, self.problem.link)).edges,
             lambda kappa: self._on(kappa, np.ones_like(kappa), self.clean).output(),
             lambda kappa: np.concatenate(
                 [sign_averages(part.output()) for part in self._in_parts(kappa, np.ones_like(kappa))], axis=1
             ),
         )
-        self.plain = found is None
-        yield from (self,) if found is None else self._in_parts(*nodes(found, ORDERS[not self.level.rough]))
 
     def _on_finer_axes(self) -> CoupledSystem:
         """The fields of the last x on axes of kappa that settle the sign of the output, which costs next to nothing
@@ -354,14 +367,14 @@ class CoupledSystem(LinearReadouts):
         """Delta as far as rounding tells it: a sign depends on its ratio to the mean, however small both are."""
         return np.asarray(np.maximum(self.variance, _ROUNDING * self.terms[1] + _LEAST))
 
-    def test_error(self, x: Array, plain: bool = False) -> float:
+    def test_error(self, x: Array, signs: Signs | None = None) -> float:
         """The test error at x, without averages over the output; nan where x is not feasible.
 
-        plain: on its own nodes, as those of a finer system resolve it: what these miss is a larger error of theirs.
+        signs: where a finer system judges them: what the coarser nodes miss there is a larger error of theirs.
         """
         if not self.fields(x):
             return math.nan
-        return self._judged(float(CoupledSystem.averaged(self)[0]), plain)
+        return self._judged(float(CoupledSystem.averaged(self)[0]), signs or self._found_signs())
 
     def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""

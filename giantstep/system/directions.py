@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,6 +18,12 @@ from giantstep.system.equations import Equations
 Array = np.ndarray
 _FEW = 60  # unknowns, of five blocks, whose matrix takes no longer
 _SHARE = 3  # of the unknowns, one over: more directions take longer than the matrix
+
+
+@lru_cache(maxsize=64)
+def unit_vectors(count: int) -> Array:
+    """All directions [n, n]."""
+    return np.eye(count)
 
 
 def known_along(system: Equations, room: Array) -> int:

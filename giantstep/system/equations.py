@@ -1,8 +1,9 @@
-"""What Newton's method needs of a system of equations."""
+"""What Newton's method needs of a system of equations, and what tells how its solution moves."""
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Mapping
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -32,3 +33,10 @@ class Equations(Protocol):
 
     def along(self, directions: Array) -> Array:
         """What the residuals do along directions [n, k] at the last x, [n, k]."""
+
+
+class Tangents(Protocol):
+    """How everything that the equations are about moves with what is given."""
+
+    def along(self, moves: Mapping[str, Any], wanted: tuple[str, ...] | None = None) -> Mapping[str, Array]:
+        """Tangents by name; moves: those that are given, zero where left out; wanted: names, all where left out."""

@@ -117,7 +117,7 @@ class PenalisedSystem(CoupledSystem):
 
     def fields(self, x: Array) -> bool:
         """Evaluate the law of the readouts, then V, the mean, its slopes and Delta; whether x is feasible."""
-        self.x = x
+        self.x, self.evaluated = x, False
         width, variance, mean = self._of_x(x)
         if not (np.all(width > 0.0) and np.all(variance > 0.0)):
             return False

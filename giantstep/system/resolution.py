@@ -23,6 +23,7 @@ from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import Problem
+from giantstep.system.sign_panels import PLAIN, Signs
 from giantstep.system.square_loss import ROUNDING
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_index_refinement import settles_of_two
@@ -137,7 +138,7 @@ def next_times(
         outcome = newton(mixed, answer.x, most=12, settled=_CLOSE if alone else _NEAR, blind=True, near=answer)
         if not outcome.converged:
             return None
-        found = fine.copy() if alone else told_by(mixed, outcome.x, (fine, finer.plain), tolerance)
+        found = fine.copy() if alone else told_by(mixed, outcome.x, (fine, finer.signs), tolerance)
         found[0] = mixed.test_error(outcome.x)
         return found
 
@@ -173,16 +174,31 @@ def _further(change: float, tolerance: float) -> float:
     return min(1.0, math.log(growth) / math.log(_GROWTH))
 
 
-def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, bool], tolerance: float) -> Array:
+def answers(coarser: CoupledSystem, finer: CoupledSystem, x: Array, tolerance: float) -> tuple[Array, Array]:
+    """(test error, training error, free energy) of a pair at its solutions; x: of the coarser.
+
+    Where nodes of kappa miss nothing but how the sign of the output turns, it is judged on panels that resolve that.
+    """
+    fine = finer.answer()
+    coarse = told_by(coarser, x, (fine, finer.signs), tolerance)
+    if finer.signs is PLAIN and isinstance(finer.clean, Intervals) and apart(coarse[0], fine[0], tolerance) > tolerance:
+        coarser.evaluate(x)
+        if others_apart(coarser.averaged(), fine, finer) <= tolerance:
+            fine = finer.answer(on_panels=True)
+            coarse = told_by(coarser, x, (fine, finer.signs), tolerance)
+    return coarse, fine
+
+
+def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, Signs | None], tolerance: float) -> Array:
     """(test error, training error, free energy) at x, the latter two as well as is needed beside those of a finer
-    system, which judges signs on its own nodes or not: those of the averages last taken are of a Newton step before x.
+    system, with where that judges signs: those of the averages last taken are of a Newton step before x.
 
     Where test errors differ, which they do at rates of their own, it is enough that the others agree as well as that
     step tells: as one then.
     """
-    fine, plain = beside
+    fine, signs = beside
     found, allowed = coarser.averaged(), _allowed(tolerance)
-    found[0] = coarser.test_error(x, plain)
+    found[0] = coarser.test_error(x, signs)
     differs = abs(found[0] - fine[0]) > _SAME * abs(fine[0])
     if others_apart(found, fine, coarser) <= (max(allowed, min(_NEAR, _BLIND * tolerance)) if differs else allowed):
         found[1:] = fine[1:]

@@ -119,7 +119,7 @@ def _adds(system: CoupledSystem, x: Array) -> float:
     weight, floor = system.table[:, 1], system.problem.floor
     terms = floor * (system.terms + (system.terms @ weight)[:, None])
     raised = [system.view(name) <= _A_LITTLE * least for name, least in zip(("V", "Delta"), terms, strict=True)]
-    system.residual(x)
+    system.evaluate(x)
     felt = np.array([system.view("avg_gg"), np.abs(system.view("avg_h"))])
     return 0.5 * float((np.where(raised, terms * felt, 0.0) @ weight).sum())
 
@@ -181,7 +181,9 @@ class _Solved(NamedTuple):
             here.takes(system)
             outcome = newton(here, x, settled=_ALMOST)
             x = outcome.x
-        return cls(here, x, here.answer() if outcome.converged else np.full(3, math.nan), remaining(here, x))
+        return cls(
+            here, x, here.answer(system.on_panels) if outcome.converged else np.full(3, math.nan), remaining(here, x)
+        )
 
 
 def _limit(found: list[Array]) -> Array:

@@ -8,6 +8,8 @@ sign of the output where the label changes.
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,7 +29,9 @@ _NO_EDGES = np.empty(0)
 _FINER, _CLOSER = 33, 2  # places in a bracket, which shrinks by as much in each round
 _ROUNDS, _CENTRED = 40, 0.1  # of false position, and how close to a zero they come, in lengths of its turn
 _NEAR = 1e-8  # step of a slope in kappa
-_AROUND = np.array([0.0, *(2.0 ** np.arange(1, 40))])  # ends of panels to either side of a turn, in widths of it
+_BESIDE = np.array([-_NEAR, 0.0, _NEAR])
+_AROUND = (0.0, 1.5, 3.0, 4.5, 6.0, *(2.0 ** np.arange(3, 40)).tolist())  # ends of panels about a turn, in its widths
+_APART = 0.2  # of its distance from the turn, what such an end has to be away from others
 _OUTSIDE = 80.0  # kappa^2 beyond which turns are not looked for: a probability has the weight 1e-17 there
 _LONGEST = 4.0  # in kappa, of panels about a turn
 _ORDER = 16
@@ -66,23 +70,70 @@ Given = Callable[[Array], Output]
 Averaged = Callable[[Array], Array]
 
 
-def panels(output: Output, ends: Callable[[], Array], given: Given, averaged: Averaged) -> Array | None:
-    """Ends of panels that resolve a probability of the output's sign, None where the nodes of ``output`` do.
+@dataclass(frozen=True, eq=False)
+class Signs:
+    """Where signs of an output are judged: on panels in kappa with these edges, or on the nodes of its system.
+
+    half: the panels are those at kappa > 0, of functions that are even; average: of the probability that these panels
+    were found for.
+    """
+
+    edges: Array | None = None
+    half: bool = False
+    average: float = math.nan
+
+    @property
+    def plain(self) -> bool:
+        """Whether the nodes of a system are enough."""
+        return self.edges is None
+
+    def nodes(self, order: int, half: bool) -> tuple[Array, Array]:
+        """kappa and weight of an order, with twice the weight where one half is enough; half: whether it may be."""
+        assert self.edges is not None
+        if self.half and half:
+            kappa, weight = nodes(self.edges, order)
+            return kappa, 2.0 * weight
+        return nodes(np.concatenate([-self.edges[:0:-1], self.edges]) if self.half else self.edges, order)
+
+
+PLAIN = Signs()
+
+
+def turns_fast(output: Output) -> bool:
+    """Whether a probability of the output's sign turns between two nodes."""
+    return bool(is_sharp(output.kappa, *output.turns()))
+
+
+def panels(output: Output, ends: Array, given: Given, averaged: Averaged) -> Signs:
+    """Panels that resolve a probability of the output's sign.
 
     ends: of the panels of the coefficients; given: the output at any kappa, of a law of the label on intervals or of
-    none; averaged: the functions [F, N] at kappa to resolve. The error is about the square of the tolerance on their
-    last coefficients.
+    none; averaged: the functions [F, N] at kappa to resolve, even where the nodes of ``output`` are those of one half.
+    The error is about the square of the tolerance on their last coefficients.
     """
-    if not is_sharp(output.kappa, *output.turns()):
-        return None
-    edges = ends()
+    edges, half = ends, bool(output.kappa[0] > 0.0)
+    if half:
+        edges = np.concatenate([[0.0], edges[edges > 0.0]])
     grid, _ = nodes(edges, _ORDER)
-    centre, width = _places(given, grid[grid**2 < _OUTSIDE])
-    steps = _AROUND[:, None] * width
-    around = np.where(steps < _LONGEST, steps, 0.0)
-    all_edges = np.concatenate([edges, (centre - around).ravel(), (centre + around).ravel()])
-    all_edges = _distinct(all_edges[(all_edges >= edges[0]) & (all_edges <= edges[-1])])
-    return _halved(all_edges, averaged)
+    grid = grid[grid**2 < _OUTSIDE]
+    centre, width = _places(given, np.concatenate([-grid[:1], grid]) if half else grid)
+    edges, average = _halved(_about_turns(edges, centre, width), averaged)
+    return Signs(edges, half, 2.0 * average if half else average)
+
+
+def _about_turns(edges: Array, centres: Array, widths: Array) -> Array:
+    """Edges with those about turns, the closest first, but for what is close to another."""
+    found, last = edges.tolist(), edges[-1]
+    turns = list(zip(centres.tolist(), widths.tolist(), strict=True))
+    for share in _AROUND:
+        for centre, width in turns:
+            step = share * width
+            gap = max(_APART * max(step, width), 4.0 * math.ulp(centre))
+            for place in (centre - step, centre + step) if step < _LONGEST else ():
+                after = bisect_left(found, place)
+                if 0 < after and place < last and place - found[after - 1] > gap and found[after] - place > gap:
+                    found.insert(after, place)
+    return np.array(found)
 
 
 def _places(given: Given, grid: Array) -> tuple[Array, Array]:
@@ -94,13 +145,17 @@ def _places(given: Given, grid: Array) -> tuple[Array, Array]:
     dips = (size[:, 1:-1] <= size[:, :-2]) & (size[:, 1:-1] < size[:, 2:]) & same[:, 1:] & same[:, :-1]
     which, place = np.nonzero(dips)
     middle, width = found.least(which, grid[place], grid[place + 2])
-    crossed = found.at(which, middle) * values[which, place] < 0.0
+    at_middle = found.at(which, middle)
+    crossed = at_middle * values[which, place] < 0.0
     owner, left = np.nonzero(~same)
-    low, high = grid[left], grid[left + 1]
-    twice = which[crossed], which[crossed]
-    low = np.concatenate([low, grid[place[crossed]], middle[crossed]])
-    high = np.concatenate([high, middle[crossed], grid[place[crossed] + 2]])
-    zeros, widths = found.zeros(np.concatenate([owner, *twice]), low, high)
+    twice, before, after, between = (each[crossed] for each in (which, place, place + 2, at_middle))
+    low = np.array(
+        [[*grid[left], *grid[before], *middle[crossed]], [*values[owner, left], *values[twice, before], *between]]
+    )
+    high = np.array(
+        [[*grid[left + 1], *middle[crossed], *grid[after]], [*values[owner, left + 1], *between, *values[twice, after]]]
+    )
+    zeros, widths = found.zeros(np.concatenate([owner, twice, twice]), low, high)
     width, centre = np.concatenate([width, widths]), np.concatenate([middle, zeros])
     kept = width < _LONGEST
     return centre[kept], width[kept]
@@ -134,42 +189,54 @@ class _Turns:
         with np.errstate(divide="ignore"):
             return middle, np.sqrt(2.0 / bend)
 
-    def zeros(self, which: Index, low: Array, high: Array) -> tuple[Array, Array]:
-        """Zeros in brackets by the Illinois rule of false position, and the lengths of the turns there."""
-        at_low, at_high = self.at(which, low), self.at(which, high)
+    def zeros(self, which: Index, below: Array, above: Array) -> tuple[Array, Array]:
+        """Zeros in brackets by the Illinois rule of false position, and the lengths of the turns there; below, above:
+        ends of brackets and the functions there [2, I].
+        """
+        (low, at_low), (high, at_high) = below, above
+        zero, least, width = low, np.full(len(low), math.inf), np.zeros(len(low))
         for step in range(_ROUNDS if len(low) else 0):
             share = at_low / (at_low - at_high) if step % 4 != 3 else 0.5  # now and then the middle
             x = low + np.clip(share, 0.0, 1.0) * (high - low)
-            value = self.at(which, x)
+            before, value, after = self.at(which, x[:, None] + _BESIDE).T
+            better = np.abs(value) < least
+            with np.errstate(divide="ignore"):
+                width = np.where(better, 2.0 * _NEAR / np.abs(after - before), width)
+            zero, least = np.where(better, x, zero), np.where(better, np.abs(value), least)
             left = (value > 0.0) == (at_low > 0.0)
             at_high, at_low = np.where(left, 0.5 * at_high, value), np.where(left, value, 0.5 * at_low)
             low, high = np.where(left, x, low), np.where(left, high, x)
             if np.all((np.abs(value) < _CENTRED) | (high - low <= 4.0 * np.spacing(np.abs(high)))):
                 break
-        zero = np.where(np.abs(at_low) < np.abs(at_high), low, high)
-        with np.errstate(divide="ignore"):
-            return zero, 2.0 * _NEAR / np.abs(self.at(which, zero + _NEAR) - self.at(which, zero - _NEAR))
+        return zero, width
 
 
-def _distinct(edges: Array) -> Array:
-    """Edges in order, those that lie within rounding of another taken as one."""
-    edges = np.unique(edges)
-    apart = np.diff(edges) > 4.0 * np.spacing(np.abs(edges[1:]))
-    return np.asarray(edges[np.concatenate([[True], apart])])
-
-
-def _halved(edges: Array, averaged: Averaged) -> Array:
-    """Panels halved until the last Legendre coefficients of every function on them are small."""
+def _halved(edges: Array, averaged: Averaged) -> tuple[Array, float]:
+    """Panels halved until the last Legendre coefficients of every function on them are small; the average of the first
+    function, which is nowhere negative.
+    """
     points, weights = legendre(_ORDER)
     tails = (legvander(points, _ORDER - 1)[:, -2:] * weights[:, None]).T * (np.arange(_ORDER)[-2:, None] + 0.5)
+    new, known = np.ones(len(edges) - 1, bool), None
     for _ in range(_HALVINGS):
-        kappa, weight = nodes(edges, _ORDER)
-        values = averaged(kappa)
-        total = np.abs(values) @ weight
-        mass = weight.reshape(-1, _ORDER).sum(axis=1)
-        tail = np.abs(values.reshape(len(values), -1, _ORDER) @ tails.T).max(axis=2) * mass
-        bad: NDArray[np.bool_] = (tail > _TAIL * total[:, None]).any(axis=0)
+        kappa, weight = (each.reshape(-1, _ORDER) for each in nodes(edges, _ORDER))
+        values = averaged(kappa[new].ravel()).reshape(-1, int(new.sum()), _ORDER)
+        found = np.empty((2, len(values), len(new)))
+        found[:, :, new] = (
+            (np.abs(values) * weight[new]).sum(axis=2),
+            np.abs(values @ tails.T).max(axis=2) * weight[new].sum(axis=1),
+        )
+        if known is not None:
+            found[:, :, ~new] = known
+        total, tail = found
+        bad: NDArray[np.bool_] = (tail > _TAIL * total.sum(axis=1)[:, None]).any(axis=0)
+        halves = 0.5 * (edges[:-1] + edges[1:])
+        bad &= halves - edges[:-1] > 4.0 * np.spacing(np.abs(halves))  # in two that are not the same but for rounding
         if not bad.any() or len(edges) > _MOST:
             break
-        edges = _distinct(np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])[bad]]))
-    return edges
+        edges, new, known = (
+            np.sort(np.concatenate([edges, halves[bad]])),
+            np.repeat(bad, np.where(bad, 2, 1)),
+            found[:, :, ~bad],
+        )
+    return edges, float(total[0].sum())

@@ -13,8 +13,9 @@ import numpy as np
 from generated.runtime.evaluation import Stage
 from giantstep.system.added_samples import ADJOINT, AddedSamples, Stages, slope_matrix, solved
 from giantstep.system.bulk_system import BulkSystem
-from giantstep.system.coupled_system import CoupledSystem, Tangents
+from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
+from giantstep.system.equations import Tangents
 from giantstep.system.problem import Problem
 from giantstep.system.rows_hessian import HessianStages, RowsHessian, hessian_stages
 

@@ -84,7 +84,7 @@ def _at(problem: Problem, level: Level, x: Array) -> CoupledSystem:
 
 def changed(solved: Solved, result: Result) -> float:
     """Relative change of the test error under finer quadrature."""
-    test = float(solved.system.answer()[0])
+    test = float(solved.system.answer(on_panels=True)[0])
     return abs(test - result.test_error) / abs(result.test_error)
 
 

@@ -7,6 +7,7 @@ panels of the coefficients once missed it together.
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,9 @@ from giantstep.quadrature.mesh import meshes
 from giantstep.quadrature.panels import rows_at
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.model import Target
+from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.problem import problem_of
-from giantstep.system.sign_panels import Output, panels
+from giantstep.system.sign_panels import Output, panels, turns_fast
 
 Array = np.ndarray
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -184,19 +186,66 @@ def test_panels_follow_every_zero(function: Any, zeros: list[float]) -> None:
     def step(kappa: Array) -> Array:
         return np.asarray(ndtr(-function(kappa) / spread))
 
-    found = panels(at(gauss(edges)[0]), lambda: edges, at, lambda kappa: step(kappa)[None])
-    assert found is not None
+    here = at(gauss(edges)[0])
+    found = panels(here, edges, at, lambda kappa: step(kappa)[None])
+    assert turns_fast(here) and found.edges is not None
     steps = 1e-11 * 2.0 ** np.arange(40)
     around = np.array(zeros)[:, None] + np.concatenate([-steps, [0.0], steps])
     by_hand = np.unique(np.concatenate([edges, around.ravel()]))
-    averages = [weight @ step(kappa) for kappa, weight in map(gauss, (found, by_hand[np.abs(by_hand) <= 8.0]))]
+    averages = [weight @ step(kappa) for kappa, weight in map(gauss, (found.edges, by_hand[np.abs(by_hand) <= 8.0]))]
     assert averages[0] == pytest.approx(averages[1], rel=1e-11)
+
+
+def test_panels_of_one_half() -> None:
+    """Of a mean that is odd, zero at 0 and at two other places, from a table of one half."""
+    edges, spread = np.linspace(-8.0, 8.0, 17), 1e-6
+
+    def at(kappa: Array) -> Output:
+        return plain(kappa, kappa * (kappa**2 - 0.7), spread)
+
+    def wrong(kappa: Array) -> Array:
+        return np.asarray(ndtr(-np.sign(kappa) * at(kappa).mean / spread))
+
+    nodes = gauss(edges)[0]
+    one, both = (
+        panels(at(kappa), edges, at, lambda kappa: wrong(kappa)[None]) for kappa in (nodes[nodes > 0.0], nodes)
+    )
+    assert one.half and not both.half
+    known = 1.0 - 2.0 * ndtr(-math.sqrt(0.7))  # wrong between the outer zeros
+    for signs, half in ((one, True), (one, False), (both, False)):
+        kappa, weight = signs.nodes(16, half)
+        assert (kappa[0] > 0.0) == half
+        assert weight @ wrong(kappa) == pytest.approx(known, abs=1e-5)
+        assert weight @ np.ones_like(weight) == pytest.approx(1.0, abs=1e-12)
+    averages = [
+        weight @ wrong(kappa) for kappa, weight in (one.nodes(16, True), one.nodes(16, False), both.nodes(16, False))
+    ]
+    assert averages == pytest.approx(averages[:1] * 3, rel=1e-12)
 
 
 def test_smooth_outputs_keep_their_nodes() -> None:
     edges = np.linspace(-8.0, 8.0, 17)
-    here = plain(gauss(edges)[0], gauss(edges)[0], 1.0)
-    assert panels(here, lambda: edges, lambda kappa: here, lambda kappa: kappa[None]) is None
+    assert not turns_fast(plain(gauss(edges)[0], gauss(edges)[0], 1.0))
+
+
+def test_signs_alone_ask_for_no_other_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A turn that nodes of kappa all but resolve: panels judge it, and averages over the output stay as they are,
+    evaluated once on the finer nodes. With every other number held, an answer to 1e-13 is another way to the error.
+    """
+    places: dict[int, list[Array]] = {}
+    evaluate = CoupledSystem.residual_of_averages
+
+    def counted(system: CoupledSystem) -> Array:
+        places.setdefault(id(system), []).append(system.x.copy())
+        return evaluate(system)
+
+    given = case(fit__ridge=0.7)
+    monkeypatch.setattr(CoupledSystem, "residual_of_averages", counted)
+    found = gs.solve(given)
+    assert all(not np.array_equal(x, other) for xs in places.values() for x, other in pairwise(xs))
+    assert found.nodes == gs.solve(case(fit__ridge=0.05)).nodes
+    assert found.quadrature_error < 1e-11
+    assert found.test_error == pytest.approx(Definition(found).probability([0.0]), rel=1e-11)
 
 
 def test_several_indices_of_one_direction() -> None:
