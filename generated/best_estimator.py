@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature cd44e334e681387a, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 674cd5634f088c56, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cd44e334e681387a1766b0572f0c8b1cbb9721c4c69a0c67471ded1f7c68d1fd"
+SIGNATURE = "674cd5634f088c566a98c3207d22482a2397d522c68e1279dde53d78a5f7ebed"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 8d63fc1b3a4d3458, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 5864e87912fe9b0e, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "8d63fc1b3a4d34584ce3dae0eaadc6066bf95e54d68c82c4a9fbb586ad3c3a47"
+SIGNATURE = "5864e87912fe9b0e6f3492d0680ed87d69def43819cd9c7aff6a1b58935354eb"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 713dbef8ae5635ce, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature f280ed3d08f3508f, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "713dbef8ae5635cecc280881eb66081d208937b963c6c44a7819dadae0e82970"
+SIGNATURE = "f280ed3d08f3508fa46fa4cd6a8a7e91936a01af0088e84be580f659a3f09790"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

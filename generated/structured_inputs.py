@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 1b4769e5a975664e, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature ba64107edbecd8d6, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1b4769e5a975664e9df0e4dd8343152f378ec9e5ce9e93778ceee579c5b5c9a3"
+SIGNATURE = "ba64107edbecd8d6017086f20e2ff9da6549cf7b6fee26e01d6c63ffd3bf8bb5"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

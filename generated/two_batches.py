@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 597c80b8155a5b40, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature b6618be236918080, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "597c80b8155a5b40e40490f00def92a8d69b2fb77ea30b51fa68a3d5aeeabede"
+SIGNATURE = "b6618be2369180802561a23a9009783fbb39c2c6d167fbab41ab162fb4f9d37f"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7fe71030eff71f5c, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 83d511f19e40bf5d, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "7fe71030eff71f5ca0b998ee27e4fb9b4e3af50e5f97fada937835c637241d67"
+SIGNATURE = "83d511f19e40bf5de0c90e4d06f133bc219b2dbc5114b321e0060af2eb863b9f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

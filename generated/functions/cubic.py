@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d24de14e00b63a34, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature d9d016d29750c9e4, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "d24de14e00b63a34a2f50026e3494fec764449dd30c0727cba34f0bf8d7bfb6e"
+SIGNATURE = "d9d016d29750c9e438e432a1c3fd08502db3f35c21e838f6c48bc8211f95704b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d1c7a30211d66982, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 2803992372c5b254, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "d1c7a30211d66982534426b54a3c062e0473ca9a3fc2c2d9af670ec8891c5512"
+SIGNATURE = "2803992372c5b254e214a4d3fb1f330e489f583771c5f06a4fa16851e2f94b4b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

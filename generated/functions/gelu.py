@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 57accc62838a8810, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 15f6e1f73b75f086, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "57accc62838a88102408309286a60ad3e9fda4ed3914ff4d61eb4d5d23df8a3d"
+SIGNATURE = "15f6e1f73b75f0866502494f86d3b84553867a0d93ab7f5f203e332cfc085fae"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

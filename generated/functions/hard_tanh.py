@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 40a23a91612efc09, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature fd40bc5241e94efe, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "40a23a91612efc096a728e2cd788f0aa8acd6f8c3e7844076aa85e8ebe2668ed"
+SIGNATURE = "fd40bc5241e94efe6269334951b4f0b38f687c93bae088c7a4a45045a8e85091"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

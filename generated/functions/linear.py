@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 94e9c1c3e97beedd, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature da0be97d6aa5997d, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "94e9c1c3e97beedd829cf85cbf0f9cb3eaa572515738f03ceaff808cf8e9a194"
+SIGNATURE = "da0be97d6aa5997dbbdcd254a77222f710d64ae44fdffdd60aa804c6cafd1f27"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5e5d6977f9aa106c, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature d2942b18f4a0ad17, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "5e5d6977f9aa106c5ffc844337528e9cfbd2b74203dae3ef21fb148ea9f4850b"
+SIGNATURE = "d2942b18f4a0ad17e61a45f7cf1c3dddf87f4f2bc3c08d815d84899d07a068a6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature aa67f829441dfd82, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature c238f9210080c75b, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "aa67f829441dfd82e62cf006d6ab20cdf37b50f678aa4e6dc1ae8fe9a5bc0076"
+SIGNATURE = "c238f9210080c75b24ddf2adde91a48c619b6d1b7220183bffd3336908572abb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 831c0909e963ea19, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature a7a81292a3129257, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "831c0909e963ea197f5e94ec40fa3880a84c046bfe6e8ddcb8cbd308ce3f9478"
+SIGNATURE = "a7a81292a3129257ab2a1d71980c15689ef953f8e3dbfbb8cb1cf782e1e42426"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 76d127e74c6336ad, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature df8913c4d7ed1f18, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "76d127e74c6336ad7e502c9a6a18d2d28cf401161ad1b19765473761673d2f6e"
+SIGNATURE = "df8913c4d7ed1f180e2abde01982e7c82d34c265a9a9dc82b967ac760e6cb232"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

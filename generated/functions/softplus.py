@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature af56e908154823c0, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature c4710b0b0177fe65, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "af56e908154823c0d27b6f83487725dc85d4119260c96d82fc08155294e40a96"
+SIGNATURE = "c4710b0b0177fe65ac8ac9b0c3db7261b93beaed024e89a6f9a3c255e7623be7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

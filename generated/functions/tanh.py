@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 83ce0fa4c73b07c5, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 4e120cd67e856f9f, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "83ce0fa4c73b07c5aae9f0c1d9a842e973d928706b4cfc7d468cceedfa3ed31c"
+SIGNATURE = "4e120cd67e856f9f2afc2fdb37ebc54cfdff8260da4415862b24b28eafbfd4f4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 0df3655da576e01a, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature ccd7be9dce1a6bb3, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "0df3655da576e01a60ff82fce24ec2da5e7f5db7d1d8a7b1245b65cad7d23e89"
+SIGNATURE = "ccd7be9dce1a6bb3b4007ff355b710dc6e7903c3837427e6e42a92b9c9f71024"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 8272e2119471198b, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature da0cf2cb13f447da, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "8272e2119471198b6f6b12dfa5048aa30a0e933336540d4f5c0f992da7ae3008"
+SIGNATURE = "da0cf2cb13f447daddf17ccbe1043ac1da4ec2e6b97edcc1d4ba3a9767d79784"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

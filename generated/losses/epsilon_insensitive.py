@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 6c922d34c17b3773, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 7d24ca214ad2a57d, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "6c922d34c17b3773233802764420be805728a9bf7f19d6724ac6ab66c5ec7d72"
+SIGNATURE = "7d24ca214ad2a57d9e268507b11914a031a58cfb61ae0f0c75cdd5d42fac7c8d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

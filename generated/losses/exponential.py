@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d37cd5a2569c5ad0, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature f99d5b10007b4ec4, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "d37cd5a2569c5ad0e326ca5a8813bb4af0155dab3d5935f5870958661aa9782d"
+SIGNATURE = "f99d5b10007b4ec425dad266392c7a27bc86b5dbd34dfaad9629337c401c59b4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

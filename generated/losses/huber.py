@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature ff924c07106a9a73, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 742761c39018360e, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "ff924c07106a9a731cca790bf51dbd23c99c19e84ad56bb441bd2baf4478af43"
+SIGNATURE = "742761c39018360e57b5afb393bd80d9ac737f09b46771b96296007412b3cc26"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a5cc915cb4c2528c, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 9efee2d203a05be1, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "a5cc915cb4c2528cec9fd2fe1a6655fbd80a6a52fad22e894e3db5017e97f92f"
+SIGNATURE = "9efee2d203a05be1daa73240efa7ca6c01c35f6bccac75340e5fad60b60f7f34"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 89f5ba07bb745315, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 6e81cae4a842fa1f, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "89f5ba07bb7453150b58aa77656312f4b7871d46435549d9babfeb89db52f7f6"
+SIGNATURE = "6e81cae4a842fa1f65efaca74cc490ca5fc38918ef078629000a7a7190317757"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

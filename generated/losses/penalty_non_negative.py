@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d2e6fbb50d864cc9, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature eb133b4e20f9e5cf, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "d2e6fbb50d864cc9a12077a1aab1e743dc00bd9333549809393ca4e7665f8146"
+SIGNATURE = "eb133b4e20f9e5cf65a59c199a1c3945a5a84e493038fd8b4bf57f31b5da4d60"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 088c880ccc7f91f0, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature b5590e8c5d90697e, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "088c880ccc7f91f044699057761cd73f4f660e2e9a4b2216d43fd2cf78861494"
+SIGNATURE = "b5590e8c5d90697e72ec740ac431f8371023bf662f6edd461524c8f9719739a5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b09be1c9d92d983d, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 18786b00ab140ffc, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b09be1c9d92d983d0e8bd80eed41df5e169b56ad65ea6a154b6b7bb072ffe8bf"
+SIGNATURE = "18786b00ab140ffc7d00ad18985878cc297ee69ebd2d64451b75fd17cbc15ddb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

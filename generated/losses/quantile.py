@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 102fc07754ef1968, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 6ea44688edcc8a45, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "102fc07754ef1968654a2c62f7540669cb4f4f8b0c8add86ed833e9e7b4cc2c7"
+SIGNATURE = "6ea44688edcc8a4528d692e7c1e1513b061af93529a7633daefdf6ea83dbe411"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

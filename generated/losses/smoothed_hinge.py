@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 320bb21bff64326e, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature b1a1ea542ecc8358, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "320bb21bff64326e643335a2a1595f023d6dab5c03051dea9557e69bd294e1bc"
+SIGNATURE = "b1a1ea542ecc8358130dd2836d7a98b04e46f38fdc3b8562f0aac37551cd7547"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ad523a4da46f222e, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature a6d35120dcf04553, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "ad523a4da46f222ef359bb41cbd60b07ef0064430728b5e851cc3a74d1373e13"
+SIGNATURE = "a6d35120dcf045539750e85e265a22609ce2aebd407b2279f672f06144922ca0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature ad30ce5ffe7230ec, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 8ddf046907724533, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "ad30ce5ffe7230ecee61d2ea2e745344e6c0e6a260c9294aeff35e05b8dc4425"
+SIGNATURE = "8ddf046907724533136bf28c13ecdbb4a891832967e18130fee0da0dca3f1619"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

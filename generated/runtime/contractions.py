@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"
+SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"

@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -75,6 +75,18 @@ class _Ended(NamedTuple):
     second: Any
 
 
+class _Work(NamedTuple):
+    """What the averages at all nodes of kappa have in common: the labels, and room for their residuals and sums."""
+
+    labels: LabelLines
+    residuals: _Residuals
+    ended: _Ended
+    beside: Moves  # of t beside x
+    moves: Moves  # of all that is left of t
+    part: Any  # [1 + D + D (D + 1)/2]
+    room: Room
+
+
 @inner
 def _has_ends(labels, node, j):
     """Whether the label is a line on a part of x only."""
@@ -118,8 +130,9 @@ def _set_products(t, axis, ended):
 
 
 @inner
-def _add_sums(labels, ended, beside, j, part, room, nodes, node):
+def _add_sums(work, j, nodes, node):
     """Add the averages about one line with ends, from the law of x at nodes of the output."""
+    labels, ended, beside, part, room = work.labels, work.ended, work.beside, work.part, work.room
     t, law, scratch, sums = labels.t[node, j], ended.law, room.scratch, room.sums
     first, last = nodes
     set_part(1.0, t, part)
@@ -145,17 +158,18 @@ def _add_sums(labels, ended, beside, j, part, room, nodes, node):
 
 
 @inner
-def _add_ended(labels, residuals, ended, beside, base, start, count, j, part, room, node):
+def _add_ended(work, base, start, count, j, node):
     """Add the averages about a line with ends, on those of the nodes beyond `start` that it reaches."""
+    labels, residuals, scratch = work.labels, work.residuals, work.room.scratch
     low, high = labels.low[node, j], labels.high[node, j]
     place, spread, tilt = residuals.place[j] - start, residuals.spread[j], residuals.tilt[j]
     lowest, highest = _reached(place, tilt, (low, high), base, spread)
-    first = first_beyond(room.scratch, count, lowest)
-    nodes = first - first % VECTOR, whole(first_beyond(room.scratch, count, highest))
+    first = first_beyond(scratch, count, lowest)
+    nodes = first - first % VECTOR, whole(first_beyond(scratch, count, highest))
     label = Label(labels.weight[node, j], 1.0, low, high)
     given = given_output(1.0, tilt, base)
-    fill_law(label, given, Output(place, spread, 0.0), (base, tilt), room.scratch, nodes, ended.law)
-    _add_sums(labels, ended, beside, j, part, room, nodes, node)
+    fill_law(label, given, Output(place, spread, 0.0), (base, tilt), scratch, nodes, work.ended.law)
+    _add_sums(work, j, nodes, node)
 
 
 @inner
@@ -168,21 +182,22 @@ def _reached(place, tilt, ends, base, spread):
 
 
 @inner
-def _add_line(labels, residuals, moves, carried, j, part, room, node):
-    """Add the sums about one residual; moves: those of what is left of t, x among it, carried: without x."""
+def _add_line(work, j, node):
+    """Add the sums about one residual."""
+    labels, moves, carried = work.labels, work.moves, work.beside.carried
     for d in range(carried.shape[0]):
-        moves.carried[d] = carried[d] + labels.axis[d] * residuals.tilt[j]
-    set_part(labels.weight[node, j], labels.t[node, j], part)
-    add(room.sums, 1.0, part, moves, room.out, node)
+        moves.carried[d] = carried[d] + labels.axis[d] * work.residuals.tilt[j]
+    set_part(labels.weight[node, j], labels.t[node, j], work.part)
+    add(work.room.sums, 1.0, work.part, moves, work.room.out, node)
 
 
 @inner
-def _share(residuals, order, first, count):
+def _share(residuals, order, first):
     """The end of the residuals from `first` on, in the order of their spreads, that share nodes; the span of these."""
     spread = residuals.spread[order[first]]
     low = high = residuals.place[order[first]]
     last = first + 1
-    while last < count and residuals.spread[order[last]] <= _ALIKE * spread:
+    while last < len(order) and residuals.spread[order[last]] <= _ALIKE * spread:
         place = residuals.place[order[last]]
         if max(high, place) - min(low, place) > 2.0 * REACH * _WIDE * spread:
             break
@@ -202,23 +217,23 @@ def _alone(labels, residuals, base, node, j):
 
 
 @inner
-def _add_lines(law, rule, labels, residuals, order, count, base, V, room_of, node):
-    """Add the averages about so many lines, of which those that are alike share nodes of the output."""
-    ends, ended, beside, moves, part, room = room_of
+def _add_lines(law, rule, work, order, ends, base, V, node):
+    """Add the averages about lines, with ends or without, of which those that are alike share nodes of the output."""
+    residuals, room = work.residuals, work.room
     first = 0
-    while first < count:
+    while first < len(order):
         last, low, high, turns, nodes = first + 1, 0.0, 0.0, NOWHERE, np.intp(1)
         spread = residuals.spread[order[first]]
         if ends and base < _SHARP * _SHARP * spread * spread:
-            low, high, turns = _alone(labels, residuals, base, node, order[first])
+            low, high, turns = _alone(work.labels, residuals, base, node, order[first])
         elif ends or not law.quadratic:
-            last, low, high = _share(residuals, order, first, count)
+            last, low, high = _share(residuals, order, first)
         if ends or not law.quadratic:
             nodes = fill_nodes(law, rule, 1.0, Span(low, high, spread, V), turns, room.scratch)
         for k in range(first, last):
             j = order[k]
             if ends:
-                _add_ended(labels, residuals, ended, beside, base, low, nodes, j, part, room, node)
+                _add_ended(work, base, low, nodes, j, node)
                 continue
             place, spread = residuals.place[j], residuals.spread[j]
             if not law.quadratic:
@@ -229,7 +244,7 @@ def _add_lines(law, rule, labels, residuals, order, count, base, V, room_of, nod
                 for a in range(10):
                     room.sums[a] = 0.0
                 add_quadratic(law, rule, 1.0, Output(place, spread, V), room.knots, room.sums)
-            _add_line(labels, residuals, moves, beside.carried, j, part, room, node)
+            _add_line(work, j, node)
         if nodes == 0:
             for a in range(room.out.shape[0]):
                 room.out[a, node] = math.nan
@@ -250,6 +265,7 @@ def lines(law, rule, labels, fields, scratch, out):
     denser = Rule(rule.gauss, int(_MORE * rule.fewest), rule.parameters, rule.noise)
     room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law))
     ended = _Ended(np.empty((LAW, scratch.shape[1])), np.empty(len(part)), np.empty(len(part)))
+    work = _Work(labels, residuals, ended, beside, moves, part, room)
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -259,8 +275,7 @@ def lines(law, rule, labels, fields, scratch, out):
         for ends in (False, True):
             count = _find_residuals(labels, fields, node, base, ends, residuals)
             if count > 0:
-                order = np.argsort(residuals.spread)
-                room_of = ends, ended, beside, moves, part, room
-                _add_lines(law, denser, labels, residuals, order, count, base, V, room_of, node)
+                order = np.argsort(residuals.spread)[:count]
+                _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"
+SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"

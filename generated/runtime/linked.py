@@ -4,7 +4,7 @@ numba also optimises each by itself and makes machine code of it, which nobody r
 a quarter of all compilation.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -107,4 +107,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"
+SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"

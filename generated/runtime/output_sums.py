@@ -1,7 +1,7 @@
 """Averages over the output, by sums over its nodes: a loss there, and the law of the label with the density.
 
 Written by hand, in codegen/runtime/output_sums.py.
-Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def add_sums(law, sign, scratch, count, out, node):
     out[13, node] += sum_of_products(law, 2, scratch, H, 0, count)
     out[14, node] += sum_of_products(law, 0, scratch, LOSS, 0, count)
 
-SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"
+SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"

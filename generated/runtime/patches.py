@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -251,4 +251,4 @@ def between(sums, growth, errors, first, width, x, shifts, raw):
         raw[6, i] = 4.0 * EPS * scale
     return marked
 
-SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"
+SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"

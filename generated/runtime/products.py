@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -68,4 +68,4 @@ def inverted(matrix):
     except np.linalg.LinAlgError:
         return np.full_like(matrix, np.nan)
 
-SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"
+SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"

@@ -6,7 +6,7 @@ integral: the integrand is smooth, 16 points leave 1e-16.
 Source: Owen (1956), Ann. Math. Stat. 27, 1075, eqs. 2.1, 2.3 and 3.2.
 
 Written by hand, in codegen/runtime/rectangles.py.
-Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -134,4 +134,4 @@ def wrong_signs_between(labels, kappa, fields, gauss, room, out):
             inside, both = room[_BELOW, n] - room[_BELOW_LAST, n], room[_BOTH, n] - room[_BOTH_LAST, n]
             out[n] += both if y > 0.0 else inside - both if y < 0.0 else 0.5 * inside
 
-SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"
+SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"

@@ -1,7 +1,7 @@
 """The slope of a loss at an output, by Hermite polynomials: all that two outputs of any covariance have in common.
 
 Written by hand, in codegen/runtime/slope_series.py.
-Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -47,4 +47,4 @@ def slope_series(law, rule, label, outputs, scratch, out):
             for i in range(nodes):
                 weighted[other, i] = up * x[i] * weighted[here, i] - down * weighted[other, i]
 
-SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"
+SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"

@@ -1,7 +1,7 @@
 """A step of Newton's method: its linear equations, and what the law of the output must be at the place it leads to.
 
 Written by hand, in codegen/runtime/steps.py.
-Generated; do not edit. Signature 3a2ddd45c049ea26, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
             field[row, n] = max(field[row, n], least)
     return NONE if not sound else RAISED if raised else PLAIN
 
-SIGNATURE = "3a2ddd45c049ea26731b62bf4d791b51c90fcda184ebf038d0f6446439bec37f"
+SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"

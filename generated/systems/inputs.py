@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature c61028169780c104.
+Generated; do not edit. Signature 227d254dd478c6f1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c61028169780c1048c6937f1f8e27392667c07c6892b7503de94bbefcc49e5e4"
+SIGNATURE = "227d254dd478c6f1f1846d475c6d850dfafd0d64b493e14c408b5d119644651d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 00ceb031baf4e3cf.
+Generated; do not edit. Signature 823e96e9164da93e.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "00ceb031baf4e3cf3c3d5489913f5ff0c6fde7053058e9a3a8fc87d9d9ea214a"
+SIGNATURE = "823e96e9164da93ed81943c9ea0c779bf744eba04e5c2dc5673af1f1e2f8e16b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

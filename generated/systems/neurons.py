@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 86cb1bfd8771724f.
+Generated; do not edit. Signature 1515a4767677582d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "86cb1bfd8771724faf353047598bfbf947531a16966524e45f1b27421c855374"
+SIGNATURE = "1515a4767677582d1a517be6c4e9172cc493b1aa7315a566f51bf14cb7857f35"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

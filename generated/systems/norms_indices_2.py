@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0c6db8a22e780a69.
+in X). Generated; do not edit. Signature b16f99e7ab4e64cd.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "0c6db8a22e780a6955684ec7b7a6af89c708851dd7d2f6d48a4670414d453439"
+SIGNATURE = "b16f99e7ab4e64cdf36cd939d3959db61c13d057527fa0c7864bc75d05d99339"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

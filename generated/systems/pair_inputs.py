@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4300db6b0a505a29, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e76faa09f72654a5, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "4300db6b0a505a298697def434c43b4bc014705222616c9e747444d06dc9e828"
+SIGNATURE = "e76faa09f72654a5c5b6f3c5a7f3aad74c16c819b2eea935b674bfa0378ad472"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature fe9997ac1a52420c, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 6763554894616892, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "fe9997ac1a52420ca3b9a26d8b7f693e7c5287ba21d4197308819803f2a6ce4d"
+SIGNATURE = "6763554894616892f3f76f1e60fb2bf93c60cb87797ce2751bd1a9f632f9ddec"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a81abde94d205eed, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature 54e4ce0e0d22ca83, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a81abde94d205eedeb13e13e48c38d17f711e0e2678f2ff40c974f6ccba1ed59"
+SIGNATURE = "54e4ce0e0d22ca83b89c8edd2263f051b63d1aa02d93a7b5c4766231a8d0ec46"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ecb799a16d467c30, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature f97d3c856607beed, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "ecb799a16d467c308d89d0cccbebcda656887693c4adaf15963d8fc81fbb9396"
+SIGNATURE = "f97d3c856607beeda79aa68ee06ea289df7f1a42eccc7be6b5583a55d6f643a0"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 693d6a68fac9ac4f, runtime f25ce1d2a318585a.
+Generated; do not edit. Signature e0bd84219b3243ea, runtime 6b4901b214a95c05.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "693d6a68fac9ac4f733aef0971764172acf6c2916392c7bb344a47074aee6040"
+SIGNATURE = "e0bd84219b3243ea2a7aa455d5c5da1929dcdb51dffa08c4fe2c604a4662d72f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8aea111bc6e5be7a.
+in X). Generated; do not edit. Signature b1fead7864120b6e.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8aea111bc6e5be7a7027a37afe174ac61897bcc070008408e5fc31d25eafce91"
+SIGNATURE = "b1fead7864120b6eee4c0f29346025a71b7eb1f20a79fa011d12cb76b757f570"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

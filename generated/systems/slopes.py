@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e3af7d6cd3ebac2a.
+Generated; do not edit. Signature a90013c858122c6d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e3af7d6cd3ebac2ad535be9f0fcd077dee6e53241a998913255e1a85ff0c6771"
+SIGNATURE = "a90013c858122c6d625c79529476bb5eb7270af269ff42a378942fe0154cd598"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

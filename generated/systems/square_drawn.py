@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bf6a974cbd78e50d.
+in X). Generated; do not edit. Signature 4ebc71b64655fe63.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "bf6a974cbd78e50d5d034405df42aa566de8401d6f86d070fb1e72fd5143651f"
+SIGNATURE = "4ebc71b64655fe63677dcdf58bab056f30711050fa44b7107900724532772e53"
 
 
 # rows of node, then those of the blocks

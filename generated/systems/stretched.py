@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 86b1176c5880f096.
+Generated; do not edit. Signature ad0bc895bf7eac3f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "86b1176c5880f096c95f913a5b589e8ee455a5f3d206acc8521d510b7e4b8640"
+SIGNATURE = "ad0bc895bf7eac3f495f2b14e385578d40f56e24887f759eddd61da86c70a975"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
