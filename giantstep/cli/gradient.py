@@ -26,15 +26,30 @@ def _gradient(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
     keys = None if arguments.keys is None else keys_of(arguments.keys)
     found = gs.gradient(model, keys, dimension=arguments.dimension, tolerance=arguments.tolerance)
-    print(found.to_json() if arguments.json else "\n".join(_slopes(found)))
+    print(found.to_json() if arguments.json else "\n".join(_slopes(found, [] if keys else _left_out(found))))
     return 0
 
 
-def _slopes(found: gs.Gradient) -> list[str]:
+def _slopes(found: gs.Gradient, left_out: list[str]) -> list[str]:
     rows = [("derivative in", "test error", "train error", "free energy")]
     for key in found.test_error:
         test, train, energy = found.test_error[key], found.train_error[key], found.free_energy[key]
         rows.append((key, f"{test:.9g}", f"{train:.9g}", f"{energy:.9g}"))
     widths = [max(len(row[i]) for row in rows) for i in range(4)]
     lines = ["  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    return [*lines, "", f"residual {found.residual:.1e} of the linear equations, error {found.error:.1e} of quadrature"]
+    return [
+        *lines,
+        *left_out,
+        "",
+        f"residual {found.residual:.1e} of the linear equations, error {found.error:.1e} of quadrature",
+    ]
+
+
+def _left_out(found: gs.Gradient) -> list[str]:
+    """The keys without a derivative, those of one reason together."""
+    keys: dict[str, list[str]] = {}
+    for key, reason in found.left_out.items():
+        keys.setdefault(reason, []).append(key)
+    if not keys:
+        return []
+    return ["", "no derivatives are made in"] + [f"  {', '.join(names)}: {reason}" for reason, names in keys.items()]

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, add_tolerance, command, model_of
 from giantstep.cli.text import Line, aligned, number, numbers
+from giantstep.spec.defaults import formulas, parameters_at_default
 
 if TYPE_CHECKING:
     from giantstep.law.spike import SpikeParameters
     from giantstep.spec.metrics import Metrics
 
-_MEANING = {"norm": "readout along the norms of the rows (o)"}  # of order parameters without a name of the field
+_MEANING = {
+    "psi": "readout along the rest of the target, theta - gamma v",
+    "norm": "readout along the norms of the rows (o)",
+}  # of order parameters without a name of the field, or that need a basis
+_OF_INDICES = "along t in z = gamma kappa + L t, L the Cholesky factor of 1 - gamma gamma^T"  # psi
 
 
 def add(subparsers: Subparsers) -> None:
@@ -91,12 +96,13 @@ def _solved(result: gs.Result) -> list[Line]:
     nodes = result.nodes_of_readout
     if nodes is not None:
         lines.append(("readout nodes u", numbers(nodes.values), "of the density; order parameters are those of them"))
+    meaning = {**_MEANING, "psi": _OF_INDICES} if result.model.target.indices > 1 else _MEANING
     for name, values in result.order_parameters.items():
         if nodes is not None and name in ("Q1", "V1"):
             continue  # of K x K numbers, which --json has
         rows = values.tolist() if values.ndim > 1 else [values.tolist()]
         for index, row in enumerate(rows):
-            lines.append((name if index == 0 else "", numbers(row), _MEANING.get(name, "")))
+            lines.append((name if index == 0 else "", numbers(row), meaning.get(name, "") if index == 0 else ""))
     return [
         *lines,
         ("free energy", number(result.free_energy), "minimum of the training objective over d"),
@@ -108,7 +114,16 @@ def _solved(result: gs.Result) -> list[Line]:
         ("residual", f"{result.residual:.1e}", "worst relative residual of all equations"),
         ("quadrature error", f"{result.quadrature_error:.1e}", "relative, of the test error"),
         *([("crossover dimension", f"{crossover:.3g}", _crossover(crossover, result.dimension))] if crossover else []),
+        *_taken(result.model),
         ("time", f"{result.seconds:.3g} s", ""),
+    ]
+
+
+def _taken(model: gs.Model) -> list[Line]:
+    """What was taken without being asked for: default parameters, and formulas of names."""
+    parameters, known = parameters_at_default(model), formulas(model)
+    return [(key, f"{value:g}", "the default") for key, value in parameters.items()] + [
+        (key, formula, "what the name stands for") for key, formula in known.items()
     ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.language.catalogue import lookup
-from derive.language.grammar import ExpressionError, Node, parse
+from derive.language.grammar import ExpressionError, parse
 from giantstep.law.channel import drawn_label
 from giantstep.law.directions import Directions, rows_of
 from giantstep.law.given_bulk import given_rows
@@ -25,7 +25,7 @@ from giantstep.spec.counts import checked_count
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import coefficients
-from giantstep.spec.link import link_values
+from giantstep.spec.link import link_values, may_jump
 from giantstep.spec.loss_functions import convex_loss, convex_loss_of
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Fit, Model, Readout, Target
@@ -196,11 +196,6 @@ def _spike(model: Model) -> tuple[float, float | tuple[float, ...], tuple[float,
 def _directions(model: Model) -> Directions | None:
     """The directions of a spike of rank q."""
     return spike_of(model).directions
-
-
-def may_jump(node: Node) -> bool:
-    jumps = node.op == "call" and node.value in ("sign", "step")
-    return jumps or any(may_jump(part) for part in node.args)
 
 
 def _coefficients(model: Model, strength: float, variances: tuple[float, ...], loadings: Rows | None) -> Coefficients:

@@ -28,6 +28,7 @@ _ORDER = {
     "V1": ("V^{(1)}_{b c}", "response through the bulk"),
     "V2": ("V^{(2)}_{b}", "response of the readout"),
 }
+_BASIS = r"along $t$ in $z = \gamma\kappa + L t$, $L$ the Cholesky factor of $1 - \gamma\gamma^{\top}$"
 
 
 def errors(result: Result) -> tuple[Row, ...]:
@@ -87,7 +88,8 @@ def parameters(result: Result) -> tuple[Row, ...]:
         found.append(Row("u_{b}", "nodes of the density of readout values", rows(list(result.nodes_of_readout.values))))
     for name, (latex, words) in _ORDER.items():
         if name in result.order_parameters:
-            found.append(Row(latex, words, rows(result.order_parameters[name])))
+            basis = _BASIS if name == "psi" and result.model.target.indices > 1 else ""
+            found.append(Row(latex, words, rows(result.order_parameters[name]), basis))
     if result.model.network.trains_bias:
         found.append(Row(r"\mathsf{b}", "trained bias", number(result.bias)))
     return tuple(found)

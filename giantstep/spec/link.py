@@ -106,7 +106,7 @@ def takes_only_signs(text: str) -> bool:
     link = link_of(text)
     values = link_values(text)(_generic_points(link.indices))
     signs = bool(np.all(np.abs(np.abs(values) - 1.0) < 1e-12))
-    return signs and (_may_jump(link.node) or bool(np.all(values * values[0] > 0.0)))
+    return signs and (may_jump(link.node) or bool(np.all(values * values[0] > 0.0)))
 
 
 @lru_cache(maxsize=256)
@@ -131,6 +131,7 @@ def _generic_points(indices: int) -> Array:
     return points
 
 
-def _may_jump(node: Node) -> bool:
+def may_jump(node: Node) -> bool:
+    """Whether a function has a sign or a step in it."""
     jumps = node.op == "call" and node.value in ("sign", "step")
-    return jumps or any(_may_jump(argument) for argument in node.args)
+    return jumps or any(may_jump(argument) for argument in node.args)

@@ -10,6 +10,7 @@ import numpy as np
 
 from giantstep.law.layer_state import LayerState
 from giantstep.law.spike import SpikeParameters, states_after_steps
+from giantstep.spec.defaults import parameters_at_default
 from giantstep.spec.model import Model, Readout
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
@@ -24,6 +25,9 @@ _ZERO = 1e-20  # what m that vanish leave of their squares
 def reported(order: Mapping[str, np.ndarray], spike: SpikeParameters) -> dict[str, np.ndarray]:
     """Order parameters with the axes of a result, after those of solutions: zeta is [K], but [K, q] of a spike with
     loadings, and psi [K], but [K, m] of m > 1 indices. Further axes stay.
+
+    psi is along the unit vector of theta - gamma v; of several indices along the components of t in z = gamma kappa +
+    L t, where L is the Cholesky factor of 1 - gamma gamma^T, lower triangular.
     """
     found = {name: order[name] for name in ALL_PARAMETERS if name in order}
     if spike.directions is None:
@@ -135,6 +139,7 @@ class Result(Shown):
             "bias": self.bias,
             "nodes": self.nodes,
             "model": self.model.to_dict(),
+            "defaults": parameters_at_default(self.model),
         }
         if self.nodes_of_readout is not None:
             nodes = self.nodes_of_readout

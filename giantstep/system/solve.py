@@ -186,8 +186,8 @@ def settling_hint(problem: Problem) -> str:
     found = rounding_hint(problem)
     if several and not kinked and found == UNEXPLAINED:
         return (
-            f"no cause was found: the {target.indices} indices of the label were given more nodes as long as that can "
-            "be afforded, and it has no kinks; target.noise, or a link that varies less, needs fewer"
+            f"the cause is not known; kinks of the label were ruled out, and its {target.indices} indices had as many "
+            "nodes as can be afforded; target.noise, or a link that varies less, needs fewer"
         )
     return found
 

@@ -23,7 +23,7 @@ def hint(problem: Problem) -> str:
     if found := slight_hint(problem):
         return found
     fit, way = problem.model.fit, "equations are solved more easily at a larger fit.ridge"
-    found = f"no cause was found: enough labels feel the loss at f = 0, and outputs respond to it; {way}"
+    found = f"the cause is not known; too few labels that feel the loss, and slight responses, were ruled out; {way}"
     found += " or a weaker fit.penalty" * (fit.penalty is not None)
     if fit.loss.form != "margin":
         return found

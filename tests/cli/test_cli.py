@@ -109,6 +109,23 @@ def test_solve_prints_the_object_of_the_contract(run: Run, model: str) -> None:
     assert {"free_energy", "residual", "iterations", "quadrature_error", "seconds"} <= set(found)
 
 
+def test_solve_says_what_it_takes_by_default(run: Run, model: str) -> None:
+    given = ["solve", model, "--set", "target.link=tanh", "network.activation=leaky_relu"]
+    code, out, _ = run(*given, "fit.loss=huber")
+    rows = [line.split() for line in out.splitlines()]
+    assert code == 0 and ["fit.loss.delta", "1", "the", "default"] in rows
+    assert ["network.activation", "max(z,0.01*z)", "what", "the", "name", "stands", "for"] in rows
+    assert next(row for row in rows if row[0] == "psi")[2:6] == ["readout", "along", "the", "rest"]
+    assert json.loads(run(*given, "fit.loss=huber", "--json")[1])["defaults"] == {"fit.loss.delta": 1.0}
+    chosen = (*given, "fit.loss={name='huber', delta=0.5}", "--json")
+    assert json.loads(run(*chosen)[1])["defaults"] == {}
+
+
+def test_the_basis_of_psi_is_named_where_it_has_columns(run: Run, model: str) -> None:
+    code, out, _ = run("solve", model, "--set", "target.link=z1*z2+z1")
+    assert code == 0 and "along t in z = gamma kappa + L t, L the Cholesky factor of 1 - gamma gamma^T" in out
+
+
 def test_solve_reports_to_a_person(run: Run, model: str) -> None:
     code, out, _ = run("solve", model)
     there = solve(Model.from_toml(model))

@@ -23,6 +23,8 @@ from giantstep.cli.main import main
 from giantstep.law.labels import Intervals, Points
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.observe.gradient.gradient import gradient
+from giantstep.observe.gradient.left_out import left_out
+from giantstep.observe.gradient.parameter_directions import keys_for
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.kernels import coefficients
@@ -307,10 +309,28 @@ def test_what_has_no_derivative_is_refused() -> None:
     assert set(gradient(apart, "fit.ridge").test_error) == {"fit.ridge"}
 
 
+@pytest.mark.parametrize(
+    "changes", [{}, {"fit.loss": "huber"}, {"fit.penalty": {"name": "elastic_net", "l1": 0.0}}, {"network.bias": 0.3}]
+)
+def test_every_number_has_a_derivative_or_a_reason(changes: dict[str, Any]) -> None:
+    model = STEPPED.replace(changes)
+    numbers = {f"{table}.{key}" for table, keys in model.to_dict().items() for key in keys if _is_float(keys[key])}
+    for noun, given in (("loss", model.fit.loss), ("penalty", model.fit.penalty)):
+        numbers |= {f"fit.{noun}.{name}" for name, _ in (() if given is None else given.parameters)}
+    missing = left_out(model)
+    assert not set(missing) & set(keys_for(model)) and set(missing) | set(keys_for(model)) == numbers
+
+
+def _is_float(value: object) -> bool:
+    return isinstance(value, float)
+
+
 def test_the_command_prints_derivatives(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["gradient", "examples/tanh_sign.toml"]) == 0
-    assert "step.learning_rate" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "step.learning_rate" in out and "no derivatives are made in" in out and "step.samples: the alignment" in out
     assert main(["gradient", "examples/tanh_sign.toml", "--keys", "fit.ridge", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert set(data["gradient"]["test_error"]) == {"fit.ridge"}
+    assert {"step.samples", "target.noise"} < set(data["left_out"])
     assert main(["gradient", "examples/tanh_sign.toml", "--keys", "fit.rigde"]) == 2

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.observe.gradient.left_out import left_out
 from giantstep.observe.gradient.parameter import Parameter, Rates
 from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for
 from giantstep.observe.gradient.sensitivity import Sensitivity
@@ -55,12 +56,18 @@ class Gradient(Shown):
     residual: float
     error: float
 
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """Key -> why there is no derivative in it, of all numbers that the model has."""
+        return left_out(self.result.model)
+
     def summary(self) -> list[Row]:
         """The derivatives, their certificates, the model."""
         return [
             ("of the test error", numbers(self.test_error)),
             ("of the train error", numbers(self.train_error)),
             ("of the free energy", numbers(self.free_energy)),
+            ("left out", ", ".join(self.left_out) or "nothing"),
             ("certificates", f"residual {self.residual:.1e}, resolution {self.error:.1e}"),
             ("model", outline(self.result.model)),
         ]
@@ -69,6 +76,7 @@ class Gradient(Shown):
         """The object of ``gradient --json``."""
         return {
             "gradient": {name: dict(getattr(self, name)) for name in ("test_error", "train_error", "free_energy")},
+            "left_out": dict(self.left_out),
             "residual": self.residual,
             "error": self.error,
             **{name: getattr(self.result, name) for name in ("test_error", "train_error", "free_energy")},

@@ -9,7 +9,6 @@ import numpy as np
 
 from derive.language.catalogue import lookup
 from derive.language.grammar import parse
-from giantstep.observe.finite_system import may_jump
 from giantstep.observe.learnable.overlaps import GiantSteps
 from giantstep.observe.learnable.result import Learnability
 from giantstep.simulate.errors import SimulationError
@@ -17,7 +16,7 @@ from giantstep.simulate.giant_steps import GiantStepSystem, Labels, giant_steps
 from giantstep.spec.counts import checked_count
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import Array, numpy_function
-from giantstep.spec.link import link_values
+from giantstep.spec.link import link_values, may_jump
 from giantstep.spec.model import Model, Target
 
 _MOST_STEPS = 50
