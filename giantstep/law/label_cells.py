@@ -59,6 +59,8 @@ class Cells:
     carry: Array
     rest: Array
 
+    nodes = 0  # of the label: averages given kappa are exact
+
     @property
     def directions(self) -> int:
         """Number of directions of the target beside the spike."""

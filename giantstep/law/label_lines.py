@@ -56,6 +56,16 @@ class Lines:
     rest: Array
 
     @property
+    def nodes(self) -> int:
+        """How many lines weigh anything."""
+        return int(np.count_nonzero(self.weight))
+
+    @property
+    def constants(self) -> list[float]:
+        """None: a label varies along its line."""
+        return []
+
+    @property
     def directions(self) -> int:
         """Number of directions of the target beside the spike."""
         return int(self.t.shape[2])

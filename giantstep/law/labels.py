@@ -45,6 +45,10 @@ class Intervals:
     """Labels that are constant on intervals [low, high) of ``z' = gamma kappa + width t'``, corr(t, t') = correlation.
 
     Arrays [J]: low, high, the probability of the label there, the label. channel: (gamma, width, correlation).
+
+    Every law has ``directions`` of the target beside the spike; ``nodes``: how many of the label weigh anything, none
+    where averages given kappa are exact; ``constants``: labels that stay while kappa varies, None where the law alone
+    does not tell; ``points``: the labels one by one, None where they are intervals.
     """
 
     low: Array
@@ -53,7 +57,12 @@ class Intervals:
     label: Array
     channel: Array
 
-    directions = 1
+    directions, nodes, points = 1, 0, None
+
+    @property
+    def constants(self) -> list[float]:
+        """All labels."""
+        return sorted(set(self.label.tolist()))
 
     @cached_property
     def edges(self) -> Array:
@@ -82,10 +91,22 @@ class Points:
     t: Array
     rest: Array
 
+    constants = None
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes weigh anything."""
+        return int(np.count_nonzero(self.weight))
+
     @property
     def directions(self) -> int:
         """Number of directions of the target beside the spike."""
         return int(self.t.shape[2])
+
+    @property
+    def points(self) -> Points:
+        """The labels as they are."""
+        return self
 
     @cached_property
     def values(self) -> Array:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.law.label_cells import Cells, LabelLaw
-from giantstep.law.label_lines import Lines
-from giantstep.law.labels import Points
+from giantstep.law.label_cells import LabelLaw
 from giantstep.spec.expressions import special
 from giantstep.system.discretisation import Resolved
 from giantstep.system.kernels import loss_kernel
@@ -49,10 +47,8 @@ def mean_loss(problem: Problem, laws: Resolved, output: float) -> float:
 def label_points(table: Array, law: LabelLaw) -> tuple[Array, Array]:
     """All labels of the nodes and their probabilities."""
     kappa, weight = table[:, 0], table[:, 1]
-    if isinstance(law, (Lines, Cells)):
-        law = law.points
-    if isinstance(law, Points):
-        return law.label.ravel(), (weight[:, None] * law.weight).ravel()
+    if law.points is not None:
+        return law.points.label.ravel(), (weight[:, None] * law.points.weight).ravel()
     gamma, width, _ = law.channel
     ends = np.stack([law.low, law.high]) - gamma * kappa[:, None, None]
     below = special.ndtr(ends / width) if width > 0.0 else (ends > 0.0).astype(float)

@@ -14,9 +14,7 @@ from functools import lru_cache, partial
 import numpy as np
 
 from generated.runtime.between_nodes import crosses
-from giantstep.law.label_cells import Cells, LabelLaw
-from giantstep.law.label_lines import Lines
-from giantstep.law.labels import Intervals
+from giantstep.law.label_cells import LabelLaw
 from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
@@ -119,11 +117,7 @@ def _passages(system: CoupledSystem, law: LabelLaw) -> list[tuple[Callable[[Arra
 
 def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
     """The values of a label given kappa; where it varies continuously beside kappa, those where it is stationary."""
-    if isinstance(law, Intervals):
-        return [partial(np.full_like, fill_value=value) for value in sorted(set(law.label.tolist()))]
-    if isinstance(law, Lines):
-        return []
-    if isinstance(law, Cells):
+    if law.constants is not None:
         return [partial(np.full_like, fill_value=value) for value in law.constants]
     if problem.link is None:  # several indices: jumps of the label stand out by its few values
         values = law.values

@@ -11,9 +11,6 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
-import numpy as np
-
-from giantstep.law.label_cells import Cells
 from giantstep.law.label_lines import Lines
 from giantstep.law.labels import Intervals
 from giantstep.law.multi_index_labels import has_kinks
@@ -153,7 +150,7 @@ def next_times(
             return times
     both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
     moving = settles(finer.problem) and not (times.labels and _of_counts(finer.problem))
-    if moving or times.chosen or isinstance(finer.labels, (Intervals, Cells)):
+    if moving or times.chosen or finer.labels.nodes == 0:
         return both
     if (rough := between(replace(finer.level, rough=True))) is None:
         return both
@@ -239,7 +236,7 @@ def is_affordable(system: CoupledSystem, times: Times) -> bool:
 
 def _is_small(system: CoupledSystem) -> bool:
     """Whether four times the nodes of the label are not too many."""
-    return isinstance(system.labels, (Intervals, Cells)) or int(np.count_nonzero(system.labels.weight)) <= _MOST // 4
+    return system.labels.nodes <= _MOST // 4
 
 
 def apart(estimate: float, value: float, tolerance: float) -> float:

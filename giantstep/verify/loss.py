@@ -21,7 +21,6 @@ from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
 from giantstep.law.label_cells import Cells
 from giantstep.law.label_lines import Lines, lines_given_kappa
-from giantstep.law.labels import Points
 from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.fit_loss import FitLoss
@@ -283,10 +282,8 @@ def _averages_over(system: CoupledSystem, nodes: list[int], law: Lines) -> Array
 
 def label_check(system: CoupledSystem, nodes: Sequence[int]) -> Check | None:
     """Moments of labels of several indices with kinks, whose averages have no second quadrature, on other panels."""
-    law, target = system.labels, system.problem.model.target
-    if isinstance(law, (Lines, Cells)):
-        law = law.points
-    if not isinstance(law, Points) or not has_kinks(target.link):
+    law, target = system.labels.points, system.problem.model.target
+    if law is None or not has_kinks(target.link):
         return None
     gamma = np.array(system.problem.overlaps)
     places = np.array([system.place(i) for i in nodes]).reshape(len(nodes), -1)
