@@ -13,8 +13,8 @@ import numpy as np
 
 from derive.language.links import link_of
 from giantstep.law.directions import noisy_indices
+from giantstep.law.kinds_of_labels import Labels, Points
 from giantstep.law.label_lines import Lines, are_lines, lines_given_kappa
-from giantstep.law.labels import Labels, Points
 from giantstep.quadrature.kinks import LINE, along_a_line, degree, kinks
 from giantstep.quadrature.line_arrangement import Polygon, different_lines, polygons
 from giantstep.spec.expressions import jet

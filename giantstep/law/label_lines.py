@@ -20,8 +20,9 @@ from derive.language.grammar import Node
 from derive.language.links import link_of
 from derive.language.substitution import linear_form, number, substituted
 from giantstep.law.directions import noisy_indices
+from giantstep.law.kinds_of_labels import Points
 from giantstep.law.kink_roots import Kinks
-from giantstep.law.labels import Points, enough_memory, reach_of
+from giantstep.law.labels import enough_memory, reach_of
 from giantstep.law.multi_index_labels import Axes, Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
 from giantstep.quadrature.gauss import hermite, normal_between
 from giantstep.quadrature.kinks import LINE, degree, kinks

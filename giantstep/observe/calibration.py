@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.law.labels import Intervals, label_law
+from giantstep.law.kinds_of_labels import Intervals
+from giantstep.law.labels import label_law
 from giantstep.quadrature.gauss import normal_between
 from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.expressions import special

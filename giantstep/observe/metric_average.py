@@ -16,7 +16,7 @@ import numpy as np
 
 from derive.language.links import variables_of
 from derive.language.metrics import parse_metric
-from giantstep.law.labels import Intervals, Points
+from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.observe.metric_labels import labels_cut_at
 from giantstep.observe.output_law import Output
 from giantstep.quadrature.gauss import legendre

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from giantstep.law.directions import noisy_indices
-from giantstep.law.labels import Intervals, Labels, Points, drawn, label_law
+from giantstep.law.kinds_of_labels import Intervals, Labels, Points
+from giantstep.law.labels import drawn, label_law
 from giantstep.law.multi_index_labels import nodes_given_kappa
 from giantstep.quadrature.gauss import normal_between
 from giantstep.quadrature.kinks import bracketed_zeros

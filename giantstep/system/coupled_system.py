@@ -16,9 +16,9 @@ from generated.runtime.newton import sizes
 from generated.runtime.nodes import Fields
 from generated.runtime.steps import NONE, RAISED, raise_variances
 from generated.runtime.unknowns import FAMILY, RESIDUAL
-from giantstep.law.label_cells import Cells, LabelLaw
-from giantstep.law.label_lines import Lines
-from giantstep.law.labels import Intervals, Points, nodes_of_link
+from giantstep.law.kinds_of_labels import Intervals, Points
+from giantstep.law.label_cells import LabelLaw
+from giantstep.law.labels import nodes_of_link
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.mesh import ORDERS, meshes
 from giantstep.quadrature.panels import terms_of
@@ -293,9 +293,7 @@ class CoupledSystem(LinearReadouts):
 
     def plain_output(self, variance: Array | None = None) -> Output:
         """The same, as the equations have it, or with another variance."""
-        assert not isinstance(
-            self.clean, (Lines, Cells)
-        )  # which are of losses of the residual, whose error needs moments only
+        assert isinstance(self.clean, Intervals | Points)  # others are of losses of the residual, told by moments
         given = self.view("Delta") if variance is None else variance
         return Output(self.kappa, self.view("mean"), self.slopes, given, self.clean)
 

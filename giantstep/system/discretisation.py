@@ -10,10 +10,11 @@ import numpy as np
 from derive.language.links import link_of
 from derive.language.parity import parity
 from giantstep.law.directions import rows_of
+from giantstep.law.kinds_of_labels import Labels, Points
 from giantstep.law.label_cells import Cells, LabelLaw, straight_law
 from giantstep.law.label_lines import Lines
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
-from giantstep.law.labels import Labels, Points, label_law, with_noise
+from giantstep.law.labels import label_law, with_noise
 from giantstep.law.multi_index_labels import (
     LabelMoments,
     has_kinks,

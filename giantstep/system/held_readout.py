@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.law.labels import Intervals
+from giantstep.law.kinds_of_labels import Intervals
 from giantstep.spec.errors import BadInput
 from giantstep.system.constant_output import label_points, mean_loss, test_error_of
 from giantstep.system.coupled_solver import PATH, TO_THE_LAST, sharpened, starts

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.label_cells import Cells, straight_law
-from giantstep.law.labels import Intervals, label_law
+from giantstep.law.labels import label_law
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import NotConverged
 from giantstep.system.problem import Problem

@@ -13,9 +13,9 @@ from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_lines import LabelLines
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.polygons import Edges
+from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.label_cells import Cells, LabelLaw
 from giantstep.law.label_lines import Lines
-from giantstep.law.labels import Intervals
 
 Array = np.ndarray
 

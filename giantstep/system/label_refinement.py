@@ -15,7 +15,8 @@ import numpy as np
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
-from giantstep.law.labels import Points, cuts_of, drawn, is_constant, with_noise
+from giantstep.law.kinds_of_labels import Points
+from giantstep.law.labels import cuts_of, drawn, is_constant, with_noise
 from giantstep.quadrature.gauss import ends_within
 from giantstep.spec.expressions import special
 from giantstep.spec.link import link_values

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from giantstep.law.labels import Points
+from giantstep.law.kinds_of_labels import Points
 from giantstep.spec.prediction import Prediction
 from giantstep.system.sign_panels import Output
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from generated.runtime.rectangles import ROWS, rectangles, wrong_signs_between
 from generated.runtime.signs import wrong_signs
-from giantstep.law.labels import Intervals
+from giantstep.law.kinds_of_labels import Intervals
 from giantstep.quadrature.gauss import legendre
 from giantstep.spec.expressions import special
 from giantstep.system.sign_panels import Output

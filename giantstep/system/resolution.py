@@ -11,8 +11,8 @@ import math
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
+from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.label_lines import Lines
-from giantstep.law.labels import Intervals
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import PANELS, Level

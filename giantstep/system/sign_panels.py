@@ -19,7 +19,7 @@ from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from generated.runtime.between_nodes import fill_turns, is_sharp
-from giantstep.law.labels import Intervals, Labels
+from giantstep.law.kinds_of_labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.mesh import nodes
 

@@ -19,9 +19,9 @@ from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_lines import LabelLines
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
+from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.label_cells import Cells
 from giantstep.law.label_lines import Lines
-from giantstep.law.labels import Intervals
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.label_kernels import one_cell
 from giantstep.system.problem import Problem

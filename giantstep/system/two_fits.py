@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from giantstep.law.labels import Points
+from giantstep.law.kinds_of_labels import Points
 from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of

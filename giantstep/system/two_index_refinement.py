@@ -18,10 +18,11 @@ from numpy.typing import NDArray
 from derive.language.links import link_of
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
+from giantstep.law.kinds_of_labels import Points
 from giantstep.law.kink_roots import Kinks, moves
 from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_lines import Lines, linear_in, pieces_beside
-from giantstep.law.labels import Points, with_noise
+from giantstep.law.labels import with_noise
 from giantstep.law.multi_index_labels import axes_of, rows_of_nodes
 from giantstep.quadrature.gauss import legendre, legendre_coefficients
 from giantstep.quadrature.kinks import jumps_only, kinks

@@ -17,7 +17,8 @@ from scipy import special
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Output
 from giantstep.law.channel import labels_given
-from giantstep.law.labels import Intervals, Labels, Points, drawn, law_of_link, nodes_of_link, with_noise
+from giantstep.law.kinds_of_labels import Intervals, Labels, Points
+from giantstep.law.labels import drawn, law_of_link, nodes_of_link, with_noise
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Target
 from giantstep.system.coupled_system import CoupledSystem

@@ -26,7 +26,8 @@ from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Output, Rule
 from generated.runtime.prox import NOWHERE
-from giantstep.law.labels import Intervals, label_law
+from giantstep.law.kinds_of_labels import Intervals
+from giantstep.law.labels import label_law
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.model import Model
 from giantstep.system.kernels import loss_kernel

@@ -13,8 +13,9 @@ import giantstep as gs
 from giantstep.law.channel import chances, drawn_label, labels_given
 from giantstep.law.few_nodes import Laws
 from giantstep.law.gradient_step import step_arguments
+from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.law.label_moments import label_moments, moments_at_nodes
-from giantstep.law.labels import Intervals, Points, label_law
+from giantstep.law.labels import label_law
 from giantstep.spec.model import Target
 from giantstep.spec.target_channel import Channel
 

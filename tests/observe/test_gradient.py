@@ -20,7 +20,7 @@ import giantstep as gs
 from derive.gaussian.expectation import Expectation
 from derive.sensitivity import MU0, MU1, PHI, REST, C, G, coefficient_slopes
 from giantstep.cli.main import main
-from giantstep.law.labels import Intervals, Points
+from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.gradient.left_out import left_out

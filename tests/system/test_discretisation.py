@@ -12,7 +12,7 @@ from scipy.integrate import quad
 from scipy.special import erf
 
 import giantstep as gs
-from giantstep.law.labels import Intervals, Points
+from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.quadrature.panels import table
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.coupled_system import CoupledSystem

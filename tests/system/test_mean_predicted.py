@@ -11,7 +11,7 @@ import pytest
 from scipy import integrate, stats
 
 import giantstep as gs
-from giantstep.law.labels import Points
+from giantstep.law.kinds_of_labels import Points
 from giantstep.spec.errors import BadInput
 from giantstep.spec.prediction import Prediction, prediction
 from giantstep.system.mean_predicted import mean_error, mean_error_slopes

@@ -10,7 +10,8 @@ from scipy.integrate import quad
 from scipy.special import ndtr
 from scipy.stats import multivariate_normal
 
-from giantstep.law.labels import Points, label_law
+from giantstep.law.kinds_of_labels import Points
+from giantstep.law.labels import label_law
 from giantstep.spec.model import Target
 from giantstep.spec.target_channel import Channel
 from giantstep.system.misclassification import bivariate_normal, wrong_sign

@@ -11,7 +11,7 @@ from numpy.polynomial.hermite_e import hermegauss
 from rank_cases import model, residuals, rotation, staircase, tables, three, turned
 
 from giantstep.law.directions import Directions, rows_of
-from giantstep.law.labels import Points
+from giantstep.law.kinds_of_labels import Points
 from giantstep.law.spike import spike_of
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged

@@ -16,7 +16,8 @@ from scipy.optimize import brentq
 from scipy.special import ndtr
 
 import giantstep as gs
-from giantstep.law.labels import Points, label_law
+from giantstep.law.kinds_of_labels import Points
+from giantstep.law.labels import label_law
 from giantstep.quadrature.mesh import meshes
 from giantstep.quadrature.panels import rows_at
 from giantstep.spec.expressions import numpy_function

@@ -6,7 +6,8 @@ import numpy as np
 
 from generated.draws import sample
 from generated.runtime.nodes import Output
-from giantstep.law.labels import Points, drawn, nodes_of_link, with_noise
+from giantstep.law.kinds_of_labels import Points
+from giantstep.law.labels import drawn, nodes_of_link, with_noise
 from giantstep.observe.deviation.source import Moved
 from giantstep.spec.errors import BadInput
 from giantstep.system.coupled_system import CoupledSystem

@@ -17,7 +17,8 @@ import numpy as np
 from generated.runtime.noisy_labels import gather
 from giantstep.law.channel import chances
 from giantstep.law.directions import rows_of
-from giantstep.law.labels import Intervals, Labels, label_law, law_of_link
+from giantstep.law.kinds_of_labels import Intervals, Labels
+from giantstep.law.labels import label_law, law_of_link
 from giantstep.observe.optimal.axes import square_root
 from giantstep.observe.optimal.fineness import KAPPA, Fineness, label_fineness
 from giantstep.observe.optimal.one import by_nodes, told_by_nodes
