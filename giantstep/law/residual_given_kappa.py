@@ -20,6 +20,7 @@ Array = np.ndarray
 _OUTERMOST = 9.0  # of t given kappa
 _NEGLIGIBLE = 1e-18  # share of the squared residuals that is left out
 _WIDE, _FEWEST = 4.4, 8  # width of a law in asinh(e) that has as many nodes as asked; the least number of them
+_NARROW = 0.5  # the share of these that a narrow law has: its ends are sharp
 _POINTS, _REACH = 72, 8.5  # along each index of a link without kinks; where they end
 
 
@@ -35,7 +36,8 @@ def residuals_given(
     unit = math.sqrt(float(shares @ (laws.weight * laws.e**2).sum(axis=1)))
     kept = shares[:, None] * np.abs(laws.weight) * (1.0 + (laws.e / unit) ** 2) > _NEGLIGIBLE
     kept |= ~kept.any(axis=1, keepdims=True)
-    counts = np.maximum(_FEWEST, np.ceil(count * _width(laws.e / unit, kept) / _WIDE)).astype(int)
+    share = _NARROW + (1.0 - _NARROW) * _width(laws.e / unit, kept) / _WIDE
+    counts = np.maximum(_FEWEST, np.ceil(count * share)).astype(int)
     found: list[tuple[Array, Array, Array]] = []
     for each in np.unique(counts).tolist():
         of = np.flatnonzero(counts == each)

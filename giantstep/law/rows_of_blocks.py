@@ -14,6 +14,7 @@ from types import MappingProxyType
 import numpy as np
 
 from giantstep.law.covariance import Covariance
+from giantstep.law.fewer_samples import fewer_samples
 from giantstep.law.gradient_step import step_arguments
 from giantstep.law.layer_state import LayerState
 from giantstep.law.residual import ResidualLaw
@@ -92,6 +93,19 @@ class RowsOfBlocks:
         """What the equations of rows that are stretched by blocks are given, read-only. Raises BadInput."""
         return _samples(self, nodes)
 
+    def all_samples(self, nodes: int) -> dict[str, Array]:
+        """The same on all nodes of the laws of samples."""
+        model, variance, steps = self.model, self.variance, self.steps(nodes)
+        axes = self.sign * states_after_steps(model)[-1].places
+        samples = samples_of(steps, variance)
+        return {
+            **selections(len(self.members), len(steps)),
+            **samples,
+            **spike_and_rest(axes, model.target.indices),
+            **weights_of(steps, model.target.indices, samples["own_rows"]),
+            **norms_of_samples(self.norms(steps), model.network.radial, variance),
+        }
+
     def steps(self, nodes: int) -> list[StepSamples]:
         """The samples of every step, by blocks. Raises BadInput where those of merged blocks differ."""
         model, states = self.model, states_after_steps(self.model)
@@ -123,16 +137,9 @@ class RowsOfBlocks:
 
 @lru_cache(maxsize=32)
 def _samples(rows: RowsOfBlocks, nodes: int) -> Mapping[str, Array]:
-    model, blocks, variance, steps = rows.model, len(rows.members), rows.variance, rows.steps(nodes)
-    axes = rows.sign * states_after_steps(model)[-1].places
-    samples = samples_of(steps, variance)
-    found = {
-        **selections(blocks, len(steps)),
-        **samples,
-        **spike_and_rest(axes, model.target.indices),
-        **weights_of(steps, model.target.indices, samples["own_rows"]),
-        **norms_of_samples(rows.norms(steps), model.network.radial, variance),
-    }
+    found = rows.all_samples(nodes)
+    if rows.model.earlier_steps:  # nodes of one step are those of a Gauss rule
+        found = fewer_samples(found)
     for values in found.values():
         values.flags.writeable = False
     return MappingProxyType(found)

@@ -93,7 +93,7 @@ def later_samples(
     shifts = np.array(before.loadings) @ kappa.T + network.initial_bias
     output, slope, curvature, rest = averages_at(network, before.bulk_variance, shifts)
     mean = (values * np.array(network.readout.fractions)) @ output
-    of, e, rows = residuals_given(target, before.overlaps, kappa, mean, weight, count // 2)
+    of, e, rows = residuals_given(target, before.overlaps, kappa, mean, weight, 2 * count // 3)
     plain, along, beyond = _seen(weight[of] * rows, kappa[of].T, before.places, target.indices)
     own = np.array(after.own).reshape(-1, len(values)) @ (e * slope[:, of])
     moved = size * values[:, None] * e

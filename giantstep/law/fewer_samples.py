@@ -1,0 +1,175 @@
+"""The samples of several steps on fewer nodes: those that all others follow from, in what the equations average.
+
+Nodes of a later step are a rule in kappa and one in the residual at each kappa. What is averaged over them are products
+of what a sample adds, its own presence counted, with the sums over samples that norms go with: smooth functions of few
+numbers, which span some tens of dimensions whatever the nodes. So a part of the nodes carries the others, and these
+leave their weights to it. Source: Cheng, Gimbutas, Martinsson and Rokhlin, SIAM J. Sci. Comput. 26 (2005) 1389.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import numpy as np
+from scipy.linalg import qr, solve_triangular
+
+Array = np.ndarray
+Pair = tuple[Array, Array]
+_LEFT = 1e-13  # of a function, what the nodes that are kept leave of it
+_RESPONSES = 12  # V1_hat T, of eigenvalues between these two, the weakest over the largest that a sample adds
+_WEAK, _STRONG = 1e-2, 1e5
+_APART = 10.0  # ratios of the T of blocks, either way
+_SWEEPS, _DAMPED = (2, 5, 8), 0.5  # of the iteration that X follows from: those after which functions are drawn
+_TOGETHER = 256  # nodes that are looked at together at first
+_FUNCTIONS, _SPARE = 160, 0.9  # drawn at first; the share of them that may turn out to be independent
+_LEAST = 1e-300
+_AT_NODES, _WEIGHTS = ("sample", "along", "earlier", "of_step"), ("law_tr", "law_along", "law_t", "law_own")
+
+
+def fewer_samples(arrays: Mapping[str, Array]) -> dict[str, Array]:
+    """The arrays that equations of stretched rows are given, with the samples of every step on fewer nodes; on all of
+    them where numbers are so large that functions of a sample overflow.
+    """
+    draw = np.random.default_rng(0)
+    steps = [np.flatnonzero(own) for own in arrays["of_step"]]
+    parts = []
+    try:
+        with np.errstate(all="ignore"):
+            of_steps = _added(arrays, steps, draw)
+    except np.linalg.LinAlgError:
+        return dict(arrays)
+    for nodes, added in zip(steps, of_steps, strict=True):
+        step = {name: arrays[name][..., nodes] for name in (*_AT_NODES, *_WEIGHTS)}
+        parts.append(_reduced(step, added, draw))
+    return {**arrays, **{name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}}
+
+
+def _reduced(step: dict[str, Array], added: Pair, draw: np.random.Generator) -> dict[str, Array]:
+    """A step on the nodes that carry all others: first among those next to each other, then among more and more."""
+    together, count = _TOGETHER, _FUNCTIONS
+    while True:
+        nodes = np.arange(step["law_tr"].shape[-1])
+        groups = np.array_split(nodes, max(1, round(len(nodes) / together)))
+        size = _sizes(step)
+        with np.errstate(all="ignore"):
+            drawn = _drawn(*added, _sums(step, size), count, draw) * size
+        lengths = np.linalg.norm(drawn, axis=1, keepdims=True)
+        if not 0.0 < lengths.max() < np.inf:  # samples of a step of rate zero add nothing
+            return step
+        drawn /= np.where(lengths > 0.0, lengths, 1.0)
+        least = _LEFT * math.sqrt(float((drawn**2).sum(axis=0).max()))
+        found = [_carrying(drawn[:, group], least) for group in groups]
+        if all(
+            len(own) <= _SPARE * count or count >= len(group) for group, (own, _) in zip(groups, found, strict=True)
+        ):
+            step, kept = _moved(step, size, groups, found)
+            if len(groups) == 1:
+                return step
+            added, together = (added[0][..., kept], added[1]), 2 * together
+        count *= 2
+
+
+def _moved(
+    step: dict[str, Array], size: Array, groups: list[Array], found: list[Pair]
+) -> tuple[dict[str, Array], Array]:
+    """The step on the nodes of every group that are kept, and which these are; others leave their weights to them."""
+    kept = np.concatenate([group[own] for group, (own, _) in zip(groups, found, strict=True)])
+    moved = {name: step[name][..., kept] for name in _AT_NODES}
+    inverse = np.divide(1.0, size, out=np.zeros_like(size), where=size > 0.0)
+    for name in _WEIGHTS:
+        shares = [
+            (step[name][..., group] * inverse[group]) @ share.T * size[group[own]]
+            for group, (own, share) in zip(groups, found, strict=True)
+        ]
+        moved[name] = np.concatenate(shares, axis=-1)
+    return moved, kept
+
+
+def _added(arrays: Mapping[str, Array], steps: list[Array], draw: np.random.Generator) -> list[Pair]:
+    """What samples of every step add, its own presence counted, [responses, 2 K, 2 K, N], and the mean resolvent that
+    they meet: at weak and strong responses, with X on its way from that without samples to the solution.
+    """
+    own, base = arrays["own_rows"], arrays["base"]
+    response = _responses(len(arrays["chi"]), _WEAK / max(1.0, float(np.abs(arrays["sample"]).max())), draw)
+    samples = [np.moveaxis(arrays["sample"][:, :, nodes], 2, 0) for nodes in steps]
+    one, x = np.eye(own.shape[1]), np.broadcast_to(base, (len(response), *base.shape))
+    found: list[list[Pair]] = [[] for _ in steps]
+    for sweep in range(1, 1 + max(_SWEEPS)):
+        mean, wanted = _resolvents(response, x), base
+        for number, (nodes, sample) in enumerate(zip(steps, samples, strict=True)):
+            rows = own[number]
+            met = rows @ mean @ rows.T
+            added = sample @ np.linalg.inv(one + met[:, None] @ sample)
+            wanted = wanted + rows.T @ np.einsum("n,jnpq->jpq", arrays["law_tr"][nodes], added) @ rows
+            if sweep in _SWEEPS:
+                found[number].append((np.moveaxis(added, 1, 3), met))
+        x = x + _DAMPED * (wanted - x)
+    return [(np.concatenate([a for a, _ in each]), np.concatenate([m for _, m in each])) for each in found]
+
+
+def _responses(blocks: int, weakest: float, draw: np.random.Generator) -> Array:
+    """Products V1_hat T: symmetric matrices of any eigenvalues, with diagonal ones."""
+    strengths = np.geomspace(weakest, _STRONG, _RESPONSES)
+    values = np.stack([draw.permutation(strengths) for _ in range(blocks)], axis=1)
+    axes = np.linalg.qr(draw.normal(size=(_RESPONSES, blocks, blocks)))[0]
+    t = _APART ** draw.uniform(-1.0, 1.0, (_RESPONSES, blocks))
+    return np.asarray((axes * values[:, None]) @ axes.swapaxes(1, 2) * (t / t.max(axis=1, keepdims=True))[:, None])
+
+
+def _resolvents(response: Array, x: Array) -> Array:
+    """The mean resolvents ``(X + (V1_hat T)^-1)^-1``, the inverse in the rows of the blocks themselves."""
+    blocks, matrix, right = response.shape[-1], np.array(x), np.zeros_like(x)
+    matrix[:, :blocks] = np.eye(*matrix.shape[1:])[:blocks] + response @ x[:, :blocks]
+    right[:, :blocks, :blocks], right[:, blocks:, blocks:] = response, np.eye(matrix.shape[1] - blocks)
+    return np.linalg.solve(matrix, right)
+
+
+def _carrying(drawn: Array, least: float) -> tuple[Array, Array]:
+    """Which columns are kept, so that the others are less than ``least`` beside these, and the share [kept, N] of every
+    column that is each of them.
+    """
+    _, triangle, order = qr(drawn, mode="economic", pivoting=True)
+    many = int(np.count_nonzero(np.abs(np.diag(triangle)) > least))
+    share = np.eye(many, drawn.shape[1])
+    if many > 0:
+        share[:, many:] = solve_triangular(triangle[:many, :many], triangle[:many, many:])
+    share[:, order] = share.copy()
+    return order[:many], share
+
+
+def _sizes(step: Mapping[str, Array]) -> Array:
+    """How much every node weighs in what it weighs most in, relative."""
+    sizes = [np.abs(np.atleast_2d(step[name])) for name in _WEIGHTS]
+    of_kinds = [each.max(axis=0) / max(float(each.sum(axis=1).max()), _LEAST) for each in sizes]
+    return np.asarray(np.max(of_kinds, axis=0))
+
+
+def _sums(step: Mapping[str, Array], size: Array) -> Array:
+    """The sums over samples that norms go with, in units of the largest of a kind: [sums, 2 K, N]."""
+    found = []
+    for name in ("along", "earlier"):
+        rows = step[name]
+        largest = math.sqrt(float(((rows**2) @ size).max()))
+        found.append(rows / (largest if largest > 0.0 else 1.0))
+    return np.concatenate(found)
+
+
+def _drawn(added: Array, mean: Array, sums: Array, count: int, draw: np.random.Generator) -> Array:
+    """Random functions of a sample, [count, N]: products of two of what it adds, of 1, and of sums with its presence
+    counted; and of these with sums.
+    """
+    many, size, _, nodes = added.shape
+    plain = added.reshape(many, -1, nodes)
+    met = (mean @ sums.swapaxes(0, 1).reshape(size, -1)).reshape(many, size, -1, nodes)
+    present = (sums.swapaxes(0, 1) - np.einsum("jpqn,jqfn->jpfn", added, met)).reshape(many, -1, nodes)
+    alone = np.broadcast_to(sums.reshape(1, -1, nodes), present.shape)
+    one = np.concatenate([plain, present], axis=1)
+    other = np.concatenate([np.ones((many, 1, nodes)), one], axis=1)
+    each = -(-count // many)
+
+    def combined(rows: Array) -> Array:
+        return np.asarray(draw.normal(size=(many, each, rows.shape[1])) @ rows)
+
+    drawn = combined(one) * combined(other) + combined(present) * combined(alone)
+    return np.asarray(drawn.reshape(-1, nodes))
