@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 674cd5634f088c56, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature b5901680ff304a24, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "674cd5634f088c566a98c3207d22482a2397d522c68e1279dde53d78a5f7ebed"
+SIGNATURE = "b5901680ff304a2486b24fe21a6781d3da0ef72fa76f3ff6b3375f35e5d6bd9c"
 
 
 def overlap(lower, information, alpha):

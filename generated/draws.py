@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 5864e87912fe9b0e, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature e77031857607c6f2, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5864e87912fe9b0e6f3492d0680ed87d69def43819cd9c7aff6a1b58935354eb"
+SIGNATURE = "e77031857607c6f299a05083a2c2895a3494f4a7d197803e070836847595cc4d"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 5e4a6d086ae4616a, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature a99c5e8393154bf2, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5e4a6d086ae4616ae826d8339571297d3337fdb69245bd33d4032e6821c1a15b"
+SIGNATURE = "a99c5e8393154bf2f973187fb013695bd3b7e91b086df18baa4b686058e0e4bd"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 9b5b9b8bc5cc62cd, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 6f4d120e140a878d, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9b5b9b8bc5cc62cd9b919d50e9e84845c3f5743b13925c1c7fa558d9c1981e50"
+SIGNATURE = "6f4d120e140a878dda0e2aaa78365f31c5f2888b49b45cbde8aabd8e9daf3909"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

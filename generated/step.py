@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature f280ed3d08f3508f, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 47f714685a964859, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "f280ed3d08f3508fa46fa4cd6a8a7e91936a01af0088e84be580f659a3f09790"
+SIGNATURE = "47f714685a964859086757ebdd658dd7608ce379ae97250fa36f21440894a2fa"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

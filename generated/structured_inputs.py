@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature ba64107edbecd8d6, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 33b62651aeaf940a, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ba64107edbecd8d6017086f20e2ff9da6549cf7b6fee26e01d6c63ffd3bf8bb5"
+SIGNATURE = "33b62651aeaf940af370cc7a7dc29990dc759216b55e65de5200758ecfa17999"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

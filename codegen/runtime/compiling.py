@@ -56,7 +56,7 @@ def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def compile_it(function: Callable[..., Any]) -> Any:
         linked = options.get("no_cpython_wrapper", False)
         found = njit(**options, **({"pipeline_class": LinkedCompiler} if linked else {}))(function)
-        keep(found, function, linked)
+        keep(found, function)
         return found
 
     return compile_it

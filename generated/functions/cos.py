@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 83d511f19e40bf5d, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature ce908e6d6f3318fd, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "83d511f19e40bf5de0c90e4d06f133bc219b2dbc5114b321e0060af2eb863b9f"
+SIGNATURE = "ce908e6d6f3318fdaf6a1d2877dc2d73ce893bf8772ca32060d84e5733f3ec5b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

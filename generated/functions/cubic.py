@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d9d016d29750c9e4, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature a1e0c4d52edd5277, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "d9d016d29750c9e438e432a1c3fd08502db3f35c21e838f6c48bc8211f95704b"
+SIGNATURE = "a1e0c4d52edd5277fc5c8ff647aa3467c195fc9d796d132e907c3b8c83fdc9a7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

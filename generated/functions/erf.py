@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2803992372c5b254, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature c17476279a501cad, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "2803992372c5b254e214a4d3fb1f330e489f583771c5f06a4fa16851e2f94b4b"
+SIGNATURE = "c17476279a501cadba8635c90214645c7b1ebeb44e0219aafdd11817294de803"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 15f6e1f73b75f086, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 00554caf623cfa70, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "15f6e1f73b75f0866502494f86d3b84553867a0d93ab7f5f203e332cfc085fae"
+SIGNATURE = "00554caf623cfa70c92c33220fe457bab9b550c8003d2648700382e4a22c7dd4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fd40bc5241e94efe, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature e1fc6225251c4d39, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "fd40bc5241e94efe6269334951b4f0b38f687c93bae088c7a4a45045a8e85091"
+SIGNATURE = "e1fc6225251c4d393c6dced68047881da4d4ebe5a051009d653b085375195c6e"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d68922a3fd3cf8e9, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature c6d195333ea8eb08, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "d68922a3fd3cf8e9298864b0281ac9b47ff6773813cbc5d9d462942f17ca3f5b"
+SIGNATURE = "c6d195333ea8eb0823eef86f1d2750460eb10ac8db467ba581c126ea61eee38d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

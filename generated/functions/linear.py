@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature da0be97d6aa5997d, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 15b9ce29b1d35233, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "da0be97d6aa5997dbbdcd254a77222f710d64ae44fdffdd60aa804c6cafd1f27"
+SIGNATURE = "15b9ce29b1d35233ddf843f78bbfdb94fbe3a11061681210340f1a074426d82c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

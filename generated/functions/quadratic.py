@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d2942b18f4a0ad17, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 585eba17f54e410b, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "d2942b18f4a0ad17e61a45f7cf1c3dddf87f4f2bc3c08d815d84899d07a068a6"
+SIGNATURE = "585eba17f54e410bde2ab4b7afba9fc60cca70dfefaa78cd7f20a888910da752"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c238f9210080c75b, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 7f22d6a87047196c, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "c238f9210080c75b24ddf2adde91a48c619b6d1b7220183bffd3336908572abb"
+SIGNATURE = "7f22d6a87047196c9552bb71e4c57768ab2f83a7e2d29a521375e0c59501f094"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

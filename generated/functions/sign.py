@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a7a81292a3129257, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature cd7c47214bc12609, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a7a81292a3129257ab2a1d71980c15689ef953f8e3dbfbb8cb1cf782e1e42426"
+SIGNATURE = "cd7c47214bc12609ec6f078d999ac24ed8959112833ede295e499422a6baadc8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature df8913c4d7ed1f18, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 41ab5136b791c6e0, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "df8913c4d7ed1f180e2abde01982e7c82d34c265a9a9dc82b967ac760e6cb232"
+SIGNATURE = "41ab5136b791c6e07df086259d592860b912a62dc5618d8359f444ef9acd6fa4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c4710b0b0177fe65, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 5b42b8a5361cc718, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "c4710b0b0177fe65ac8ac9b0c3db7261b93beaed024e89a6f9a3c255e7623be7"
+SIGNATURE = "5b42b8a5361cc718afc63284cbc4c32cc354f41e550f6260bfa90fbbc3921ea5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4e120cd67e856f9f, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature c54c4a0ed31f1936, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "4e120cd67e856f9f2afc2fdb37ebc54cfdff8260da4415862b24b28eafbfd4f4"
+SIGNATURE = "c54c4a0ed31f193612db79fcd3f89ef2d0dc3b2ea702dfe9c24ee89643153fd8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature ccd7be9dce1a6bb3, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature f5119be29ebd30d4, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "ccd7be9dce1a6bb3b4007ff355b710dc6e7903c3837427e6e42a92b9c9f71024"
+SIGNATURE = "f5119be29ebd30d47e9e2a21fb53bcdcd6176a296935272c4d5420c5d97e758d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature da0cf2cb13f447da, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 70fe6ddb917ab214, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "da0cf2cb13f447daddf17ccbe1043ac1da4ec2e6b97edcc1d4ba3a9767d79784"
+SIGNATURE = "70fe6ddb917ab21497fe548f43c549e15e6cd42c1de4c450781a5a2aa01baac3"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 7d24ca214ad2a57d, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature ce57ce1e8db50b7c, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "7d24ca214ad2a57d9e268507b11914a031a58cfb61ae0f0c75cdd5d42fac7c8d"
+SIGNATURE = "ce57ce1e8db50b7c9b30ca2f5d04155e44df37f436f4d63c3de9b59ffb094c2c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

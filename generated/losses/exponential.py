@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f99d5b10007b4ec4, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 7e022fd53bc86fae, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "f99d5b10007b4ec425dad266392c7a27bc86b5dbd34dfaad9629337c401c59b4"
+SIGNATURE = "7e022fd53bc86faeeaac918dc3ca3230008e82cecd29f5afc6c4d45cd5300d44"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 742761c39018360e, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature db2fe77f19473693, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "742761c39018360e57b5afb393bd80d9ac737f09b46771b96296007412b3cc26"
+SIGNATURE = "db2fe77f194736936e2933dd5c8556e5c6fbddcf4ce1848ab801bd43b2adf3cb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 6e81cae4a842fa1f, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature c7892e8fa01ab227, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "6e81cae4a842fa1f65efaca74cc490ca5fc38918ef078629000a7a7190317757"
+SIGNATURE = "c7892e8fa01ab22760b3de8518964f5081c59c1ff2a20c7b23d8b4a4810bf4fe"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

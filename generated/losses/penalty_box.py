@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 40b71e844c65e7ef, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature abdafacf65ebccdb, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "40b71e844c65e7ef6f4d76e0071774909cfa11607ee8190322d4ae05d1d6c098"
+SIGNATURE = "abdafacf65ebccdba8462ef3bb6081df7fe7c5a96f2771618aeed2d3e09e35f3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

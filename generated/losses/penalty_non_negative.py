@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature eb133b4e20f9e5cf, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature fb4f1aeccf40d6dd, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "eb133b4e20f9e5cf65a59c199a1c3945a5a84e493038fd8b4bf57f31b5da4d60"
+SIGNATURE = "fb4f1aeccf40d6dd9d04a9f62034bb0e26ddbe93611b98062b2d099c207ecd22"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

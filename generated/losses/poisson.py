@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature b5590e8c5d90697e, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature d604779b1dc99153, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "b5590e8c5d90697e72ec740ac431f8371023bf662f6edd461524c8f9719739a5"
+SIGNATURE = "d604779b1dc99153fbf2ba5fadc2c4dc7cb8d5a675ff7e8d671e943357ba0012"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

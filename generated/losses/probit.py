@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 18786b00ab140ffc, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 7867e644f968eacf, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "18786b00ab140ffc7d00ad18985878cc297ee69ebd2d64451b75fd17cbc15ddb"
+SIGNATURE = "7867e644f968eacffe7473832027f6602045a64f551ec47f8852cdf43965ba59"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 6ea44688edcc8a45, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 73a042a7f92036c1, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "6ea44688edcc8a4528d692e7c1e1513b061af93529a7633daefdf6ea83dbe411"
+SIGNATURE = "73a042a7f92036c173ad4b6cd6bc0fcf1ff9e0fc6a783c9d878239a2d71fa783"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

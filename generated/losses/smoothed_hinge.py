@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature b1a1ea542ecc8358, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature ce9a73103531da26, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "b1a1ea542ecc8358130dd2836d7a98b04e46f38fdc3b8562f0aac37551cd7547"
+SIGNATURE = "ce9a73103531da26ffa54dcabbbde49b1a11cff1d9ecc4f0d33066321122978c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a6d35120dcf04553, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature f27dd26896f69dc9, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "a6d35120dcf045539750e85e265a22609ce2aebd407b2279f672f06144922ca0"
+SIGNATURE = "f27dd26896f69dc9c9794ebf407db9c641b1838ebb577c93f66aa99929953cc4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

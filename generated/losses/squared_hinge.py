@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 8ddf046907724533, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 8d3d0ef8b3cb6cf1, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "8ddf046907724533136bf28c13ecdbb4a891832967e18130fee0da0dca3f1619"
+SIGNATURE = "8d3d0ef8b3cb6cf13f6775a1b46411b1c0f2f5b50e2f799ba7050bf3bb52d253"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 939421dbeb5892b3, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -175,4 +175,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"
+SIGNATURE = "939421dbeb5892b38bf61a730a967d873499cb9d99b0447c049c40126544e8d3"

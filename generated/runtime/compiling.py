@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 939421dbeb5892b3, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -62,7 +62,7 @@ def kept(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     def compile_it(function: Callable[..., Any]) -> Any:
         linked = options.get("no_cpython_wrapper", False)
         found = njit(**options, **({"pipeline_class": LinkedCompiler} if linked else {}))(function)
-        keep(found, function, linked)
+        keep(found, function)
         return found
 
     return compile_it
@@ -316,4 +316,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"
+SIGNATURE = "939421dbeb5892b38bf61a730a967d873499cb9d99b0447c049c40126544e8d3"

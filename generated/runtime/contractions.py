@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 939421dbeb5892b3, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"
+SIGNATURE = "939421dbeb5892b38bf61a730a967d873499cb9d99b0447c049c40126544e8d3"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 939421dbeb5892b3, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -9,17 +9,20 @@ Regenerate with: giantstep generate
 
 import contextlib
 import hashlib
+import io
 import os
 import pickle
 import stat
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.environment import Environment, _rebuild_env, lookup_environment
 from numba.core.registry import cpu_target
 from numba.core.sigutils import normalize_signature
 
-from generated.runtime.linked import LinkedCode
+from generated.runtime.linked import KeptCode
 from generated.runtime.machine_code import Code, runtime_known
 
 _DIGEST = hashlib.sha256().digest_size
@@ -58,6 +61,8 @@ class _SealedFiles(IndexDataCacheFile):  # type: ignore[misc]
 class _SealedCache(FunctionCache):  # type: ignore[misc]
     """numba's cache of one function; without room on the disk the function is compiled in each process."""
 
+    _impl_class = KeptCode
+
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
         plain = self._cache_file
@@ -71,12 +76,6 @@ class _SealedCache(FunctionCache):  # type: ignore[misc]
     def save_overload(self, sig: Any, data: Any) -> None:
         with contextlib.suppress(OSError):
             super().save_overload(sig, data)
-
-
-class _LinkedCache(_SealedCache):
-    """The same of a function that is only linked into others."""
-
-    _impl_class = LinkedCode
 
 
 class CodeFile:
@@ -110,13 +109,12 @@ class CodeFile:
         return self._cache._index_key(self._signature, cpu_target.target_context.codegen())
 
 
-def keep(compiled: Any, function: Callable[..., Any], linked: bool) -> None:
-    """Let numba keep the machine code of a function on disk, where a folder can be written.
-
-    linked: of one that has none of its own, what LLVM reads.
+def keep(compiled: Any, function: Callable[..., Any]) -> None:
+    """Let numba keep the machine code of a function on disk, where a folder can be written; of one that is only linked,
+    which has none of its own, what LLVM reads.
     """
     try:
-        compiled._cache = (_LinkedCache if linked else _SealedCache)(function)
+        compiled._cache = _SealedCache(function)
     except RuntimeError as error:
         _only_without_folder(error)
 
@@ -137,6 +135,26 @@ def _only_without_folder(error: RuntimeError) -> None:
         raise error
 
 
+class _Reader(pickle.Unpickler):
+    """Reads what numba keeps, but for modules that only compiling needs."""
+
+    def find_class(self, module: str, name: str) -> Any:
+        """What stands for a name."""
+        return _environment if name == _rebuild_env.__name__ else super().find_class(module, name)
+
+
+def _environment(module: str, constants: list[Any], name: str) -> Environment:
+    """What machine code of a function finds its constants in. For the globals beside them, which it does not read,
+    numba loads the module of the function: its own on arrays takes longer than all machine code.
+    """
+    if module in sys.modules or not module.startswith("numba.") or lookup_environment(name) is not None:
+        return _rebuild_env(module, constants, name)
+    found = Environment({"__name__": module})
+    found.consts[:], found.env_name = constants, name
+    Environment._memo[name] = found
+    return found
+
+
 def _seal(version: str, data: bytes) -> bytes:
     return hashlib.sha256(version.encode() + data).digest()
 
@@ -152,8 +170,8 @@ def _opened(path: str, version: str) -> Any:
         return None
     seal, data = content[:_DIGEST], content[_DIGEST:]
     try:
-        return pickle.loads(data) if _seal(version, data) == seal else None
+        return _Reader(io.BytesIO(data)).load() if _seal(version, data) == seal else None
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"
+SIGNATURE = "939421dbeb5892b38bf61a730a967d873499cb9d99b0447c049c40126544e8d3"

@@ -1,10 +1,11 @@
 """Functions that only compiled functions call: LLVM makes machine code of them with each of their callers, never alone.
 
 numba also optimises each by itself and makes machine code of it, which nobody runs: a caller holds its own. That takes
-a quarter of all compilation.
+a quarter of all compilation. Of machine code that was kept numba also reads what others would link, which nobody does
+in a process that compiles nothing: that takes longer than all else of loading it.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 939421dbeb5892b3, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -45,6 +46,27 @@ class _LinkedLibrary(JITCodeLibrary):  # type: ignore[misc]
         return _NoPlaces()
 
 
+class _KeptLibrary(JITCodeLibrary):  # type: ignore[misc]
+    """Machine code that was kept. What LLVM reads of it is for others to link, and is read once one does."""
+
+    def __init__(self, codegen: Any, name: str, content: tuple[bytes, bytes]) -> None:
+        super().__init__(codegen, name)
+        machine_code, self._for_linking = content
+        self.enable_object_caching()
+        self._set_compiled_object(machine_code)
+        self._finalize_final_module()
+
+    def get_pointer_to_function(self, name: str) -> int:
+        """Where a function begins; 0 of one that is not there. numba asks what LLVM reads for the names."""
+        return int(self._codegen._engine.get_function_address(name))
+
+    def _get_module_for_linking(self) -> Any:
+        if self._shared_module is None:
+            self._shared_module = llvm.parse_bitcode(self._for_linking)
+            self._codegen._engine._load_defined_symbols(self._shared_module)
+        return self._shared_module
+
+
 class _NoPlaces:
     def set_env(self, name: str, environment: Any) -> None:
         """Nothing to set."""
@@ -77,8 +99,8 @@ class LinkedCompiler(CompilerBase):  # type: ignore[misc]
         return [passes]
 
 
-class LinkedCode(CompileResultCacheImpl):  # type: ignore[misc]
-    """How numba reads what is kept of such a function."""
+class KeptCode(CompileResultCacheImpl):  # type: ignore[misc]
+    """How numba reads what is kept of a function."""
 
     def rebuild(self, target_context: Any, payload: Any) -> Any:
         """The result of a compilation, from what was kept."""
@@ -87,7 +109,7 @@ class LinkedCode(CompileResultCacheImpl):  # type: ignore[misc]
 
 
 class _Reading:
-    """A target of numba's that takes what is kept for a linked library."""
+    """A target of numba's with libraries as they are kept here."""
 
     def __init__(self, context: Any) -> None:
         self._context = context
@@ -99,12 +121,14 @@ class _Reading:
         """Where numba asks for the library."""
         return self
 
-    def unserialize_library(self, kept: Any) -> _LinkedLibrary:
+    def unserialize_library(self, kept: Any) -> _LinkedLibrary | _KeptLibrary:
         """The library."""
-        name, _, content = kept
+        name, kind, content = kept
+        if kind == "object":
+            return _KeptLibrary(self._context.codegen(), name, content)
         library = _LinkedLibrary(self._context.codegen(), name)
         library._final_module = llvm.parse_bitcode(content)
         library._finalize_final_module()
         return library
 
-SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"
+SIGNATURE = "939421dbeb5892b38bf61a730a967d873499cb9d99b0447c049c40126544e8d3"

@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature e26b3ac42f2b6d20, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 939421dbeb5892b3, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -155,4 +155,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "e26b3ac42f2b6d2047d7c15e0d29ed62eb01bd8984c8e651c0a6b95bbd337917"
+SIGNATURE = "939421dbeb5892b38bf61a730a967d873499cb9d99b0447c049c40126544e8d3"

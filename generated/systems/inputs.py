@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 227d254dd478c6f1.
+Generated; do not edit. Signature 4a3f4a0c62535146.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "227d254dd478c6f1f1846d475c6d850dfafd0d64b493e14c408b5d119644651d"
+SIGNATURE = "4a3f4a0c62535146259ac56d40a9f15b028ae0a126ff831c0c8f27aa785b829d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

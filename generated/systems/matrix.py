@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 823e96e9164da93e.
+Generated; do not edit. Signature ca092679586d1cbd.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "823e96e9164da93ed81943c9ea0c779bf744eba04e5c2dc5673af1f1e2f8e16b"
+SIGNATURE = "ca092679586d1cbd6784ec88fd94cdd3b4862fd8105678200f5c98b5e5c6ed0c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 1515a4767677582d.
+Generated; do not edit. Signature 785512820fdd1478.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1515a4767677582d1a517be6c4e9172cc493b1aa7315a566f51bf14cb7857f35"
+SIGNATURE = "785512820fdd14781e9d60ff6edf18321f19a20241ce1e2a3618852af9ebc031"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

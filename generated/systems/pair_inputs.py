@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e76faa09f72654a5, runtime 6b4901b214a95c05.
+Generated; do not edit. Signature 639f82fc944329a9, runtime 11b67a57a062aee3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e76faa09f72654a5c5b6f3c5a7f3aad74c16c819b2eea935b674bfa0378ad472"
+SIGNATURE = "639f82fc944329a9432f2abd31693a39d68ccc792f4e9f003799d27f8c08fddc"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

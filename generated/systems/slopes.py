@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature a90013c858122c6d.
+Generated; do not edit. Signature ca4e08a7c968610f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a90013c858122c6d625c79529476bb5eb7270af269ff42a378942fe0154cd598"
+SIGNATURE = "ca4e08a7c968610fd2074932df8ef1137fddece1c8c0e0bf87665b1b1d4aaed9"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ad0bc895bf7eac3f.
+Generated; do not edit. Signature c98a9b211baad25b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ad0bc895bf7eac3f495f2b14e385578d40f56e24887f759eddd61da86c70a975"
+SIGNATURE = "c98a9b211baad25bbad5e008353a622b1d210b0d5494da9ed72e9449951fb4d4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -54,7 +54,7 @@ BUG = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 UNWRITTEN = 74
-_COLLECTED = 50_000  # new objects before garbage is looked for: what is imported is none
+_COLLECTED = 200_000  # new objects before garbage is looked for: what is imported is none
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -13,7 +13,6 @@ import numpy as np
 
 from generated import step as generated_step
 from giantstep.law.directions import Directions, directions_of_spike, rows_of
-from giantstep.law.given_bulk import given_bulk
 from giantstep.law.gradient_step import arguments_of, variance_after_step
 from giantstep.law.intermediate_steps import is_intermediate, refused
 from giantstep.law.layer_state import LayerState
@@ -203,6 +202,8 @@ def variance_by_value(model: Model) -> Callable[[Any], Any] | None:
 
 def _with_given_bulk(model: Model, found: SpikeParameters) -> SpikeParameters:
     """Bulk variance and alignment of the given matrix, the latter where it comes with directions."""
+    from giantstep.law.given_bulk import given_bulk  # models without a file start sooner without
+
     bulk = given_bulk(model)
     alignments = found.alignments if bulk.alignments is None else _at_most_one(bulk.alignments)
     return replace(found, alignments=alignments, bulk_variance=bulk.variances)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -19,7 +20,6 @@ MOST = 20
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
 _ALLOWED = "a table of names and expressions in y and f"
 _EXAMPLE = '[metrics] has lines such as zero_one = "y*f < 0" or coverage = "abs(y - f) < 2"'
-_GRID = tuple(np.random.default_rng(7).standard_normal((2, 41)))  # of labels and outputs
 
 
 @dataclass(frozen=True)
@@ -81,9 +81,15 @@ def function_of(node: Node) -> Callable[[Array, Array], Array]:
     return lambda y, f: jet(prepared, "f", {"y": y, "f": f}, 0)[0]
 
 
+@lru_cache(maxsize=1)
+def _labels_and_outputs() -> tuple[Array, Array]:
+    labels, outputs = np.random.default_rng(7).standard_normal((2, 41))
+    return labels, outputs
+
+
 def _checked(name: str, text: str) -> None:
     try:
-        values = function_of(parse_metric(text))(*_GRID)
+        values = function_of(parse_metric(text))(*_labels_and_outputs())
     except ExpressionError as error:
         raise BadInput(f"metrics.{name}: {error.message}", error.hint) from None
     if not np.all(np.isfinite(values)):

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from giantstep.law.given_file import changed
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, polynomials_of, refused
 from giantstep.law.kind import is_closed, norms_vary
 from giantstep.law.spike import SpikeParameters, spike_of
@@ -181,6 +180,12 @@ def checked_dimension(dimension: Any) -> None:
         raise BadInput(f"dimension = {dimension!r} is not a positive integer", "give the input dimension d, e.g. 1000")
 
 
+def _written(path: str) -> int:
+    from giantstep.law.given_file import changed  # models without a file start sooner without
+
+    return changed(path)
+
+
 def problem_of(
     model: Model, dimension: int | None = None, bias: float | None = None, intermediate: bool = False
 ) -> Problem:
@@ -198,7 +203,7 @@ def problem_of(
         model = at_strength(model, int(dimension or 0))
     network, fit, step = model.network, model.fit, model.step
     offset = network.initial_bias if bias is None else bias
-    written = None if step is None or step.matrix is None else changed(step.matrix)
+    written = None if step is None or step.matrix is None else _written(step.matrix)
     features = _features(network, model.target, fit.loss, model.steps, model.spike, model.inputs, offset, written)
     inverse = 0.0 if dimension is None else 1.0 / dimension
     return Problem(model, features, Parameters(fit.samples, network.width, fit.ridge, model.target.noise, inverse))

@@ -31,19 +31,9 @@ from giantstep.spec.model import Model
 from giantstep.spec.target_table import Target
 from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
-from giantstep.system.label_cost import require_affordable
-from giantstep.system.loss_at_zero import (
-    cancelling_hint,
-    counts_hint,
-    has_jumps,
-    rare_hint,
-    saturated_hint,
-    vanishing_hint,
-)
 from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
-from giantstep.system.separation import separable, separated
 from giantstep.system.span import span_of
 from giantstep.system.square_loss import RESIDUAL, UNEXPLAINED, rounding_hint, solve_direct
 
@@ -118,7 +108,10 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
     network = whole.model.network
     problem, members = merged(whole, opposite=not network.trains_bias)
     bias = network.initial_bias
-    require_affordable(problem)
+    if not whole.closed:
+        from giantstep.system.label_cost import require_affordable  # the square loss starts sooner without
+
+        require_affordable(problem)
     _compiled(whole.features, whole.model.fit.penalty)
     if whole.closed:
         found = solve_direct(problem, tolerance)
@@ -170,6 +163,15 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
 
 def settling_hint(problem: Problem) -> str:
     """What to try where the quadrature does not settle."""
+    from giantstep.system.loss_at_zero import (  # what is solved starts sooner without
+        cancelling_hint,
+        counts_hint,
+        has_jumps,
+        rare_hint,
+        saturated_hint,
+        vanishing_hint,
+    )
+
     target, loss = problem.model.target, problem.model.fit.loss
     for hint_of in (rare_hint, counts_hint, saturated_hint, vanishing_hint, cancelling_hint):
         if found := hint_of(problem):
@@ -228,6 +230,9 @@ def _penalty_hint(problem: Problem, result: Result) -> str:
 
 def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) -> NotConverged:
     """Why a solution is not reported, by the condition that fails."""
+    from giantstep.system.loss_at_zero import saturated_hint, vanishing_hint  # what is solved starts sooner without
+    from giantstep.system.separation import separable, separated  # the same
+
     if separable(problem):  # the cause, whichever condition shows it
         return separated(problem)
     if (few := _of_few_labels(problem, result)) is not None:

@@ -71,3 +71,48 @@ def test_what_is_only_linked_is_compiled_once_and_kept_for_other_callers(tmp_pat
 
     assert called("total") == ["12.0", "1", "0", "1", "0"]  # no machine code that nobody runs
     assert called("total", "product") == ["12.0", "0", "60.0", "1", "1", "0", "0"]
+
+
+MAKING = """
+import sys
+import numpy as np
+from generated.runtime.compiling import making_entry
+
+@making_entry
+def halves(numbers):
+    found = np.empty(numbers.shape[0])
+    for place in range(numbers.shape[0]):
+        if numbers[place] < 0.0:
+            raise ValueError("negative")
+        found[place] = 0.5 * numbers[place]
+    return found
+
+@making_entry
+def total(numbers):
+    return halves(numbers)[0] + halves(numbers)[1]
+
+given = np.array([4.0, 9.0])
+for name in sys.argv[1:]:
+    print(np.sum(globals()[name](given)), "numba.np.arrayobj" in sys.modules)
+try:
+    halves(-given)
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_kept_code_is_read_as_far_as_it_is_needed(tmp_path: Path) -> None:
+    """A process that compiles; another that loads what it made, without numba's own modules on arrays; a third with a
+    further caller, which links what the second left unread.
+    """
+    script = tmp_path / "making.py"
+    script.write_text(MAKING)
+
+    def called(*names: str) -> list[str]:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+        command = [sys.executable, str(script), *names]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    assert called("halves") == ["6.5", "True", "negative"]
+    assert called("halves") == ["6.5", "False", "negative"]
+    assert called("halves", "total") == ["6.5", "False", "6.5", "True", "negative"]
