@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b5901680ff304a24, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature b69f0612a4cf8a52, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b5901680ff304a2486b24fe21a6781d3da0ef72fa76f3ff6b3375f35e5d6bd9c"
+SIGNATURE = "b69f0612a4cf8a5262f1dbe2cd0bef233610a94c9da333400efe0bbb01113b68"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature e77031857607c6f2, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 43ba53920ac28457, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e77031857607c6f299a05083a2c2895a3494f4a7d197803e070836847595cc4d"
+SIGNATURE = "43ba53920ac28457cbb682ecb8f7ee935b6ed9f89d7aec3dc1347ca2864321db"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

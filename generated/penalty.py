@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 6f4d120e140a878d, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 5b18b4238d0f202d, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6f4d120e140a878dda0e2aaa78365f31c5f2888b49b45cbde8aabd8e9daf3909"
+SIGNATURE = "5b18b4238d0f202d7bc50cf4302c3a4a5bed2ed3ee16ec5187b4794704e49d29"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 47f714685a964859, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 6cfc13f5147defe8, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "47f714685a964859086757ebdd658dd7608ce379ae97250fa36f21440894a2fa"
+SIGNATURE = "6cfc13f5147defe8b907c57446b4ccbf0cedd3f53c001baa8881138efe3db884"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 33b62651aeaf940a, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 679479fd90cb3ce0, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "33b62651aeaf940af370cc7a7dc29990dc759216b55e65de5200758ecfa17999"
+SIGNATURE = "679479fd90cb3ce0577d29e872b93dfcdf6484dac1cce5bb779531864baedec0"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

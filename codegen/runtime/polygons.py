@@ -75,7 +75,7 @@ class Frame(NamedTuple):
     width: float
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """The line of an edge in a frame: the normal, and the distance ``fixed + shift center`` of places along it too."""
 
     normal: tuple[float, float]
@@ -93,14 +93,14 @@ def across(frame, vector):
 
 
 @inner
-def _line_in(frame, normal, distance):
+def line_in(frame, normal, distance):
     """The line with a normal at a distance."""
     c, s = across(frame, normal)
     width = frame.width
     length = math.sqrt(c * c * width * width + s * s)
     fixed = distance * c * s * (width - 1.0 / width) / length
     scale = (s * s / width + c * c * width) / length
-    return _Line((c * width / length, s / length), (distance / length, -c / length), fixed, scale, s / (width * length))
+    return Line((c * width / length, s / length), (distance / length, -c / length), fixed, scale, s / (width * length))
 
 
 @inner
@@ -203,7 +203,7 @@ def fill_polygon(edges, frame, node, j, centers, rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
     for e in range(edges.first[j], edges.first[j + 1]):
-        line = _line_in(frame, edges.normal[e], edges.distance[node, e])
+        line = line_in(frame, edges.normal[e], edges.distance[node, e])
         _fill_distance(line, centers, rows, nodes)
         for sign, place in ((-1.0, edges.start[node, e]), (1.0, edges.end[node, e])):
             if abs(place) == math.inf:
@@ -212,3 +212,25 @@ def fill_polygon(edges, frame, node, j, centers, rows, nodes):
                 _fill_sum(line, place, centers, rows, nodes)
                 _add_corner(sign, rows, nodes)
         _add_edge(line, rows, nodes)
+
+
+@inner
+def fill_half_plane(line, centers, rows, nodes):
+    """The same for all that is on this side of a line of a frame."""
+    for i in range(nodes[0], nodes[1]):
+        rows[P, i] = 0.5
+        for row in range(X, YY + 1):
+            rows[row, i] = 0.0
+    _fill_distance(line, centers, rows, nodes)
+    for _ in range(2):
+        _add_infinity(rows, nodes)
+    _add_edge(line, rows, nodes)
+
+
+@inner
+def fill_plane(rows, nodes):
+    """The same for all of the plane."""
+    for i in range(nodes[0], nodes[1]):
+        rows[P, i] = 1.0
+        for row in range(X, YY + 1):
+            rows[row, i] = 0.0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 732a03c7dd452db2, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 535d685c9dedab7b, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "732a03c7dd452db26f1d0c1ea0aa8575b048e5e3d14bb1c75a381392f724178a"
+SIGNATURE = "535d685c9dedab7b486ae1a6d93d5f457f68d299b3edc8ff680027846f233b1b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

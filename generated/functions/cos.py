@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ce908e6d6f3318fd, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature e10fd90a72597e58, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "ce908e6d6f3318fdaf6a1d2877dc2d73ce893bf8772ca32060d84e5733f3ec5b"
+SIGNATURE = "e10fd90a72597e58aaed80f30395a8aeccc9e4222d216d13621e8685228280d4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a1e0c4d52edd5277, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature a532f245feb2b476, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a1e0c4d52edd5277fc5c8ff647aa3467c195fc9d796d132e907c3b8c83fdc9a7"
+SIGNATURE = "a532f245feb2b4764521e5e1de7e94372e4515a5a9ec5b1e5e3bf76cb1e63c25"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

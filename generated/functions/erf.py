@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c17476279a501cad, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 5a896461a4ce62b9, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "c17476279a501cadba8635c90214645c7b1ebeb44e0219aafdd11817294de803"
+SIGNATURE = "5a896461a4ce62b93d873e2c2e318184ca14709b3ef091eaac4e6047f722e669"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

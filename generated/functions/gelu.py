@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 00554caf623cfa70, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 940d74d2bc3ba572, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "00554caf623cfa70c92c33220fe457bab9b550c8003d2648700382e4a22c7dd4"
+SIGNATURE = "940d74d2bc3ba57259aa381f3f10faa2d62adedc5c98738646acc7200f7be3ae"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

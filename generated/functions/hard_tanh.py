@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e1fc6225251c4d39, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 4560a0572d7d31b3, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "e1fc6225251c4d393c6dced68047881da4d4ebe5a051009d653b085375195c6e"
+SIGNATURE = "4560a0572d7d31b3ba7d350068fc86ab92b00607205d641ca0f8890f08f2984d"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

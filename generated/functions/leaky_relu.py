@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c6d195333ea8eb08, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 2a6fdace2902171b, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "c6d195333ea8eb0823eef86f1d2750460eb10ac8db467ba581c126ea61eee38d"
+SIGNATURE = "2a6fdace2902171b37ce71a47d1d3179674619e3dcd54768a528cb69ed73f138"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 15b9ce29b1d35233, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 6fbe84fcecacc09c, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "15b9ce29b1d35233ddf843f78bbfdb94fbe3a11061681210340f1a074426d82c"
+SIGNATURE = "6fbe84fcecacc09c7769fc20f6cff81484b7e341de3f2a7481dd6326f24523e5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7f22d6a87047196c, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature e2474bb620f18319, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "7f22d6a87047196c9552bb71e4c57768ab2f83a7e2d29a521375e0c59501f094"
+SIGNATURE = "e2474bb620f183199ea42826bade8f78f0587dfeb1ab906893f3adcc63687ac8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cd7c47214bc12609, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature a408afe0b9d1ecf5, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "cd7c47214bc12609ec6f078d999ac24ed8959112833ede295e499422a6baadc8"
+SIGNATURE = "a408afe0b9d1ecf5d3f1bd61892f7de2b6f51eaef79eb334abc238c081b1e5f7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 41ab5136b791c6e0, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 2d3b8ab776105bfc, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "41ab5136b791c6e07df086259d592860b912a62dc5618d8359f444ef9acd6fa4"
+SIGNATURE = "2d3b8ab776105bfcf3d1f6847901ba896185d99c63feb43bb8e6c224dc25253e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0b35ed2f156fdc13, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 605c5b52b8eef011, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "0b35ed2f156fdc133c8fcd6f73e2ed93b94e84e4279c2f520480f25592972ed6"
+SIGNATURE = "605c5b52b8eef011741ddcd5d7c0e21057b4ebe17850b6d1432e682bd2542b9a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

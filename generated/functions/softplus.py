@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5b42b8a5361cc718, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 74a13caf74fdfbd7, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "5b42b8a5361cc718afc63284cbc4c32cc354f41e550f6260bfa90fbbc3921ea5"
+SIGNATURE = "74a13caf74fdfbd7052ccb3e465a2c8a3dea29d7c7ade8cb3bd27f7a3595da6d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c54c4a0ed31f1936, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 18af5216e14beb21, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c54c4a0ed31f193612db79fcd3f89ef2d0dc3b2ea702dfe9c24ee89643153fd8"
+SIGNATURE = "18af5216e14beb21e715ad60d63d38bd0f28ef53c44192e295a52e19f7a7454b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature f5119be29ebd30d4, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature ce95668f435c95b0, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "f5119be29ebd30d47e9e2a21fb53bcdcd6176a296935272c4d5420c5d97e758d"
+SIGNATURE = "ce95668f435c95b01e1bbe807c41181cfb2f47f9bbc01a06297a965dcbe0afe8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

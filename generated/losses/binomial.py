@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 70fe6ddb917ab214, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 63b8960464060de1, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "70fe6ddb917ab21497fe548f43c549e15e6cd42c1de4c450781a5a2aa01baac3"
+SIGNATURE = "63b8960464060de17fce0c2d70ba3b91f3b275fa34bd66da0b7007989bbf831e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ce57ce1e8db50b7c, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 71055de6855b9023, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "ce57ce1e8db50b7c9b30ca2f5d04155e44df37f436f4d63c3de9b59ffb094c2c"
+SIGNATURE = "71055de6855b9023ee1f360e8bdb4c8f22d74e9db24e797be49b25dcf111a015"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7e022fd53bc86fae, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 504e8849ec2bf1ff, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "7e022fd53bc86faeeaac918dc3ca3230008e82cecd29f5afc6c4d45cd5300d44"
+SIGNATURE = "504e8849ec2bf1ff2b15a211b5e87107d623b03f96b5ecdb7a552212c60bc228"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

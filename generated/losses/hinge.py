@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 450e2c51fca10209, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature dab01d162fa92fd1, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "450e2c51fca10209ed70da41bfc53f8207f77a170fda77a6f983544a62e82f58"
+SIGNATURE = "dab01d162fa92fd1a276bc33bcecbb59a8f5c2aef6b68ff9e5c0e132aa38c368"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

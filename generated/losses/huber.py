@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature db2fe77f19473693, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature d358635b818447e3, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "db2fe77f194736936e2933dd5c8556e5c6fbddcf4ce1848ab801bd43b2adf3cb"
+SIGNATURE = "d358635b818447e3196ef88d04fc054af59549666c9bd7801b931e21d44b8522"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

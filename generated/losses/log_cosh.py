@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 28a57eb7f3635904, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 3e69d199d16b6343, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "28a57eb7f36359046291c7a9d3f1fd5f16a0c4946f78afe467b61bcb746a19c8"
+SIGNATURE = "3e69d199d16b6343d38509664b35171336dcc02a288d03dd81ce38f9b6855900"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

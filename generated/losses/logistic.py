@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature c7892e8fa01ab227, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature e51b545a37fe039a, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "c7892e8fa01ab22760b3de8518964f5081c59c1ff2a20c7b23d8b4a4810bf4fe"
+SIGNATURE = "e51b545a37fe039ad8a849621c757de0578d5d66f78dfc6bc3c3c7809eb22bdb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature abdafacf65ebccdb, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 7cd5fe7f744e6277, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "abdafacf65ebccdba8462ef3bb6081df7fe7c5a96f2771618aeed2d3e09e35f3"
+SIGNATURE = "7cd5fe7f744e627779b0cac2793497b39779e3ab5d28fc0c670b7500f8a6e192"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

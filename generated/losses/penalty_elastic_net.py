@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature c09b01323c9a2792, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature cc3826f441126eaf, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "c09b01323c9a27920609f67618b21a7ac57b13c1fd25e0eb892ac7bed33780a9"
+SIGNATURE = "cc3826f441126eaf491b40f54ae8fa166e10aac7bae493dbb13278f6b70aef58"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

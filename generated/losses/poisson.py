@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature d604779b1dc99153, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature a1f8a637e51f4f71, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "d604779b1dc99153fbf2ba5fadc2c4dc7cb8d5a675ff7e8d671e943357ba0012"
+SIGNATURE = "a1f8a637e51f4f71d3b529acaad81172469b3cd8ba602c8bb0f7db75454a7795"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7867e644f968eacf, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature d4ae0baabd6c2c14, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "7867e644f968eacffe7473832027f6602045a64f551ec47f8852cdf43965ba59"
+SIGNATURE = "d4ae0baabd6c2c1438bfa85ef15cda130463fe92776db61a16502ad0e73357d9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 73a042a7f92036c1, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature a15a7a5813c0547d, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "73a042a7f92036c173ad4b6cd6bc0fcf1ff9e0fc6a783c9d878239a2d71fa783"
+SIGNATURE = "a15a7a5813c0547d600ddbc157cb5b71b5ce59fde41a2a2ec7488a1bb44018e7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

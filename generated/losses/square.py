@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f27dd26896f69dc9, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature 542783dec0888dfe, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "f27dd26896f69dc9c9794ebf407db9c641b1838ebb577c93f66aa99929953cc4"
+SIGNATURE = "542783dec0888dfe0183cc31adf16a1716a00a0152fe6a7a9626b53acfa866a8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -4,7 +4,7 @@ Every decision is taken here, whoever evaluates: ``follow`` does where all contr
 what else is read lie among the numbers of equations, ``value``, from the places that ``Followed`` tells.
 
 Written by hand, in codegen/runtime/inner_newton.py.
-Generated; do not edit. Signature 939421dbeb5892b3, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -235,4 +235,4 @@ def follow(of, value, state, inverse, room, whole):
         run(of.from_adjoint, value)
     return wanted == FOUND
 
-SIGNATURE = "939421dbeb5892b38bf61a730a967d873499cb9d99b0447c049c40126544e8d3"
+SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"

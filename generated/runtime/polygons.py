@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature 939421dbeb5892b3, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -81,7 +81,7 @@ class Frame(NamedTuple):
     width: float
 
 
-class _Line(NamedTuple):
+class Line(NamedTuple):
     """The line of an edge in a frame: the normal, and the distance ``fixed + shift center`` of places along it too."""
 
     normal: tuple[float, float]
@@ -99,14 +99,14 @@ def across(frame, vector):
 
 
 @inner
-def _line_in(frame, normal, distance):
+def line_in(frame, normal, distance):
     """The line with a normal at a distance."""
     c, s = across(frame, normal)
     width = frame.width
     length = math.sqrt(c * c * width * width + s * s)
     fixed = distance * c * s * (width - 1.0 / width) / length
     scale = (s * s / width + c * c * width) / length
-    return _Line((c * width / length, s / length), (distance / length, -c / length), fixed, scale, s / (width * length))
+    return Line((c * width / length, s / length), (distance / length, -c / length), fixed, scale, s / (width * length))
 
 
 @inner
@@ -209,7 +209,7 @@ def fill_polygon(edges, frame, node, j, centers, rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
     for e in range(edges.first[j], edges.first[j + 1]):
-        line = _line_in(frame, edges.normal[e], edges.distance[node, e])
+        line = line_in(frame, edges.normal[e], edges.distance[node, e])
         _fill_distance(line, centers, rows, nodes)
         for sign, place in ((-1.0, edges.start[node, e]), (1.0, edges.end[node, e])):
             if abs(place) == math.inf:
@@ -219,4 +219,26 @@ def fill_polygon(edges, frame, node, j, centers, rows, nodes):
                 _add_corner(sign, rows, nodes)
         _add_edge(line, rows, nodes)
 
-SIGNATURE = "939421dbeb5892b38bf61a730a967d873499cb9d99b0447c049c40126544e8d3"
+
+@inner
+def fill_half_plane(line, centers, rows, nodes):
+    """The same for all that is on this side of a line of a frame."""
+    for i in range(nodes[0], nodes[1]):
+        rows[P, i] = 0.5
+        for row in range(X, YY + 1):
+            rows[row, i] = 0.0
+    _fill_distance(line, centers, rows, nodes)
+    for _ in range(2):
+        _add_infinity(rows, nodes)
+    _add_edge(line, rows, nodes)
+
+
+@inner
+def fill_plane(rows, nodes):
+    """The same for all of the plane."""
+    for i in range(nodes[0], nodes[1]):
+        rows[P, i] = 1.0
+        for row in range(X, YY + 1):
+            rows[row, i] = 0.0
+
+SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 939421dbeb5892b3, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -297,4 +297,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "939421dbeb5892b38bf61a730a967d873499cb9d99b0447c049c40126544e8d3"
+SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"

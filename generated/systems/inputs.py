@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 4a3f4a0c62535146.
+Generated; do not edit. Signature c40e4f34acb550c8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4a3f4a0c62535146259ac56d40a9f15b028ae0a126ff831c0c8f27aa785b829d"
+SIGNATURE = "c40e4f34acb550c8b82edf11af981ea44c65e5f863404c03bbf5ee6f37bf5f0d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature ca092679586d1cbd.
+Generated; do not edit. Signature c9ccdf8a21563fcc.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ca092679586d1cbd6784ec88fd94cdd3b4862fd8105678200f5c98b5e5c6ed0c"
+SIGNATURE = "c9ccdf8a21563fcc89259421c5eb0a92482289120a6b4f877ba2118072db78ba"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6d5eba7456866109.
+in X). Generated; do not edit. Signature 7eb6b3d9984d4a51.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "6d5eba7456866109d38602a002e34060803be81f88e7b3a05a8224b8dd586eea"
+SIGNATURE = "7eb6b3d9984d4a51f90afb9be8923a91ac8e430163881a30b20b73150b834d92"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature bd1c5a43ca41ef86, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature a78581d2fb947f30, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "bd1c5a43ca41ef86b5d3822d296b933d678fec2491cda1154a80c28b1fa4771f"
+SIGNATURE = "a78581d2fb947f306e90b71dbf08a499770f77af432adc156c2405ee6889c7d1"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

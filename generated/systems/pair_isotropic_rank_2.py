@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a8037f69426a1016, runtime 11b67a57a062aee3.
+Generated; do not edit. Signature a1c79ccadb37b3a1, runtime f4b5a728414e12a7.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a8037f69426a1016aa6ba27f8ca3e21c6df72e1ee5d69bce65a901c40248cbce"
+SIGNATURE = "a1c79ccadb37b3a19aa384ac39416c46a2a593752502e8679cadbcf9854da78a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

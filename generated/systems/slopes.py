@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ca4e08a7c968610f.
+Generated; do not edit. Signature ec2cc12495c5b863.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ca4e08a7c968610fd2074932df8ef1137fddece1c8c0e0bf87665b1b1d4aaed9"
+SIGNATURE = "ec2cc12495c5b8630360de310a4b9552a3e687c29e7e5b15cf616154fa538a28"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

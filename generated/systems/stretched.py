@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c98a9b211baad25b.
+Generated; do not edit. Signature 36a2ca1c4ed5e678.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c98a9b211baad25bbad5e008353a622b1d210b0d5494da9ed72e9449951fb4d4"
+SIGNATURE = "36a2ca1c4ed5e6784a8b4c705a944e50790dda5a0e9bf78e54526c41d44d5841"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c44defaf4c1f24fd.
+Generated; do not edit. Signature 83d7c6a989f9466b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c44defaf4c1f24fd7c26bffbe01657a70b331cd3d086a9ed89c6274aa92d39d3"
+SIGNATURE = "83d7c6a989f9466b20dde6b0a1c5477e9df56daac101b051fd549e595dc56c48"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

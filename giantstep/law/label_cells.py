@@ -27,14 +27,41 @@ _FLAT = 1e-6  # of the larger width of the indices beside kappa: below, they are
 _AWAY = 1.0  # between two places where a slope is read off
 
 
-@dataclass(frozen=True)
-class _Plane:
+@dataclass(frozen=True, eq=False)
+class Plane:
     """The polygons on which a link is linear: kinks ``normal.z = offset`` [L, 3], values at zero [J], slopes [J, 2]."""
 
     kinks: Array
     polygons: tuple[Polygon, ...]
     value: Array
     slope: Array
+
+    @cached_property
+    def first(self) -> Array:
+        """Where the edges of each polygon begin [J + 1]."""
+        return np.cumsum([0, *(len(polygon.edges) for polygon in self.polygons)])
+
+    def edges(self, lower: Array, beside: Array) -> tuple[Array, Array, Array, Array]:
+        """Of all polygons in x, z = beside + lower x, lower of positive determinant, at places beside [N, 2]: normal
+        [E, 2] outwards, distance along it, start and end along the edge, [N, E], each with its polygon to the left.
+        """
+        edges = [edge for polygon in self.polygons for edge in polygon.edges]
+        of_line = [edge.line for edge in edges]
+        side = np.array([edge.side for edge in edges])
+        normal = side[:, None] * self.kinks[of_line, :2] @ lower
+        length = np.linalg.norm(normal, axis=1)
+        normal /= length[:, None]
+        distance = side * (self.kinks[of_line, 2] - beside @ self.kinks[of_line, :2].T) / length
+        along = np.column_stack([-normal[:, 1], normal[:, 0]]) @ np.linalg.inv(lower)  # of places z
+        ends = [
+            np.array([[sign * np.inf] * 2 if corner is None else corner for corner in corners]).reshape(-1, 2)
+            for sign, corners in ((-1.0, [edge.start for edge in edges]), (1.0, [edge.end for edge in edges]))
+        ]
+        start, end = (
+            np.where(np.isinf(corner[:, 0]), corner[:, 0], np.einsum("ei,nei->ne", along, _from(beside, corner)))
+            for corner in ends
+        )
+        return normal, distance, start, end
 
 
 @dataclass(frozen=True)
@@ -100,41 +127,22 @@ def are_cells(target: Target, overlaps: Rows, form: str) -> bool:
     if form != "residual" or target.channel is not None or target.flips > 0.0 or target.indices != 2:
         return False
     widths = np.linalg.svd(noisy_indices(np.array(overlaps), target.probit).lower, compute_uv=False)
-    return bool(widths[1] > _FLAT * widths[0]) and _plane(target.link) is not None
+    return bool(widths[1] > _FLAT * widths[0]) and plane_of(target.link) is not None
 
 
 def cells_given_kappa(target: Target, overlaps: Rows, kappa: Array) -> Cells:
     """The law of a label that is linear on polygons, at kappa [N, q] for overlaps [q, m]."""
-    plane, gamma = _plane(target.link), np.array(overlaps)
+    plane, gamma = plane_of(target.link), np.array(overlaps)
     assert plane is not None
     noisy, beside = noisy_indices(gamma, target.probit), kappa @ gamma
-    edges = [edge for polygon in plane.polygons for edge in polygon.edges]
-    of_line = [edge.line for edge in edges]
-    side = np.array([edge.side for edge in edges])
-    normal = side[:, None] * plane.kinks[of_line, :2] @ noisy.lower
-    length = np.linalg.norm(normal, axis=1)
-    normal /= length[:, None]
-    distance = side * (plane.kinks[of_line, 2] - beside @ plane.kinks[of_line, :2].T) / length
-    along = np.column_stack([-normal[:, 1], normal[:, 0]]) @ np.linalg.inv(noisy.lower)  # of places z
-    ends = [
-        np.array([[sign * np.inf] * 2 if corner is None else corner for corner in corners]).reshape(-1, 2)
-        for sign, corners in ((-1.0, [edge.start for edge in edges]), (1.0, [edge.end for edge in edges]))
-    ]
-    start, end = (
-        np.where(np.isinf(corner[:, 0]), corner[:, 0], np.einsum("ei,nei->ne", along, _from(beside, corner)))
-        for corner in ends
-    )
     return Cells(
         target,
         overlaps,
         kappa,
         plane.value + beside @ plane.slope.T,
         plane.slope @ noisy.lower,
-        np.cumsum([0, *(len(polygon.edges) for polygon in plane.polygons)]),
-        normal,
-        distance,
-        start,
-        end,
+        plane.first,
+        *plane.edges(noisy.lower, beside),
         np.ascontiguousarray(noisy.carry),
         noisy.rest,
     )
@@ -146,7 +154,7 @@ def _from(beside: Array, corner: Array) -> Array:
 
 
 @lru_cache(maxsize=256)
-def _plane(link: str) -> _Plane | None:
+def plane_of(link: str) -> Plane | None:
     """The polygons on which a link of two indices is linear; None where it is not, or where they are too many."""
     found = link_of(link)
     names = found.variables
@@ -166,4 +174,4 @@ def _plane(link: str) -> _Plane | None:
     inside = dict(zip(names, np.array([cell.inside for cell in cells]).T, strict=True))
     slope = np.column_stack([np.broadcast_to(jet(found.node, name, inside, 1)[1], len(cells)) for name in names])
     value = np.broadcast_to(jet(found.node, names[0], inside, 0)[0], len(cells))
-    return _Plane(lines, cells, value - (slope * np.array([cell.inside for cell in cells])).sum(axis=1), slope)
+    return Plane(lines, cells, value - (slope * np.array([cell.inside for cell in cells])).sum(axis=1), slope)

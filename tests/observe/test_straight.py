@@ -115,18 +115,19 @@ def test_oblique_overlaps_of_kinked_links(few: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "square"),
+    ("link", "square", "late"),
     [
-        ("relu(z1) + relu(z2)", True),
-        ("max(z1, 3*z2) + abs(3*z1 + z2)", True),
-        ("relu(z1) + relu(z1 + z2)", False),
-        ("relu(z1*z2 - 0.5)", False),
-        ("z1 + z2**2", None),
+        ("relu(z1) + relu(z2)", True, True),
+        ("max(z1, 3*z2) + abs(3*z1 + z2)", True, True),
+        ("relu(z1) + relu(z1 + z2)", False, True),
+        ("relu(z1)*z2 + relu(z1 + z2)", False, False),
+        ("relu(z1*z2 - 0.5)", False, False),
+        ("z1 + z2**2", False, True),
     ],
 )
-def test_frames_of_kinks(link: str, square: bool | None) -> None:
-    """Kinks that are straight, along or across one another; none where there are no kinks, which is as well."""
-    assert (along_kinks(link) is not None) == bool(square) and ends_late(link) == (square is not False)
+def test_frames_of_kinks(link: str, square: bool, late: bool) -> None:
+    """Kinks that are straight, along or across one another; others have few nodes too where polygons are linear."""
+    assert (along_kinks(link) is not None) == square and ends_late(link) == late
 
 
 def test_many_samples_of_a_kinked_link() -> None:

@@ -24,7 +24,7 @@ _PART = 0.2  # of the overlaps of a panel that begins at 0, where it is cut
 _SHOWN = 2  # coefficients at the end of a polynomial that show how far it is from its function
 _REFINEMENTS = 9  # of labels, and of kappa
 _ROUNDING = 1e-10  # of values: what rules leave that finer ones do not show
-_LOOKED_AT = (0.0, 0.5, 0.95)  # where nodes have to settle: shares of a panel
+_LOOKED_AT = (0, 2, 3)  # where nodes have to settle: of the places of the least degree, at first and in the middle
 _NARROW = 1e-3  # width of a panel over its end, below which it is taken as it is
 
 
@@ -64,6 +64,7 @@ class Curve:
     ends: tuple[float, float] = (0.0, 1.0)
     _panels: list[Panel | None] = field(init=False)
     _edges: list[float] = field(init=False)
+    _settled_on: Fineness | None = None
 
     def __post_init__(self) -> None:
         most, least = (math.sqrt(1.0 - q) for q in self.ends)
@@ -99,7 +100,10 @@ class Curve:
         """The panel between two x; None where a polynomial is not close and narrower ones may be."""
         narrow = high - low < _NARROW * high
         try:
-            fineness, moved = self._settled(tuple(low + share * (high - low) for share in _LOOKED_AT))
+            places = _between_ends(low, high, _DEGREES[0])
+            looked_at = _LOOKED_AT if self._settled_on is None else _LOOKED_AT[1:2]
+            fineness, moved = self._settled(tuple(float(places[k]) for k in looked_at))
+            self._settled_on = fineness
             return self._fitted(low, high, fineness, moved, narrow)
         except NotConverged:
             if narrow:
@@ -108,7 +112,7 @@ class Curve:
 
     def _settled(self, places: tuple[float, ...]) -> tuple[Fineness, float]:
         """Nodes on which the function has settled at these x, and how much finer ones still change it."""
-        fineness, moved = self.first, 0.0
+        fineness, moved = self._settled_on or self.first, 0.0
         if self.exact:
             return fineness, moved
         values = self._values(places, fineness)
@@ -134,8 +138,7 @@ class Curve:
         known: dict[float, Array] = {}
         tails: list[float] = []
         for degree in _DEGREES:
-            x = 0.5 * (low + high) + 0.5 * (high - low) * _places(degree)[0]
-            x[0], x[-1] = low, high
+            x = _between_ends(low, high, degree)
             known |= {float(u): self._values((u,), fineness)[0] for u in x if float(u) not in known}
             values = np.array([known[float(u)] for u in x])
             tails.append(float(np.max(np.abs(_coefficients(degree) @ values)[-_SHOWN:])))
@@ -170,6 +173,13 @@ def _between(low: float, high: float) -> float:
     if high < 1.0:
         return math.sqrt(low * high)
     return math.sqrt(1.0 - _PART * (1.0 - low**2))
+
+
+def _between_ends(low: float, high: float, degree: int) -> Array:
+    """Chebyshev's places on a panel."""
+    x: Array = 0.5 * (low + high) + 0.5 * (high - low) * _places(degree)[0]
+    x[0], x[-1] = low, high
+    return x
 
 
 @lru_cache(maxsize=16)

@@ -12,7 +12,7 @@ from giantstep.observe.optimal.fineness import Fineness, is_continuous, label_fi
 from giantstep.observe.optimal.parity import size_of
 from giantstep.observe.optimal.path import Path, Piece
 from giantstep.observe.optimal.smooth import on_grid
-from giantstep.observe.optimal.two import by_pieces, by_two
+from giantstep.observe.optimal.two import by_pieces, by_two, first_of_two
 from giantstep.spec.model import Target
 
 _CLOSE = (1e-9, 1e-5)  # of the least error, and of that of two indices with noise, over that without samples
@@ -65,7 +65,7 @@ def errors_along(path: Path, by_sign: bool) -> Errors:
 
 def _first(target: Target, by_sign: bool) -> Fineness:
     if size_of(target) is not None or not by_sign and _by_nodes_of_link(target):
-        return Fineness().more_kappa() if by_pieces(target) else Fineness()
+        return first_of_two(target) if by_pieces(target) else Fineness()
     return label_fineness(target)
 
 

@@ -70,20 +70,22 @@ class Local:
 class Fixed:
     """Solves for fixed points of given mean overlaps, each from those near it that are known.
 
-    points: the last one at each sqrt(1 - q), and its nodes. wrong: the part of a correction that was left after it.
+    points: the last one at each sqrt(1 - q), and those of all nodes. wrong: the part of a correction that was left
+    after it.
     """
 
     sought: Sought
     shapes: Shapes
-    points: dict[float, tuple[Local, Fineness]] = field(default_factory=dict)
+    points: dict[float, Local] = field(default_factory=dict)
+    known: dict[tuple[float, Fineness], Local] = field(default_factory=dict)
     wrong: float = 1.0
 
     def at(self, q: float, fineness: Fineness) -> tuple[Array, float]:
         """Coordinates [p] of the shape, and the samples over d. Raises NotConverged."""
         x = math.sqrt(1.0 - q)
-        if x not in self.points or self.points[x][1] != fineness:
-            self.points[x] = self._solved(q, fineness), fineness
-        found = self.points[x][0]
+        if (x, fineness) not in self.known:
+            self.points[x] = self.known[x, fineness] = self._solved(q, fineness)
+        found = self.known[x, fineness]
         return found.shape, math.exp(found.samples)
 
     def _solved(self, q: float, fineness: Fineness) -> Local:
@@ -181,7 +183,7 @@ class Fixed:
             return self._differences(q, replace(start, samples=math.log(samples)), left, fineness)
         x = math.sqrt(1.0 - q)
         near = sorted(self.points, key=lambda place: abs(place - x))[:_NEAREST]
-        values = np.array([self.points[place][0].values for place in near])
+        values = np.array([self.points[place].values for place in near])
         found = values[0]
         for count in range(2, len(near) + 1):
             weights = _through(near[:count], x)

@@ -25,7 +25,7 @@ from giantstep.observe.optimal.one import by_nodes, told_by_nodes
 from giantstep.observe.optimal.parity import size_of, told_by_parity
 from giantstep.observe.optimal.preimages import Places, places_of
 from giantstep.observe.optimal.smooth import averages_of, densities, information_of, on_grid
-from giantstep.observe.optimal.two import by_two, told_by_pairs
+from giantstep.observe.optimal.two import by_two, first_of_two, told_by_pairs
 from giantstep.quadrature.gauss import evenly_cut, hermite, normal_nodes, products
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import special
@@ -80,7 +80,7 @@ def fine(target: Target) -> Fineness:
 def first_of(target: Target) -> Fineness:
     """What ``information`` is tried on first."""
     if by_two(target):
-        return Fineness().more_kappa()
+        return first_of_two(target)
     return Fineness() if by_nodes(target) or size_of(target) is not None else first_fineness(target)
 
 

@@ -11,11 +11,14 @@ from functools import lru_cache
 import numpy as np
 
 from derive.language.links import link_of
+from giantstep.law.label_cells import plane_of
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.fineness import KAPPA, Fineness, is_smooth
 from giantstep.observe.optimal.known_pair import KnownPair
+from giantstep.observe.optimal.on_polygons import OnPolygons
 from giantstep.observe.optimal.pair_nodes import PairNodes, deviation
 from giantstep.observe.optimal.straight import Straight, along_kinks, straight_in, straight_kinks
+from giantstep.observe.optimal.strips import Strips
 from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
@@ -23,6 +26,7 @@ from giantstep.spec.model import Target
 
 Array = np.ndarray
 _PROBES = 40  # places that show whether a link sees a sign
+_NODES = 10  # of a panel of kappa about a strip
 _WIDTH = 5.0  # first panels of kappa over the width of t
 _SCORED = 1.5  # how many times more panels a single label has
 _PART = 0.3  # of the deviation of a link: changes that panels of it follow
@@ -38,7 +42,14 @@ def by_two(target: Target) -> bool:
 @lru_cache(maxsize=64)
 def ends_late(link: str) -> bool:
     """Whether panels of kappa are few up to an overlap of 1: a link without kinks, or with kinks along one frame."""
+    if plane_of(link) is not None:
+        return True
     return next(kinks(link_of(link).node), None) is None or along_kinks(link) is not None
+
+
+def first_of_two(target: Target) -> Fineness:
+    """What such averages are tried on first."""
+    return Fineness() if plane_of(target.link) is not None else Fineness().more_kappa()
 
 
 def told_by_pairs(target: Target, known: Array, fineness: Fineness) -> Array:
@@ -69,7 +80,7 @@ def error_by_pieces(target: Target, known: Array, fineness: Fineness) -> float:
     """E Var(f_* | kappa) of such a link for the overlap Q. It has no noise: panels follow changes by a part of it."""
     axes, changes = Axes.of(known), (_PART * deviation(target.link)) ** 2
     nodes, over_kappa = _rule(target.link, changes, axes, fineness)
-    assert isinstance(nodes, Straight)
+    assert not isinstance(nodes, PairNodes)
     return float(over_kappa.average(nodes.variances)[0])
 
 
@@ -102,17 +113,20 @@ def _average(target: Target, axes: Axes, fineness: Fineness, squared: int | None
 
 def _rule(
     link: str, noise: float, axes: Axes, fineness: Fineness, probit: float = 0.0, squared: int | None = None
-) -> tuple[PairNodes | Straight, KnownPair]:
+) -> tuple[PairNodes | Straight | OnPolygons, KnownPair | Strips]:
     """Nodes of t, and of kappa: along the axes, or where the link has kinks and sees all signs, along the kinks."""
     half, mixed = _signs(link, tuple(map(tuple, axes.turn.tolist())))
-    scale, step = math.sqrt(1.0 + probit), KAPPA / fineness.kappa
+    scale, step, finer = math.sqrt(1.0 + probit), KAPPA / fineness.kappa, math.sqrt(2.0) ** fineness.labels
+    plane = plane_of(link)
+    if plane is not None:
+        turn = axes.turn * scale
+        strips = Strips(plane.kinks, turn * np.sqrt(axes.known), turn * axes.spread, round(_NODES / step), half, mixed)
+        return OnPolygons(link, noise, turn, axes.spread, turn * np.sqrt(axes.known), finer, squared), strips
     along = np.array(along_kinks(link) or axes.turn.tolist()) if mixed else axes.turn
     turned = (axes.turn * np.sqrt(axes.known)) @ (axes.turn.T @ along)
     sharp = np.linalg.norm((axes.turn.T @ turned) / axes.spread[:, None], axis=0)
     rule = PairNodes if straight_in(link) is None else Straight
-    nodes = rule(
-        link, noise, axes.turn * scale, axes.spread, turned * scale, math.sqrt(2.0) ** fineness.labels, squared
-    )
+    nodes = rule(link, noise, axes.turn * scale, axes.spread, turned * scale, finer, squared)
     return nodes, KnownPair(sharp, _kinks(link, turned), half, mixed, _WIDTH * step, step)
 
 
