@@ -17,8 +17,9 @@ from giantstep.sweep.grid import Changes
 from giantstep.system.result import Result
 
 LENGTH = 25  # points of a path, of which the first ones lead to the others
-_FEWEST, _LEADING = 3, 6  # points before that lead to one; more of them bring rounding
+_LEADING = 6  # points before that lead to one; more of them bring rounding
 _TRUSTED = 0.03  # relative change by the first of these, beyond which they are too far apart
+_NEXT = 0.1  # the same of the place beside a single one
 _SMALL = 1e-9  # of the largest number: one that may be rounding
 _Row = TypeVar("_Row")
 
@@ -74,9 +75,12 @@ class Leaders:
         self._last = result
 
     def start(self, place: float) -> Result | None:
-        """The polynomials through the last solutions, at a further place; None where these are few or far apart."""
-        if self._last is None or len(self._places) < _FEWEST:
+        """The polynomials through the last solutions, at a further place; None where these are far apart."""
+        if self._last is None:
             return None
+        if len(self._places) == 1:
+            (before,) = self._places
+            return self._last if abs(place - before) <= _NEXT * abs(before) else None
         numbers = np.array(self._numbers)
         shares = np.array([_shares(self._places, place), [0.0, *_shares(self._places[1:], place)]])
         guess, other = (shares[:, :, None] * numbers).sum(axis=1)
