@@ -354,8 +354,10 @@ class CoupledSystem(LinearReadouts):
         """The fields of the last x at other nodes of kappa, with the law of the clean label there."""
         problem = self.problem
         rows = rows_between(problem, kappa, weight)
-        target = problem.model.target.clean(self.loss.FORM == "margin")
-        clean = clean or clean_law(rows, target, problem.overlaps, self.level)
+        if clean is None and isinstance(self.clean, Intervals):  # the same at every kappa
+            clean = self.clean
+        target = problem.model.target
+        clean = clean or clean_law(rows, target.clean(self.loss.FORM == "margin"), problem.overlaps, self.level)
         found = type(self)(problem, self.level, Resolved(rows, clean, clean))
         found.whole, found.ends = False, self.ends
         found.fields(self.x)
