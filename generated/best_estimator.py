@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b69f0612a4cf8a52, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature b426f090fd178482, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b69f0612a4cf8a5262f1dbe2cd0bef233610a94c9da333400efe0bbb01113b68"
+SIGNATURE = "b426f090fd178482c0e761ee2e924f828d9a466967d66a51ce458315236eecd8"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 43ba53920ac28457, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 584bedea288adccf, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "43ba53920ac28457cbb682ecb8f7ee935b6ed9f89d7aec3dc1347ca2864321db"
+SIGNATURE = "584bedea288adccf7cdbe27c849f1cfabfe527aff3c26c754433499cab1dc058"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

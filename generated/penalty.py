@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 5b18b4238d0f202d, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 75ebbda963c3ccfe, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5b18b4238d0f202d7bc50cf4302c3a4a5bed2ed3ee16ec5187b4794704e49d29"
+SIGNATURE = "75ebbda963c3ccfe752cb34ea7eba4425aa9841c68a7da507662df74c81e7574"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 6cfc13f5147defe8, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 9ac131eed34dff59, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "6cfc13f5147defe8b907c57446b4ccbf0cedd3f53c001baa8881138efe3db884"
+SIGNATURE = "9ac131eed34dff59b01d714ac0185f1efa3f1cd6a046a36f70c66178844b5374"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

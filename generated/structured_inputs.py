@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 679479fd90cb3ce0, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 7040f93c717bd5ce, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "679479fd90cb3ce0577d29e872b93dfcdf6484dac1cce5bb779531864baedec0"
+SIGNATURE = "7040f93c717bd5cee4b16f8f972f78db69257488a7b764de8fcaf2261739db2e"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

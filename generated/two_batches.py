@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 7ab63898555e00f3, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature eedcb03fa7237257, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "7ab63898555e00f32f5c77b12aa6fd92b28bc26b510ae19307ec1d79eb6fb9ee"
+SIGNATURE = "eedcb03fa72372576c8b8930b9458c9596b2a5628c746c2538e62867e2cd9d4b"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -128,7 +128,11 @@ def _turns(edges, frame, residual, span, node, j, places, widths):
         width = math.sqrt(c * c * frame.width * frame.width + s * s)
         if width < _SHARP * abs(c):
             _add_turn(residual.place + scale * d / c, width / abs(c) * scale, places, widths)
-    return Turns((places[0], places[1], places[2], places[3], places[4], places[5]), widths[0])
+    return Turns(
+        (places[0], places[1], places[2], places[3], places[4], places[5]),
+        (widths[0], widths[1], widths[2], widths[3], widths[4], widths[5]),
+        widths[0],
+    )
 
 
 @inner

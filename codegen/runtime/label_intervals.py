@@ -48,9 +48,10 @@ def given_output(correlation, along, rest):
     """Moments for an output with the slope `along` in t and the variance `rest` beside."""
     total = rest + along * along
     variance = rest / total  # of t
-    root = math.sqrt(1.0 - correlation * correlation * (1.0 - variance))
+    apart = (1.0 - correlation) * (1.0 + correlation)  # as differences from one, small numbers would be lost
+    root = math.sqrt(apart + correlation * correlation * variance)
     carried = correlation * variance / root
-    return Given(correlation, along / total, variance - carried * carried, carried, root)
+    return Given(correlation, along / total, variance * apart / (root * root), carried, root)
 
 
 @inner
@@ -71,7 +72,9 @@ def turns_of(edges, given, center, sign):
     if turn == 0.0:
         return NOWHERE
     first, last = center + sign * edges[0] / turn, center + sign * edges[1] / turn
-    return Turns((first, last, math.inf, math.inf, math.inf, math.inf), given.root / abs(turn))
+    width = given.root / abs(turn)
+    none = math.inf
+    return Turns((first, last, none, none, none, none), (width, width, none, none, none, none), width)
 
 
 @within

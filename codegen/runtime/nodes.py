@@ -238,7 +238,7 @@ def _fill_part(rule, part, stretch, span, turns, count, scratch):
             if not part.kink:
                 length = length_of_panel(piece, start, last, span.spread)
             end = start + graded(piece, part.kink, start, length, turns)
-            if last - end < 1e-3 * (end - start) or end <= start:
+            if last - end < 1e-3 * min(end - start, turns.width) or end <= start:
                 end = last
         if whole(count + points) > scratch.shape[1]:
             return -1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e10fd90a72597e58, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 5cd0ff008b832e9a, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "e10fd90a72597e58aaed80f30395a8aeccc9e4222d216d13621e8685228280d4"
+SIGNATURE = "5cd0ff008b832e9a0551a3ea18eb2e76a68e09b44af5967552502b896626035d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

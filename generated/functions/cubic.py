@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a532f245feb2b476, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 40c73d9f63b18b29, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a532f245feb2b4764521e5e1de7e94372e4515a5a9ec5b1e5e3bf76cb1e63c25"
+SIGNATURE = "40c73d9f63b18b29d87f353978b215b3d7926e6a3cfa2ebdf5baa7b2688aadac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4560a0572d7d31b3, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 0b20ee6881ca8906, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "4560a0572d7d31b3ba7d350068fc86ab92b00607205d641ca0f8890f08f2984d"
+SIGNATURE = "0b20ee6881ca8906fbc23dc76f6a9ca0c833acd96a170fa216df37fbc4231843"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

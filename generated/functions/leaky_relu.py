@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2a6fdace2902171b, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 79ba2f54235ccaa7, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "2a6fdace2902171b37ce71a47d1d3179674619e3dcd54768a528cb69ed73f138"
+SIGNATURE = "79ba2f54235ccaa70fb8dd0f2d1d7e4e41be37d62401eb3b0d5327b7ea6edd2a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8fbf0141d3388206, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature a4e97f914b23f207, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "8fbf0141d3388206575f6d269fe23cc80b585b41a5400b260b1cadb39726fda8"
+SIGNATURE = "a4e97f914b23f207838998157116850603d5b1268f2704920e9cda04f403d951"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e2474bb620f18319, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature b8847a7888f30fee, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "e2474bb620f183199ea42826bade8f78f0587dfeb1ab906893f3adcc63687ac8"
+SIGNATURE = "b8847a7888f30feec2914ecccf7db712a67504bd1cb106223381020bd39af649"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a408afe0b9d1ecf5, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature d877b1a5e2fcb2de, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a408afe0b9d1ecf5d3f1bd61892f7de2b6f51eaef79eb334abc238c081b1e5f7"
+SIGNATURE = "d877b1a5e2fcb2de48aa39ea74ba51d6013b643252d987fdf5824fd062b9b60a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

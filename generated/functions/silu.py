@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2d3b8ab776105bfc, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 9e1e6b527c32a595, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "2d3b8ab776105bfcf3d1f6847901ba896185d99c63feb43bb8e6c224dc25253e"
+SIGNATURE = "9e1e6b527c32a595539870dcc4e6ae396a8676f58cbc3b81c23d4ccc072f4c13"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 605c5b52b8eef011, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature c0d1cefaf97d481f, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "605c5b52b8eef011741ddcd5d7c0e21057b4ebe17850b6d1432e682bd2542b9a"
+SIGNATURE = "c0d1cefaf97d481fbed8ed6be14a395c81bfb42bf7fad99c13be02f5314960ac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 74a13caf74fdfbd7, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 585d5d6a62946f80, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "74a13caf74fdfbd7052ccb3e465a2c8a3dea29d7c7ade8cb3bd27f7a3595da6d"
+SIGNATURE = "585d5d6a62946f807d4b58653e24058436f376a6bc50167631ccc5a168c40ce6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

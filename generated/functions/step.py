@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a910bce60a7a724f, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature eaf86fd7737a1dc8, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "a910bce60a7a724f0cc34c119347f425d2ad33c81186b0917c2017dabfe39b63"
+SIGNATURE = "eaf86fd7737a1dc8806553834febf1aefe51d8275b78f6dce01ffc21b094044a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

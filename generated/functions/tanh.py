@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 18af5216e14beb21, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 3ef79f78f877a13b, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "18af5216e14beb21e715ad60d63d38bd0f28ef53c44192e295a52e19f7a7454b"
+SIGNATURE = "3ef79f78f877a13bca071d880abe1be16253143db54e6f1af0e025f866c48b3b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature ce95668f435c95b0, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature cd29624e9b40e18a, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "ce95668f435c95b01e1bbe807c41181cfb2f47f9bbc01a06297a965dcbe0afe8"
+SIGNATURE = "cd29624e9b40e18ac623c47764d68df5741e3e4811d5bdedb765204a70b2ae13"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

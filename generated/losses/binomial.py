@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 63b8960464060de1, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 90b71c7b5ba75f48, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "63b8960464060de17fce0c2d70ba3b91f3b275fa34bd66da0b7007989bbf831e"
+SIGNATURE = "90b71c7b5ba75f481052f5a3cd255d2574e4588e404176173e353c2b3c6c8768"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

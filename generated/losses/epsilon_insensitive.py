@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 71055de6855b9023, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 50402705740280fc, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "71055de6855b9023ee1f360e8bdb4c8f22d74e9db24e797be49b25dcf111a015"
+SIGNATURE = "50402705740280fc2506810d29634ead85617020925d42e6cd853fbb2b63e9b6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 504e8849ec2bf1ff, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 0048df47943c711f, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "504e8849ec2bf1ff2b15a211b5e87107d623b03f96b5ecdb7a552212c60bc228"
+SIGNATURE = "0048df47943c711fd8617a59a343573043ed75f43213a6b0f122951b94a863e4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

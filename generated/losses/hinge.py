@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature dab01d162fa92fd1, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 490923bd1a27af0f, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "dab01d162fa92fd1a276bc33bcecbb59a8f5c2aef6b68ff9e5c0e132aa38c368"
+SIGNATURE = "490923bd1a27af0faa69d0d65196b8442d6bdb1e314e00bf515654cedadb017d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature d358635b818447e3, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 2aa34463ca54fad6, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "d358635b818447e3196ef88d04fc054af59549666c9bd7801b931e21d44b8522"
+SIGNATURE = "2aa34463ca54fad6154305686868f6145064b1a7fd401c8c15199c48f68c1818"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

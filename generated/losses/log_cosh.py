@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3e69d199d16b6343, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature cb30249d73fbf731, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "3e69d199d16b6343d38509664b35171336dcc02a288d03dd81ce38f9b6855900"
+SIGNATURE = "cb30249d73fbf731839648ecb9b6ed5e2960ff41887a2453af7d38e1ca93d483"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

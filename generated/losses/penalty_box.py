@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 7cd5fe7f744e6277, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 637e04784ebb0cfc, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "7cd5fe7f744e627779b0cac2793497b39779e3ab5d28fc0c670b7500f8a6e192"
+SIGNATURE = "637e04784ebb0cfc795ff13b5d06bcbf3a061890692f961749b2ef0666fb6bdd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature cc3826f441126eaf, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature a829d640d31dfbf8, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "cc3826f441126eaf491b40f54ae8fa166e10aac7bae493dbb13278f6b70aef58"
+SIGNATURE = "a829d640d31dfbf8aad9fb4563b5ff104c3031fd0f6449fe4bbe7ad97ee8c282"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7c4d56c4ad2006d3, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature a6c080323a6c4003, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "7c4d56c4ad2006d3da82b9debfe766b98b374bb5c398d0d7161509945c6544c1"
+SIGNATURE = "a6c080323a6c4003ce31f52f3d4d61a6fe44911374ac7073e26ffcc6eb816b58"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature a1f8a637e51f4f71, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 9388ca846bc27fe0, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "a1f8a637e51f4f71d3b529acaad81172469b3cd8ba602c8bb0f7db75454a7795"
+SIGNATURE = "9388ca846bc27fe0987ac77a9d581658cc952e44fb324d4fb6108539703df54b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d4ae0baabd6c2c14, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 0e4a30253bf08a07, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "d4ae0baabd6c2c1438bfa85ef15cda130463fe92776db61a16502ad0e73357d9"
+SIGNATURE = "0e4a30253bf08a072758d1c33e1e1709de6797873897229e12795f31d2d13e6c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 542783dec0888dfe, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature c078e2fee6bef0c1, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "542783dec0888dfe0183cc31adf16a1716a00a0152fe6a7a9626b53acfa866a8"
+SIGNATURE = "c078e2fee6bef0c190570b6eaf315e4e52a5adff304d8c31e37162b11d7e8bdd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

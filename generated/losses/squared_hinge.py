@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature bf43612f5bbe41b9, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature a1b61df80bca0356, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "bf43612f5bbe41b95588a9d46d13a105436f3821d9db9a05aaa960b4f2b4e6e2"
+SIGNATURE = "a1b61df80bca035630a48c43f0ea3d274c7ff357d8c3bb420a601f43523b3c87"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

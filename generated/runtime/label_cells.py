@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -134,7 +134,11 @@ def _turns(edges, frame, residual, span, node, j, places, widths):
         width = math.sqrt(c * c * frame.width * frame.width + s * s)
         if width < _SHARP * abs(c):
             _add_turn(residual.place + scale * d / c, width / abs(c) * scale, places, widths)
-    return Turns((places[0], places[1], places[2], places[3], places[4], places[5]), widths[0])
+    return Turns(
+        (places[0], places[1], places[2], places[3], places[4], places[5]),
+        (widths[0], widths[1], widths[2], widths[3], widths[4], widths[5]),
+        widths[0],
+    )
 
 
 @inner
@@ -276,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"
+SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"

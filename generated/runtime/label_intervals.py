@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -55,9 +55,10 @@ def given_output(correlation, along, rest):
     """Moments for an output with the slope `along` in t and the variance `rest` beside."""
     total = rest + along * along
     variance = rest / total  # of t
-    root = math.sqrt(1.0 - correlation * correlation * (1.0 - variance))
+    apart = (1.0 - correlation) * (1.0 + correlation)  # as differences from one, small numbers would be lost
+    root = math.sqrt(apart + correlation * correlation * variance)
     carried = correlation * variance / root
-    return Given(correlation, along / total, variance - carried * carried, carried, root)
+    return Given(correlation, along / total, variance * apart / (root * root), carried, root)
 
 
 @inner
@@ -78,7 +79,9 @@ def turns_of(edges, given, center, sign):
     if turn == 0.0:
         return NOWHERE
     first, last = center + sign * edges[0] / turn, center + sign * edges[1] / turn
-    return Turns((first, last, math.inf, math.inf, math.inf, math.inf), given.root / abs(turn))
+    width = given.root / abs(turn)
+    none = math.inf
+    return Turns((first, last, none, none, none, none), (width, width, none, none, none, none), width)
 
 
 @within
@@ -190,4 +193,4 @@ def _fill_averages(law, rule, labels, fields, scratch, rows, out):
             )
             add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"
+SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"

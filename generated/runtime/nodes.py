@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -245,7 +245,7 @@ def _fill_part(rule, part, stretch, span, turns, count, scratch):
             if not part.kink:
                 length = length_of_panel(piece, start, last, span.spread)
             end = start + graded(piece, part.kink, start, length, turns)
-            if last - end < 1e-3 * (end - start) or end <= start:
+            if last - end < 1e-3 * min(end - start, turns.width) or end <= start:
                 end = last
         if whole(count + points) > scratch.shape[1]:
             return -1
@@ -321,4 +321,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"
+SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"

@@ -2,7 +2,7 @@
 without noise over the places that it may come from.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def told_by_places(places, logarithm, centre, weight, share, around, width):
             total += weight[m] * share[n] * (first / chance) ** 2
     return total
 
-SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"
+SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"

@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -241,4 +241,4 @@ def fill_plane(rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
 
-SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"
+SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"

@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -68,4 +68,4 @@ def inverted(matrix):
     except np.linalg.LinAlgError:
         return np.full_like(matrix, np.nan)
 
-SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"
+SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"

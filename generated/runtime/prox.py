@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature ad148fb6b63cefd0, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -15,6 +15,8 @@ from generated.runtime.compiling import edge_at, inner, piece_at
 PANEL = 6.0  # of a Gauss rule, in standard deviations
 _BENT = 0.05  # of the change of slope on a panel, what the quadratic through three curvatures may miss on a half
 _ROUNDING = 1e-15  # of a place and of a slope, relative
+_FELT, _WITHIN, _OFF = 9.0, 6.0, 0.05  # widths of a turn: where it is felt, of a panel there, what that may be off by
+_ROUNDED = 4e-15  # of a place: no turn is sharper
 _HELD = 1e-18  # of l beside an infinite curvature: the prox is there to that, and counts as held
 
 
@@ -51,13 +53,15 @@ class Piece(NamedTuple):
 
 
 class Turns(NamedTuple):
-    """Where the law of the label turns."""
+    """Where the law of the label turns, as a normal distribution function does."""
 
     places: tuple[float, float, float, float, float, float]  # of omega, infinite where there are fewer
-    width: float  # on which it does
+    widths: tuple[float, float, float, float, float, float]  # standard deviations
+    width: float  # the least
 
 
-NOWHERE = Turns((math.inf, math.inf, math.inf, math.inf, math.inf, math.inf), math.inf)
+_NONE = (math.inf, math.inf, math.inf, math.inf, math.inf, math.inf)
+NOWHERE = Turns(_NONE, _NONE, math.inf)
 
 
 @inner
@@ -179,17 +183,21 @@ def bend(piece, first, last, count):
 
 @inner
 def graded(piece, kink, x, length, turns):
-    """The length of a panel from x, cut to its distance to a turn, or to the width of that."""
+    """The length of a panel from x, cut where a turn begins to be felt, and to a few widths of it from there on.
+
+    Beyond ``_FELT`` widths a normal distribution function is a constant, and nothing has to be resolved.
+    """
     start = x if kink else omega_at(piece, x)
-    for place in turns.places:
+    for k in range(len(turns.places)):
+        place = turns.places[k]
         if abs(place) == math.inf:
             continue
-        for _ in range(60):
-            end = x + length if kink else omega_at(piece, x + length)
-            distance = max(start - place, place - end)
-            if end - start <= max(2.0 * turns.width, distance):
-                break
-            length *= 0.5
+        width = max(turns.widths[k], _ROUNDED * (abs(place) + abs(start)))
+        end = x + length if kink else omega_at(piece, x + length)
+        low, slack = place - _FELT * width, _OFF * width
+        goal = low if start < low - slack else start + _WITHIN * width
+        if start < place + _FELT * width and goal < end:
+            length = goal - x if kink else prox(piece, x, x + length, goal, slack) - x
     return length
 
-SIGNATURE = "ad148fb6b63cefd084d5a3ef9f7cd971bb174f986aee843ebc198f4614222fe5"
+SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"

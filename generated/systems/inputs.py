@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature c40e4f34acb550c8.
+Generated; do not edit. Signature d534f407bea527f8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c40e4f34acb550c8b82edf11af981ea44c65e5f863404c03bbf5ee6f37bf5f0d"
+SIGNATURE = "d534f407bea527f8e9a807531703dced84117162325c8d6328ccddfe0a8504c3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature c9ccdf8a21563fcc.
+Generated; do not edit. Signature a36be227590d750d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c9ccdf8a21563fcc89259421c5eb0a92482289120a6b4f877ba2118072db78ba"
+SIGNATURE = "a36be227590d750d0d2b8205d9ca13fe6a1193e964722c99f344f90295709a7c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 816a2480774c6714.
+Generated; do not edit. Signature 424521f0d59a57d3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "816a2480774c6714ad01c4669f9e00e738da425ba4526535cda5ca13b220b222"
+SIGNATURE = "424521f0d59a57d33cde489399d3a2b7975cb0382d403879ac2248219b149859"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature f557a5387766b072, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature b99e0daa29699964, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "f557a5387766b072b97ab40d17e82f019081b801038f2a359c79cc98c3f40cdb"
+SIGNATURE = "b99e0daa29699964bd9b59e9c9815816b44ec94a528a73f6590fe9ca9474d3d1"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a1c79ccadb37b3a1, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature 78e4806ca1e869a3, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "a1c79ccadb37b3a19aa384ac39416c46a2a593752502e8679cadbcf9854da78a"
+SIGNATURE = "78e4806ca1e869a32f016ee75e3d7cd5850dcaa41cfda423bb51777cea18fbd4"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

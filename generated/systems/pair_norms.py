@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 42423ffec032812b, runtime f4b5a728414e12a7.
+Generated; do not edit. Signature f5b4f42e1c88841f, runtime 3c554a09a263a4b3.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "42423ffec032812bc4ac20961e8e74384ffa8b397ff63893815bbb52a77ab4b2"
+SIGNATURE = "f5b4f42e1c88841fc1d0af3692995b24dffa25b94a10934f353bb54d1ed12904"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

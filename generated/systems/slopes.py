@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ec2cc12495c5b863.
+Generated; do not edit. Signature 17a16d8572ab5ab2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ec2cc12495c5b8630360de310a4b9552a3e687c29e7e5b15cf616154fa538a28"
+SIGNATURE = "17a16d8572ab5ab2b637f0d982422991d2bef96a0d98963d148a91f7d4b4eded"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4bcb8d42ad5716bb.
+in X). Generated; do not edit. Signature 9fd6b52522bdfd42.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "4bcb8d42ad5716bbf4c5621a4622428b26c8cfdd82e4c0cb17a91b8bc581e871"
+SIGNATURE = "9fd6b52522bdfd42e85a3fe4d54556ae0204b69f63b8d4f1c8dae7938664df6f"
 
 
 # rows of node, then those of the blocks

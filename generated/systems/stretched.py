@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 36a2ca1c4ed5e678.
+Generated; do not edit. Signature 24cd3f261061d0a8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "36a2ca1c4ed5e6784a8b4c705a944e50790dda5a0e9bf78e54526c41d44d5841"
+SIGNATURE = "24cd3f261061d0a85b5937aebfa25d0ba836089f44717a31ef90f3aa506de77f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 83d7c6a989f9466b.
+Generated; do not edit. Signature 282599184bd07f4f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "83d7c6a989f9466b20dde6b0a1c5477e9df56daac101b051fd549e595dc56c48"
+SIGNATURE = "282599184bd07f4fb5cc1f66bc9965d1ad9eba8592bddcb60c5ec1d2c4ca77d8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -56,7 +56,7 @@ def test_lines_are_the_sum_over_their_points(name: str, directions: int) -> None
     assert np.max(np.abs(lines - points)) <= CLOSE * np.max(np.abs(points)), (lines, points)
 
 
-@pytest.mark.parametrize(("delta", "low"), [(1e-5, -0.3), (1e-4, -0.25), (3e-4, -0.22)])
+@pytest.mark.parametrize(("delta", "low"), [(1e-5, -0.3), (1e-4, -0.25), (3e-4, -0.22), (1e-9, -0.2), (1e-18, 0.1)])
 def test_a_line_is_averaged_to_its_sharp_end(delta: float, low: float) -> None:
     """Of a Huber loss the mean curvature is the probability of its middle, over the line in panels of a spread."""
     tilt, centre, response = -2.3, -0.82, 1.3
