@@ -19,13 +19,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 
 HERE = Path(__file__).resolve().parents[1]
+# the command as it is installed: an older version ends as any program of Python
+SHELL = "import sys; from giantstep.cli import main as cli; sys.exit(getattr(cli, 'program', cli.main)())"
 EXAMPLE = HERE / "examples" / "tanh_sign.toml"
-SHELL = "import sys; from giantstep.cli.main import main; sys.exit(main(['solve', sys.argv[1]]))"
 PARITY: dict[str, Any] = {
     "network": {"activation": "gelu", "width": 0.5},
     "spike": {"strength": 1.5, "alignment": [0.6, 0.5], "bulk_variance": 1.2},
@@ -167,6 +169,9 @@ class Version:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONWARNINGS": "ignore"}
+        self.environment.pop("PYTHONDONTWRITEBYTECODE", None)  # what is installed has its bytecode
+        self.bytecode = TemporaryDirectory()
+        self.environment["PYTHONPYCACHEPREFIX"] = self.bytecode.name
         command = [sys.executable, __file__, str(folder), "--worker"]
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -184,9 +189,9 @@ class Version:
             return found
 
     def shell(self) -> float:
-        """The time of a new process that solves the example."""
+        """The time of the command that solves the example."""
         before = os.times()
-        command = [sys.executable, "-c", SHELL, str(EXAMPLE)]
+        command = [sys.executable, "-c", SHELL, "solve", str(EXAMPLE)]
         subprocess.run(command, env=self.environment, cwd=self.folder, check=True, stdout=subprocess.DEVNULL)
         after = os.times()
         return after.children_user + after.children_system - before.children_user - before.children_system

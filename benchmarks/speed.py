@@ -174,13 +174,12 @@ def maps(model: Model) -> list[Row]:
 
 def cold_start() -> list[Row]:
     """`giantstep solve` as a new process: with nothing compiled, then with numba's cache filled."""
-    code = "import sys; from giantstep.cli.main import main; sys.exit(main(['solve', sys.argv[1]]))"
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "NUMBA_CACHE_DIR": folder, "PYTHONPYCACHEPREFIX": folder}
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
 
         def run() -> None:
-            command = [sys.executable, "-c", code, str(MODEL)]
+            command = [sys.executable, "-m", "giantstep", "solve", str(MODEL)]
             subprocess.run(command, env=environment, check=True, stdout=subprocess.DEVNULL)
 
         first = wall_seconds(run, 1)
