@@ -99,3 +99,12 @@ def test_polynomials_are_followed_and_jumps_are_not() -> None:
         assert found.order_parameters[name] == pytest.approx(value, rel=1e-12, abs=1e-15)
     leaders.add(0.35, at(0.35, 0.1))
     assert leaders.start(0.4) is None
+
+
+def test_a_single_point_leads_to_those_that_are_near() -> None:
+    leaders, first = Leaders(), gs.solve(MODEL)
+    leaders.add(2.0, first)
+    assert leaders.start(2.1) is first
+    assert leaders.start(2.5) is None
+    led = gs.solve(MODEL.replace({"fit.samples": 2.1}), start=first)
+    assert led.test_error == pytest.approx(gs.solve(MODEL.replace({"fit.samples": 2.1})).test_error, rel=1e-13)
