@@ -14,10 +14,13 @@ import giantstep as gs
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.pair_nodes import PairNodes
-from giantstep.observe.optimal.straight import Straight, along_kinks, straight_in
+from giantstep.observe.optimal.straight import Straight, straight_in
+from giantstep.observe.optimal.strips import Strips
 from giantstep.observe.optimal.two import (
+    _rule,
     ends_late,
     error_by_pieces,
+    lines_of,
     score_by_pieces,
     scored_by_pieces,
     told_by_pairs,
@@ -115,19 +118,33 @@ def test_oblique_overlaps_of_kinked_links(few: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("link", "square", "late"),
+    ("link", "lines"),
     [
-        ("relu(z1) + relu(z2)", True, True),
-        ("max(z1, 3*z2) + abs(3*z1 + z2)", True, True),
-        ("relu(z1) + relu(z1 + z2)", False, True),
-        ("relu(z1)*z2 + relu(z1 + z2)", False, False),
-        ("relu(z1*z2 - 0.5)", False, False),
-        ("z1 + z2**2", False, True),
+        ("relu(z1) + relu(z2)", 2),
+        ("max(z1, 3*z2) + abs(3*z1 + z2)", 2),
+        ("relu(z1)*z2 + relu(z1 + z2)", 2),
+        ("relu(z1*z2 - 0.5)", None),
+        ("tanh(relu(z1) + z2)", None),
+        ("z1 + z2**2", 0),
     ],
 )
-def test_frames_of_kinks(link: str, square: bool, late: bool) -> None:
-    """Kinks that are straight, along or across one another; others have few nodes too where polygons are linear."""
-    assert (along_kinks(link) is not None) == square and ends_late(link) == late
+def test_kinks_that_are_lines(link: str, lines: int | None) -> None:
+    """Links with other kinks have many nodes next to an overlap of one."""
+    found = lines_of(link)
+    assert (found if found is None else len(found)) == lines and ends_late(link) == (lines is not None)
+
+
+@pytest.mark.parametrize("link", ["relu(z1)*z2 + relu(z1 + z2)", "tanh(z1)*abs(z2)"])
+def test_strips_about_lines_that_are_not_linear_beside_them(link: str) -> None:
+    """Few nodes of kappa against many even ones."""
+    for known in (np.diag([0.93, 0.9]), np.array([[0.95, 0.02], [0.02, 0.93]])):
+        nodes, strips = _rule(link, 0.1, Axes.of(known), Fineness())
+        assert isinstance(strips, Strips)
+        x = np.arange(-5.2, 5.21, 0.13)
+        kappa = np.stack(np.meshgrid(x, x)).reshape(2, -1)
+        weight = np.exp(-0.5 * (kappa**2).sum(axis=0)) * 0.13**2 / (2.0 * math.pi)
+        expected = weight @ nodes.values(kappa[:, :, None, None], kappa, kappa)[:, 0, 0]
+        assert strips.average(nodes.values) == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
 def test_many_samples_of_a_kinked_link() -> None:

@@ -67,21 +67,6 @@ def straight_kinks(link: str) -> Rows:
     return tuple(dict.fromkeys(lines))
 
 
-@lru_cache(maxsize=256)
-def along_kinks(link: str) -> Rows | None:
-    """Orthonormal columns [2, 2] along which or across which all kinks and jumps of a link lie; None where there is no
-    kink, or one does not.
-    """
-    lines = straight_kinks(link)
-    if not lines or len(lines) < len(set(kinks(link_of(link).node))):
-        return None
-    turns = np.exp(4j * np.array([math.atan2(b, a) for a, b, _ in lines]))
-    if np.ptp(turns.real) + np.ptp(turns.imag) > _SAME:
-        return None
-    a, b, _ = lines[0]
-    return ((a, -b), (b, a))
-
-
 def _is_uneven(node: Node) -> bool:
     called = node.op == "call" and node.value in _UNEVEN
     return called or any(_is_uneven(argument) for argument in node.args)

@@ -16,7 +16,7 @@ import numpy as np
 from giantstep.quadrature.gauss import normal_between
 
 Array = np.ndarray
-_REACH = 5.2  # of kappa: beyond lies a part of 2e-7
+REACH = 5.2  # of kappa: beyond lies a part of 2e-7
 _STRIP = 5.0  # a panel on each side of a line, in its widths
 _STILL = 0.3  # widths that a line moves over the reach of a direction that does not cross it
 _BLUNT = 0.1  # widths of a line in one of kappa, below which it is nowhere
@@ -31,13 +31,14 @@ Break = tuple[float, float]  # a place, and the length of a panel beside it
 class Strips:
     """Nodes of two kappa, with z = root kappa + lower t, about lines ``normal.z = offset``, rows [L, 3].
 
-    order: nodes of a panel. even: of which kappa one sign is enough; mixed: whether t1 t2 has a mean.
+    order: nodes of a panel. longest: panel. even: of which kappa one sign is enough. mixed: whether t1 t2 has a mean.
     """
 
     lines: Array
     root: Array
     lower: Array
     order: int
+    longest: float
     even: tuple[bool, bool]
     mixed: bool
 
@@ -56,19 +57,19 @@ class Strips:
         frame = self._frame(self.lines[:, :2] @ self.root / wide[:, None])
         slopes, places = self.lines[:, :2] @ self.root @ frame / wide[:, None], self.lines[:, 2] / wide
         felt = np.linalg.norm(self.root @ frame, axis=0) > 1e-9
-        crossed = np.abs(slopes[:, 1]) * _REACH > _STILL
+        crossed = np.abs(slopes[:, 1]) * REACH > _STILL
         half = self._is_half(frame)
         first, share = np.zeros(1), np.ones(1)
         if felt[0]:
             slants = np.abs(slopes[crossed, 1]) / np.maximum(np.abs(slopes[crossed, 0]), 1e-300)
-            longest = max(float(np.min(_SLANTED * slants, initial=_REACH)), _SHORTEST)
-            ends = _ends(list(_breaks(slopes, places, crossed)), longest, 0.0 if half else -_REACH)
+            longest = max(float(np.min(_SLANTED * slants, initial=self.longest)), _SHORTEST)
+            ends = _ends(list(_breaks(slopes, places, crossed)), longest, 0.0 if half else -REACH)
             first, share = (x.ravel() for x in normal_between(ends[:-1], ends[1:], self.order))
             share = share * (2.0 if half else 1.0)
         owner, second, part = np.arange(len(first)), np.zeros((len(first), 1)), np.ones((len(first), 1))
         if felt[1]:
             lines = list(zip(slopes[crossed].tolist(), places[crossed].tolist(), strict=True))
-            each = [_ends([_met(line, at) for line in lines], _REACH, -_REACH) for at in first.tolist()]
+            each = [_ends([_met(line, at) for line in lines], self.longest, -REACH) for at in first.tolist()]
             owner = np.repeat(owner, [len(ends) - 1 for ends in each])
             low, high = (np.concatenate(x) for x in ([ends[:-1] for ends in each], [ends[1:] for ends in each]))
             second, part = normal_between(low, high, self.order)
@@ -94,7 +95,7 @@ class Strips:
 def _slant(slopes: Array) -> float:
     """How little lines cross a second direction steeply; of those alike the least number of lines."""
     first, second = np.abs(slopes).T
-    crossed = second * _REACH > _STILL
+    crossed = second * REACH > _STILL
     return round(float(np.sum((first[crossed] / second[crossed]) ** 2)), 6) + 1e-3 * float(np.sum(crossed))
 
 
@@ -115,22 +116,22 @@ def _breaks(slopes: Array, places: Array, crossed: Array) -> Iterator[Break]:
             if abs(np.linalg.det(along[[i, j]])) > 1e-9:
                 inverse = np.linalg.inv(along[[i, j]])
                 first, second = inverse @ where[[i, j]]
-                if abs(second) < _REACH + _STRIP * np.abs(inverse[1]).sum():
+                if abs(second) < REACH + _STRIP * np.abs(inverse[1]).sum():
                     yield float(first), _STRIP * math.hypot(*inverse[0])
 
 
 def _ends(breaks: list[Break], longest: float, least: float) -> Array:
     """Ends of panels from a place on, at breaks and beside them, none much longer than what they say."""
-    about = [(place, wide) for place, wide in breaks if wide < longest and least - wide < place < _REACH + wide]
+    about = [(place, wide) for place, wide in breaks if wide < longest and least - wide < place < REACH + wide]
     inside = {place + side * wide for place, wide in about for side in (-1.0, 0.0, 1.0)}
-    ends = [least, *sorted(x for x in inside if least < x < _REACH), _REACH]
+    ends = [least, *sorted(x for x in inside if least < x < REACH), REACH]
 
     def most(low: float, high: float) -> float:
         return min([longest, *(wide for place, wide in about if place - wide < high and low < place + wide)])
 
     kept = [least]
     for k, end in enumerate(ends[1:], 1):
-        if end < _REACH and ends[k + 1] - kept[-1] <= _JOINED * most(kept[-1], ends[k + 1]):
+        if end < REACH and ends[k + 1] - kept[-1] <= _JOINED * most(kept[-1], ends[k + 1]):
             continue
         middle = 0.5 * (kept[-1] + end)
         parts = max(1, math.ceil((end - kept[-1]) / (_JOINED * most(middle, middle))))

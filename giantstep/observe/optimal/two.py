@@ -14,11 +14,11 @@ from derive.language.links import link_of
 from giantstep.law.label_cells import plane_of
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.fineness import KAPPA, Fineness, is_smooth
-from giantstep.observe.optimal.known_pair import KnownPair
+from giantstep.observe.optimal.known_pair import KnownPair, is_blunt
 from giantstep.observe.optimal.on_polygons import OnPolygons
 from giantstep.observe.optimal.pair_nodes import PairNodes, deviation
-from giantstep.observe.optimal.straight import Straight, along_kinks, straight_in, straight_kinks
-from giantstep.observe.optimal.strips import Strips
+from giantstep.observe.optimal.straight import Straight, straight_in, straight_kinks
+from giantstep.observe.optimal.strips import REACH, Strips
 from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
@@ -27,6 +27,7 @@ from giantstep.spec.model import Target
 Array = np.ndarray
 _PROBES = 40  # places that show whether a link sees a sign
 _NODES = 10  # of a panel of kappa about a strip
+_LONGEST, _EVEN = 2.6, 2.0 / 3.0  # where a link is not linear on polygons: panels, and steps over those where it is
 _WIDTH = 5.0  # first panels of kappa over the width of t
 _SCORED = 1.5  # how many times more panels a single label has
 _PART = 0.3  # of the deviation of a link: changes that panels of it follow
@@ -41,15 +42,13 @@ def by_two(target: Target) -> bool:
 
 @lru_cache(maxsize=64)
 def ends_late(link: str) -> bool:
-    """Whether panels of kappa are few up to an overlap of 1: a link without kinks, or with kinks along one frame."""
-    if plane_of(link) is not None:
-        return True
-    return next(kinks(link_of(link).node), None) is None or along_kinks(link) is not None
+    """Whether panels of kappa are few up to an overlap of 1: a link without kinks, or with straight ones."""
+    return next(kinks(link_of(link).node), None) is None or lines_of(link) is not None
 
 
 def first_of_two(target: Target) -> Fineness:
     """What such averages are tried on first."""
-    return Fineness() if plane_of(target.link) is not None else Fineness().more_kappa()
+    return Fineness() if lines_of(target.link) else Fineness().more_kappa()
 
 
 def told_by_pairs(target: Target, known: Array, fineness: Fineness) -> Array:
@@ -114,20 +113,30 @@ def _average(target: Target, axes: Axes, fineness: Fineness, squared: int | None
 def _rule(
     link: str, noise: float, axes: Axes, fineness: Fineness, probit: float = 0.0, squared: int | None = None
 ) -> tuple[PairNodes | Straight | OnPolygons, KnownPair | Strips]:
-    """Nodes of t, and of kappa: along the axes, or where the link has kinks and sees all signs, along the kinks."""
+    """Nodes of t, and of kappa: in strips along straight kinks, or along the axes."""
     half, mixed = _signs(link, tuple(map(tuple, axes.turn.tolist())))
     scale, step, finer = math.sqrt(1.0 + probit), KAPPA / fineness.kappa, math.sqrt(2.0) ** fineness.labels
+    turn, root = axes.turn * scale, axes.turn * (scale * np.sqrt(axes.known))
+    rule = OnPolygons if plane_of(link) is not None else PairNodes if straight_in(link) is None else Straight
+    nodes = rule(link, noise, turn, axes.spread, root, finer, squared)
+    lines, sharp = np.array(lines_of(link) or ()), np.sqrt(axes.known) / axes.spread
+    if len(lines) and not is_blunt(sharp):
+        longest = REACH if rule is OnPolygons else _LONGEST
+        return nodes, Strips(lines, root, turn * axes.spread, round(_NODES / step), longest, half, mixed)
+    even = step if rule is OnPolygons or not len(lines) else _EVEN * step
+    return nodes, KnownPair(sharp, _kinks(link, root), half, mixed, _WIDTH * step, even)
+
+
+@lru_cache(maxsize=256)
+def lines_of(link: str) -> Rows | None:
+    """Kinks and jumps of a link that is straight between them in one index, where all are lines a z1 + b z2 = c: (a,
+    b, c), (a, b) of norm 1; None where they are not.
+    """
     plane = plane_of(link)
     if plane is not None:
-        turn = axes.turn * scale
-        strips = Strips(plane.kinks, turn * np.sqrt(axes.known), turn * axes.spread, round(_NODES / step), half, mixed)
-        return OnPolygons(link, noise, turn, axes.spread, turn * np.sqrt(axes.known), finer, squared), strips
-    along = np.array(along_kinks(link) or axes.turn.tolist()) if mixed else axes.turn
-    turned = (axes.turn * np.sqrt(axes.known)) @ (axes.turn.T @ along)
-    sharp = np.linalg.norm((axes.turn.T @ turned) / axes.spread[:, None], axis=0)
-    rule = PairNodes if straight_in(link) is None else Straight
-    nodes = rule(link, noise, axes.turn * scale, axes.spread, turned * scale, finer, squared)
-    return nodes, KnownPair(sharp, _kinks(link, turned), half, mixed, _WIDTH * step, step)
+        return tuple(map(tuple, plane.kinks.tolist()))
+    lines = straight_kinks(link)
+    return lines if straight_in(link) is not None and len(lines) == len(set(kinks(link_of(link).node))) else None
 
 
 def _kinks(link: str, root: Array) -> tuple[Array, Array]:
