@@ -16,6 +16,7 @@ from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.pair_nodes import PairNodes
 from giantstep.observe.optimal.straight import Straight, straight_in
 from giantstep.observe.optimal.strips import Strips
+from giantstep.observe.optimal.symmetry import is_alike
 from giantstep.observe.optimal.two import (
     _rule,
     ends_late,
@@ -145,6 +146,15 @@ def test_strips_about_lines_that_are_not_linear_beside_them(link: str) -> None:
         weight = np.exp(-0.5 * (kappa**2).sum(axis=0)) * 0.13**2 / (2.0 * math.pi)
         expected = weight @ nodes.values(kappa[:, :, None, None], kappa, kappa)[:, 0, 0]
         assert strips.average(nodes.values) == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+def test_pieces_that_begin_as_a_root() -> None:
+    """A jump on a circle: both indices are told alike, though one is averaged in closed form and the other at nodes."""
+    target = Target("sign(z1**2+z2**2-1)", noise=0.1)
+    for q in (0.3, 0.9):
+        told = told_by_pairs(target, q * np.eye(2), Fineness(18, 1))
+        assert told[0, 0] == pytest.approx(told[1, 1], rel=2e-5) and told[0, 0] > 0.05
+    assert not is_alike(target) and is_alike(Target("abs(z1)+abs(z2)", noise=0.1))
 
 
 def test_many_samples_of_a_kinked_link() -> None:

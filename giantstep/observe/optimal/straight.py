@@ -135,26 +135,28 @@ class Straight(NoisyPair):
         panels = self._panels
         far = np.sort(means), reach * self._lower[0][0, 0]
         near = np.searchsorted(far[0], panels[1] + far[1]) > np.searchsorted(far[0], panels[0] - far[1])
-        low, high = panels[:, near]
-        x, weight = legendre(_ORDER)
-        half = 0.5 * (high - low)[:, None]
-        u = (0.5 * (high + low)[:, None] + half * x).ravel()
+        u, weight = _nodes(panels[:, near])
         line, pieces = _pieces(self.link, tuple(self._order), u)
         first = np.searchsorted(line, np.arange(len(u) + 1))
-        nodes = np.column_stack([u, (half * weight).ravel()])
+        nodes = np.column_stack([u, weight])
         return Lines(nodes, np.ascontiguousarray(pieces), first, self._lower[0], self.noise)
 
     @cached_property
     def _panels(self) -> Array:
-        """Ends [2, P] of panels of u, as wide as what varies there allows, between the cuts."""
+        """Panels of u [4, P], as wide as what varies there allows, between the cuts: ends, and whether these are cuts
+        where pieces come and go as a root.
+        """
         reach, edges = _REACH * float(np.linalg.norm(self._rows[0])), []
-        for low, high in _cuts(self.link, tuple(self._order), reach):
+        cuts, rooted = _cuts(self.link, tuple(self._order), reach)
+        for low, high in cuts:
             ends = np.linspace(low, high, max(4, math.ceil((high - low) / _FINEST)) + 1)
             sharp = self._sharpness(0.5 * (ends[1:] + ends[:-1]))
             narrow = np.concatenate([[0.0], np.cumsum(np.diff(ends) * sharp)])
             number = math.ceil(narrow[-1] * self.finer)
             between = np.interp(np.linspace(0.0, narrow[-1], number + 1), narrow, ends)
-            edges.append(np.stack([between[:-1], between[1:]]))
+            roots = np.zeros((2, number))
+            roots[0, 0], roots[1, -1] = rooted and low > -reach, rooted and high < reach
+            edges.append(np.concatenate([[between[:-1], between[1:]], roots]))
         return np.concatenate(edges, axis=1)
 
     def _sharpness(self, u: Array) -> Array:
@@ -182,6 +184,19 @@ class Straight(NoisyPair):
         return found
 
 
+def _nodes(panels: Array) -> tuple[Array, Array]:
+    """Nodes and weights on panels [4, P]: in a square from an end where there is a root, in a sine where both are."""
+    x, weight = legendre(_ORDER)
+    share = 0.5 * (1.0 + x)
+    plain = np.stack([share, np.ones_like(share)])
+    first = np.stack([share**2, 2.0 * share])
+    last = np.stack([1.0 - first[0, ::-1], first[1, ::-1]])
+    both = np.stack([np.sin(0.5 * math.pi * share) ** 2, 0.5 * math.pi * np.sin(math.pi * share)])
+    place, slope = np.stack([plain, first, last, both])[(panels[2] + 2.0 * panels[3]).astype(int)].swapaxes(0, 1)
+    low, wide = panels[0][:, None], (panels[1] - panels[0])[:, None]
+    return (low + wide * place).ravel(), (0.5 * wide * weight * slope).ravel()
+
+
 def _pieces(link: str, order: tuple[int, ...], u: Array) -> tuple[Array, Array]:
     """At u [I] the lines and pieces (a, b, low, high) [P, 4] in w."""
     directions, kinked = _along(link, order)
@@ -199,12 +214,15 @@ def _along(link: str, order: tuple[int, ...]) -> tuple[Directions, Kinks]:
 
 
 @lru_cache(maxsize=64)
-def _cuts(link: str, order: tuple[int, ...], reach: float) -> Rows:
-    """Intervals of u between which pieces do not come and go, and their values have no kinks."""
+def _cuts(link: str, order: tuple[int, ...], reach: float) -> tuple[Rows, bool]:
+    """Intervals of u between which pieces do not come and go, and their values have no kinks; and whether pieces come
+    and go as a root.
+    """
     _, kinked = _along(link, order)
     nowhere = np.zeros((1, 2))
-    places = np.concatenate([kinked.roots(0, nowhere).ravel(), kinked.meetings(0, nowhere)[0].ravel()])
+    meetings, rooted = kinked.meetings(0, nowhere)
+    places = np.concatenate([kinked.roots(0, nowhere).ravel(), meetings.ravel()])
     inside = sorted({float(place) for place in places if abs(place) < reach})
     kept = [place for i, place in enumerate(inside) if i == 0 or place - inside[i - 1] > 1e-9]
     ends = [-reach, *kept, reach]
-    return tuple(zip(ends[:-1], ends[1:], strict=True))
+    return tuple(zip(ends[:-1], ends[1:], strict=True)), rooted
