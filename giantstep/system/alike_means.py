@@ -1,10 +1,13 @@
-"""Mean features that are all but one function wherever the loss feels the output, at infinite dimension.
+"""Equations of m that any of many solves but for rounding, at infinite dimension, where no ridge holds it.
 
 Labels that the spike all but decides are felt close to where they turn; functions of a span are powers of the distance
-there. The equations of m are then nearly the same one, which any combination solves but for rounding.
+there, and all but one function. And a loss may be as good as linear wherever outputs are, as |y - f| is below all
+labels: it tells nothing of m then.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -15,11 +18,14 @@ from giantstep.system.span import orthonormal
 
 Array = np.ndarray
 _ALIKE = 1e-5  # what a function has beside the others, of which equations know the square, and rounding hides 1e-11
+_FLAT = 1e-13  # of its slope, what a loss loses by outputs of their size: m is then known to a part in 1000 at most
+_NONE = 1e-300
 _NEAR = 1e-3  # a Newton step, relative to its unknown, that ends at the solution
 
 
 def require_decided(system: CoupledSystem, x: Array) -> None:
     """Raise NotConverged where unknowns x satisfy the equations and are not their solution."""
+    _require_curvature(system, x)
     if system.span is None or system.span.rank < 2:
         return
     rest = _least_rest(system)
@@ -29,6 +35,27 @@ def require_decided(system: CoupledSystem, x: Array) -> None:
         f"where the loss feels the output, one of the mean features is the others but for {rest:.0e} of itself: which "
         "combination is the best is lost in rounding",
         "give a dimension (--dimension), label noise (target.flips or target.probit), or equal readout values",
+    )
+
+
+def _require_curvature(system: CoupledSystem, x: Array) -> None:
+    """Raise NotConverged where the loss is as good as linear wherever outputs are."""
+    weight, blocks = system.table[:, 1], system.blocks
+    if system.problem.parameters.inverse_dimension > 0.0:
+        return  # the ridge holds m
+    felt = weight * np.maximum(system.view("avg_h"), 0.0)
+    squares = system.table[:, -3 * blocks :][:, :blocks] ** 2
+    if not squares.any():
+        return  # nor has any output m
+    curvature = float(np.max(felt @ squares / np.maximum(weight @ squares, _NONE)))
+    slope = math.sqrt(weight @ system.view("avg_gg"))
+    size = math.sqrt(weight @ (system.view("mean") ** 2 + system.view("Delta")))
+    if curvature * size > _FLAT * slope or distance(system, x) < _NEAR:
+        return
+    raise NotConverged(
+        f"the loss is as good as linear wherever outputs are: their size changes its slope by {curvature * size:.0e}, "
+        "so that nothing decides m, the mean readout weight of each group of neurons, at infinite dimension",
+        "give a dimension (--dimension): the ridge then holds m",
     )
 
 
