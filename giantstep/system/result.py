@@ -19,6 +19,7 @@ ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 # where the norms of the rows vary; of a penalty the width of its proximal map, variance and mean of its argument
 ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm", "prox_width", "prox_variance", "prox_mean")
 
+_ORDINARY = 1e3  # a crossover dimension from which on ordinary networks are far from the limit
 _ZERO = 1e-20  # what m that vanish leave of their squares
 
 
@@ -103,8 +104,11 @@ class Result(Shown):
 
     @property
     def heading(self) -> str:
-        """What it is a solution of."""
-        return "Result" + ("" if self.dimension is None else f" with the correction at d = {self.dimension}")
+        """What it is a solution of; of a limit that ordinary networks are far from, where it begins to hold."""
+        if self.dimension is not None:
+            return f"Result with the correction at d = {self.dimension}"
+        crossover = self.crossover_dimension or 0.0
+        return "Result" + (f" for d above {100.0 * crossover:.0e}" if crossover > _ORDINARY else "")
 
     def summary(self) -> list[Row]:
         """Errors, the spike, the certificates, the model."""

@@ -14,6 +14,7 @@ import giantstep as gs
 MODEL = gs.model("tanh", link="tanh", ridge=0.1, noise=0.1)
 RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "solve": (lambda: gs.solve(MODEL, dimension=100), "test error"),
+    "solve far out": (lambda: gs.solve(gs.model("tanh", link="tanh", ridge=1e6)), "Result for d above"),
     "simulate": (lambda: gs.simulate(MODEL, dimension=30, seeds=2), "+-"),
     "simulate once": (lambda: gs.simulate(MODEL, dimension=30, seeds=1), "1 seed"),
     "bounds": (lambda: gs.bounds(MODEL), "best linear predictor"),
