@@ -48,15 +48,15 @@ def test_nodes_of_kappa_are_refined_where_they_count() -> None:
 
 
 def test_nodes_of_samples_are_refined_where_they_count() -> None:
-    """Rows after two steps on labels that vary smoothly, given kappa within little: a pair that differs by their law
-    alone; a part of a refinement, as much as digits tell, is enough.
+    """Rows after two long steps on labels that vary smoothly, given kappa within little: a pair that differs by their
+    law alone; a part of a refinement, as much as digits tell, is enough.
     """
     given = gs.Model.from_dict(
         {
             "network": {"activation": "relu", "width": 1.0},
             "target": {"link": "tanh"},
             "fit": {"samples": 2.0, "ridge": 0.1},
-            "step": [{"samples": 2.0, "learning_rate": 1.0, "bulk": "trained"}] * 2,
+            "step": [{"samples": 2.0, "learning_rate": 3.0, "bulk": "trained"}] * 2,
         }
     )
     problem = problem_of(given)
