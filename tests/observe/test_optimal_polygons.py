@@ -112,3 +112,14 @@ def test_overlaps_next_to_one() -> None:
     inverse = np.linalg.inv(slopes @ slopes.T / z.shape[1]) * NOISE / 3e4
     assert 1.0 - found.mean_overlap == pytest.approx(0.5 * float(np.trace(inverse)), rel=0.01)
     assert found.test_error == pytest.approx(2.0 * NOISE / 3e4, rel=0.01)
+
+
+def test_even_steps_or_strips() -> None:
+    """Where an axis begins to be sharp, whatever the overlap off the diagonal, both are right."""
+    for sign in (1.0, -1.0):
+        for q in (0.5, 0.66):
+            known = q * np.eye(2) + sign * 0.2 * (1.0 - np.eye(2))
+            found, finer = (
+                told_by_pairs(Target("max(z1,z2)", noise=NOISE), known, f) for f in (Fineness(), Fineness(36))
+            )
+            assert found == pytest.approx(finer, abs=1e-5)

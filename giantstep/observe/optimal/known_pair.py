@@ -61,7 +61,7 @@ class KnownPair:
         [2, P]: of t1^2, t1 t2, t2^2 and one more.
         """
         factor = 2.0 ** sum(self.half)
-        total = self._by_trapezoid(values) if is_blunt(self.sharp) else self._by_panels(values)
+        total = self._by_trapezoid(values) if np.all(_BLUNT * self.sharp < 1.0) else self._by_panels(values)
         found: Array = total * np.array([factor, factor if self.mixed else 0.0, factor, factor])
         return found
 
@@ -120,11 +120,6 @@ class KnownPair:
         tails = np.stack([series[:, -2:, :].sum(axis=(1, 2)), series[:, :, -2:].sum(axis=(1, 2))]) * area
         wide = (high - low) * self.sharp[:, None] > _NARROW
         return np.asarray((tails > _CLOSE * total) & wide)
-
-
-def is_blunt(sharp: Array) -> bool:
-    """Whether nothing is sharp in kappa [2]."""
-    return bool(np.all(_BLUNT * sharp < 1.0))
 
 
 def _size(told: Array) -> Array:

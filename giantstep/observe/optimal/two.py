@@ -14,7 +14,7 @@ from derive.language.links import link_of
 from giantstep.law.label_cells import plane_of
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.fineness import KAPPA, Fineness, is_smooth
-from giantstep.observe.optimal.known_pair import KnownPair, is_blunt
+from giantstep.observe.optimal.known_pair import KnownPair
 from giantstep.observe.optimal.on_polygons import OnPolygons
 from giantstep.observe.optimal.pair_nodes import PairNodes, deviation
 from giantstep.observe.optimal.straight import Straight, straight_in, straight_kinks
@@ -27,6 +27,7 @@ from giantstep.spec.model import Target
 Array = np.ndarray
 _PROBES = 40  # places that show whether a link sees a sign
 _NODES = 10  # of a panel of kappa about a strip
+_SHARP = 1.6  # widths of t that a step of one along kappa is, from which on strips have fewer nodes than even steps
 _LONGEST, _EVEN = 2.6, 2.0 / 3.0  # where a link is not linear on polygons: panels, and steps over those where it is
 _WIDTH = 5.0  # first panels of kappa over the width of t
 _SCORED = 1.5  # how many times more panels a single label has
@@ -120,7 +121,7 @@ def _rule(
     rule = OnPolygons if plane_of(link) is not None else PairNodes if straight_in(link) is None else Straight
     nodes = rule(link, noise, turn, axes.spread, root, finer, squared)
     lines, sharp = np.array(lines_of(link) or ()), np.sqrt(axes.known) / axes.spread
-    if len(lines) and not is_blunt(sharp):
+    if len(lines) and np.any(sharp > _SHARP):
         longest = REACH if rule is OnPolygons else _LONGEST
         return nodes, Strips(lines, root, turn * axes.spread, round(_NODES / step), longest, half, mixed)
     even = step if rule is OnPolygons or not len(lines) else _EVEN * step
