@@ -18,7 +18,7 @@ import pytest
 from giantstep.law import readout_law
 from giantstep.quadrature import interpolation, mesh, panels
 from giantstep.spec.model import Model
-from giantstep.system import coupled_system, problem
+from giantstep.system import coupled_system, misclassification, problem
 from giantstep.system.result import Result
 from giantstep.system.sign_panels import Output
 from giantstep.system.solve import solve
@@ -85,7 +85,8 @@ def blind_strip(patch: Patch) -> None:
     def wrong(output: Output) -> Array:
         return right(replace(output, variance=1e-12 * output.variance))
 
-    patch.setattr(coupled_system, "wrong_sign", wrong)
+    for module in (coupled_system, misclassification):
+        patch.setattr(module, "wrong_sign", wrong)
 
 
 def spike(**factors: float) -> Callable[[Patch], None]:
