@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b426f090fd178482, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 1c04eeab0551c4d2, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b426f090fd178482c0e761ee2e924f828d9a466967d66a51ce458315236eecd8"
+SIGNATURE = "1c04eeab0551c4d2b66367c60b1f5e79651a15b637a5fd9afbdbb9b117e5d42c"
 
 
 def overlap(lower, information, alpha):

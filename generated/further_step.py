@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature f9507dca1acce018, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature dd8ed66e9ca27cd1, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f9507dca1acce018f62716b1bcb35885d7383f06024772f6440c674c98b92482"
+SIGNATURE = "dd8ed66e9ca27cd1a0066b0b961508a5b17d20b1be48d327c13da2e0117d91f7"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 9ac131eed34dff59, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature f0c8d53788d2e099, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "9ac131eed34dff59b01d714ac0185f1efa3f1cd6a046a36f70c66178844b5374"
+SIGNATURE = "f0c8d53788d2e099d4988870c4573a2798e74e5b7becf1f9d47704ff75efca5f"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

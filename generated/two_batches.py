@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature eedcb03fa7237257, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 40bd55989d909ae8, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "eedcb03fa72372576c8b8930b9458c9596b2a5628c746c2538e62867e2cd9d4b"
+SIGNATURE = "40bd55989d909ae8eb22fd5dbb0a47615837beaf55c58d688dc4b279ce08f79e"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -222,6 +222,10 @@ class Contractions:
         self._row(sign, (*into[1], *sorted(letters & summed)), into, a, b)
 
     def _pair(self, a, b, letters):
+        own = [letter for letter in (*a[1][-1:], *b[1][-1:]) if letter in letters]
+        letters = list(
+            dict.fromkeys([*(letter for letter in letters if letter not in own), *own])
+        )  # loops along memory
         found = self._new(letters)
         self._row(PLUS, (*letters, *sorted({*a[1], *b[1]} - {*letters})), found, a, b)
         return found

@@ -10,12 +10,14 @@ import numpy as np
 
 from codegen.runtime.compiling import entry, inner, making_entry, making_inner
 from codegen.runtime.evaluation import run
+from codegen.runtime.products import LARGE_MATRIX
 from codegen.runtime.unknowns import invert
 
 (PHASE, BEFORE, KNOWN, FRESH, COUNT, FAR) = range(6)
 STATE = 6  # numbers that are remembered: KNOWN says whether an inverse is, FRESH whether it is that at this X
 #: What is asked for: the residual of X; its slope, and the inverse of that; nothing any more, X is found or is not.
-RESOLVE, DIFFERENTIATE, FOUND, LOST = range(4)
+#: In the end the same inverse at X itself, where the adjoint cannot do without.
+RESOLVE, DIFFERENTIATE, FOUND, LOST, INVERT = range(5)
 BEGUN, _NEAR, _INVERTED, _LAST, _SWEPT = range(5)  # phases: what has just been found
 
 _STEPS, _SWEEPS = 20, 200  # of Newton's method; of the iteration that is sure to go to the solution, from afar
@@ -208,14 +210,18 @@ def carry(of, value, state, inverse, room):
 
 @making_entry
 def follow(of, value, state, inverse, room, whole):
-    """X, from where it is or from afar; ``whole``: then its adjoint and all that follows. Whether there is X."""
-    state[PHASE] = BEGUN
+    """X, from where it is or from afar; ``whole``: then its adjoint and all that follows. Whether there is X: or what
+    is asked for in between, the inverse of a large derivative, DIFFERENTIATE before X is found and INVERT after that.
+    """
+    large = inverse.shape[1] >= LARGE_MATRIX
     wanted = _advance(of, value, state, inverse, room[0])
     while wanted < FOUND:
         if wanted == RESOLVE:
             run(of.resolvent, value)
         else:
             run(of.slope, value)
+            if large:
+                return wanted
             _invert_slope(of, value, inverse)
         wanted = _advance(of, value, state, inverse, room[0])
     if whole and wanted == FOUND:
@@ -223,8 +229,17 @@ def follow(of, value, state, inverse, room, whole):
             value[of.adjoint + i] = 0.0
         run(of.to_adjoint, value)
         if not _carry(of, value, state, inverse, room):
+            if large:
+                return INVERT
             _invert_slope(of, value, inverse)
             state[FRESH] = 1.0
             _carry(of, value, state, inverse, room)
         run(of.from_adjoint, value)
-    return wanted == FOUND
+    return wanted
+
+
+@making_entry
+def finish(of, value, state, inverse, room):
+    """The adjoint by the inverse at X, and all that follows."""
+    _carry(of, value, state, inverse, room)
+    run(of.from_adjoint, value)

@@ -24,8 +24,9 @@ from codegen.runtime.nodes import (
     fill_nodes,
     whole,
 )
+from codegen.runtime.one_quadratic import points_of_one
 from codegen.runtime.prox import NOWHERE
-from codegen.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
+from codegen.runtime.quadratic import add_quadratic, find_knots, room_for_knots
 from codegen.runtime.vector import exp
 
 # centres that are many are moved to cells of a grid: N(c, s^2) is a sum over cells x of N(x; c, (s/2)^2) N(x, 3 s^2/4)
@@ -333,15 +334,12 @@ def _add_closed(law, rule, side, centres, count, moves, room, node):
     for j in range(count):
         output = Output(centres.place[j], side.spread, side.V)
         y = side.sign if law.residual or law.margin else centres.label[j]
-        if law.smooth:
-            set_on_line(law, rule, y, output, room.sums)
-        else:
-            if y != known:
-                find_knots(law, rule, y, output.V, room.knots)
-                known = y
-            for a in range(10):
-                room.sums[a] = 0.0
-            add_quadratic(law, rule, y, output, room.knots, room.sums)
+        if y != known:
+            find_knots(law, rule, y, output.V, room.knots)
+            known = y
+        for a in range(10):
+            room.sums[a] = 0.0
+        add_quadratic(law, rule, y, output, room.knots, room.sums)
         add(room.sums, side.sign, centres.part[j], moves, room.out, node)
 
 
@@ -361,6 +359,9 @@ def points(law, rule, labels, fields, scratch, out):
     A loss of the residual or of the margin knows a label by the centre of the output only: many that are close are
     moved to cells of a grid.
     """
+    if law.quadratic and law.smooth:
+        points_of_one(law, rule, labels, fields, out)
+        return
     number, directions = labels.weight.shape[1], labels.t.shape[2]
     products = 1 + directions + directions * (directions + 1) // 2
     centres = _Centres(np.empty(number), np.empty(number), np.empty((number, products)))

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5ff7bcfd223940af, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature f900ee1c4178e6d9, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "5ff7bcfd223940afe8a1d7d82c7238d128a55ebc3d6cd1ac30ada30c19cb8695"
+SIGNATURE = "f900ee1c4178e6d91d4a65b8294dc853b6703868189430f2bdc26fb7eed8a361"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5cd0ff008b832e9a, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature c2894518422ed883, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5cd0ff008b832e9a0551a3ea18eb2e76a68e09b44af5967552502b896626035d"
+SIGNATURE = "c2894518422ed88350362e172a9623851595eafcccdfb0cd1b6605ceb734bb58"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

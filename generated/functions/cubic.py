@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 40c73d9f63b18b29, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 88222253de435f4b, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "40c73d9f63b18b29d87f353978b215b3d7926e6a3cfa2ebdf5baa7b2688aadac"
+SIGNATURE = "88222253de435f4bf9141d448e9030eb15dc9f63252bf42d11a23c8d92641c4a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

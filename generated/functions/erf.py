@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7b0899b42918c244, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 0fec0ed836f4aab6, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "7b0899b42918c24401730ad4c9e28f7935657ff2276a47836cb1197270e23fb1"
+SIGNATURE = "0fec0ed836f4aab6f4a646c842ad6709a3f49177a69d79433cf4da06539f051e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5ed13b5aa41737fc, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 4dbd84a0aab921d5, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "5ed13b5aa41737fcd355923d6c9fd0056eeccd975b2f21de4e1c111034413161"
+SIGNATURE = "4dbd84a0aab921d5936002f52220416ab05f04262e1f58418ae2cdf6a6bb8547"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

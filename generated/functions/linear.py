@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1780b7caeefa81b2, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 08c6c280951649ac, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "1780b7caeefa81b2d4d3af8b1e4b5dc3abce692c76522e3a703d0480ed0ac211"
+SIGNATURE = "08c6c280951649ac0704bcbfe06450de98b6d941440c1a7b49c54013df03c33d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a4e97f914b23f207, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 33cc5f9d946637ce, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "a4e97f914b23f207838998157116850603d5b1268f2704920e9cda04f403d951"
+SIGNATURE = "33cc5f9d946637ce48b7f53553f41b3bc10f5c76dd0a5013c4a3d560c79dbc84"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

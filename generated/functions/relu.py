@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b8847a7888f30fee, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature dedba4a7727f252c, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "b8847a7888f30feec2914ecccf7db712a67504bd1cb106223381020bd39af649"
+SIGNATURE = "dedba4a7727f252cded96236ee1a4ca21b505d393186f95d3e9e43681f351a08"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d877b1a5e2fcb2de, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature eb54f2d5ac2e4083, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d877b1a5e2fcb2de48aa39ea74ba51d6013b643252d987fdf5824fd062b9b60a"
+SIGNATURE = "eb54f2d5ac2e40832837c2e54482887f36fe2f6e4425d1b55a0af880020ae61c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

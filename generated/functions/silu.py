@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9e1e6b527c32a595, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature cd7ad4778fa23152, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "9e1e6b527c32a595539870dcc4e6ae396a8676f58cbc3b81c23d4ccc072f4c13"
+SIGNATURE = "cd7ad4778fa23152c7f148adf7267a45a1bb9e7863022f0c03605bb572a966ca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

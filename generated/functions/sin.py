@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c0d1cefaf97d481f, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 197c3691622dd61a, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "c0d1cefaf97d481fbed8ed6be14a395c81bfb42bf7fad99c13be02f5314960ac"
+SIGNATURE = "197c3691622dd61a1181d2eec044c6aac9cc7fe21ada6626fb84004bbf52812e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

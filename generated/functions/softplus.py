@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 585d5d6a62946f80, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 59d071236a26dcc3, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "585d5d6a62946f807d4b58653e24058436f376a6bc50167631ccc5a168c40ce6"
+SIGNATURE = "59d071236a26dcc35ed80704e39bb6e1b7aa476519f4aef8bc475c5b9b714380"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

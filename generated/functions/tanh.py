@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3ef79f78f877a13b, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 8bbf4782ee982249, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "3ef79f78f877a13bca071d880abe1be16253143db54e6f1af0e025f866c48b3b"
+SIGNATURE = "8bbf4782ee982249fccb95ffb5d354c129b8d81ceb08bae42717b9ce05f4d15c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

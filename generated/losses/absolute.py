@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature cd29624e9b40e18a, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature fc2bdc0244a563a6, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "cd29624e9b40e18ac623c47764d68df5741e3e4811d5bdedb765204a70b2ae13"
+SIGNATURE = "fc2bdc0244a563a64151bf36b2b647fafc575ee7ccb78b19ab0a7220d640df49"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 90b71c7b5ba75f48, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 560a3baa667f330e, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "90b71c7b5ba75f481052f5a3cd255d2574e4588e404176173e353c2b3c6c8768"
+SIGNATURE = "560a3baa667f330eaa2efb07799a06a829d8c1e2483ad8705645ccdaf924cce9"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 50402705740280fc, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 0179a58f8bed192d, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "50402705740280fc2506810d29634ead85617020925d42e6cd853fbb2b63e9b6"
+SIGNATURE = "0179a58f8bed192d72deb7c879e74f6f5ceb483844ca6e30d5ae7eaabf8bc44c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 0048df47943c711f, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature db7a71d7d2d874bd, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "0048df47943c711fd8617a59a343573043ed75f43213a6b0f122951b94a863e4"
+SIGNATURE = "db7a71d7d2d874bd4f6adde48e1ebfe80defeecf443f708cc92aa026c4915e72"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

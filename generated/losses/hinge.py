@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 490923bd1a27af0f, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 1fb6d19d5aec1104, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "490923bd1a27af0faa69d0d65196b8442d6bdb1e314e00bf515654cedadb017d"
+SIGNATURE = "1fb6d19d5aec11040c6804998eea22f04f3ecd2526d087f9815b216d13611219"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2aa34463ca54fad6, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature a33219a123be9fdd, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2aa34463ca54fad6154305686868f6145064b1a7fd401c8c15199c48f68c1818"
+SIGNATURE = "a33219a123be9fddf77ab89e5de954d5048a0c3ad0ed011df88210026e24456c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature cb30249d73fbf731, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 4e9d3da41d1a655d, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "cb30249d73fbf731839648ecb9b6ed5e2960ff41887a2453af7d38e1ca93d483"
+SIGNATURE = "4e9d3da41d1a655d90477a1a44278d8592c8d2b8031b95ba14ddf74eede6feee"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

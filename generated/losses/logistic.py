@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 4fb1302ab5fc7b5f, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 90c8d76054850aea, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "4fb1302ab5fc7b5f71e1fe8983c1e89ca765e74c90741db8a79cbe42dad0a5f4"
+SIGNATURE = "90c8d76054850aea082ca992951757f99a81dfc2c86070cb77debd2ed22e20e2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

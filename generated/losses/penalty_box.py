@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 637e04784ebb0cfc, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature b9b5feadd468febf, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "637e04784ebb0cfc795ff13b5d06bcbf3a061890692f961749b2ef0666fb6bdd"
+SIGNATURE = "b9b5feadd468febfd805eb52a0cf5e54fca18173e227944f9b8dde1cf3a75f4a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a6c080323a6c4003, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 17629388c8f22509, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "a6c080323a6c4003ce31f52f3d4d61a6fe44911374ac7073e26ffcc6eb816b58"
+SIGNATURE = "17629388c8f225091fe94246e3fe033d1c7ae290c4d31707c79f45249985121b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 9388ca846bc27fe0, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 4fa8ddc97d17130d, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "9388ca846bc27fe0987ac77a9d581658cc952e44fb324d4fb6108539703df54b"
+SIGNATURE = "4fa8ddc97d17130d7105250a238b5c271b6528c767f7b021c3e087c8185a14cc"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 0e4a30253bf08a07, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature f42d1c164690193e, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "0e4a30253bf08a072758d1c33e1e1709de6797873897229e12795f31d2d13e6c"
+SIGNATURE = "f42d1c164690193e294813748d75cd68f9e0ecd545b8d026ea9b30ffd432a1a3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

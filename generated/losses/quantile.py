@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature ae45e7fcd2f46065, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature b1bec646bcca8412, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "ae45e7fcd2f460657547ae95eae972cc3a72102c4e516d1ff4aeae83dd2760c5"
+SIGNATURE = "b1bec646bcca84122d28ac8b407c1f56a2831cf18e4dc8abe91fc66a1540ceb9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

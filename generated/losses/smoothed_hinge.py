@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 09d236805316b69d, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 5e1b5121abc4541f, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "09d236805316b69d6eb0e8e4cfebf9a8939cd71be32cc5984f1c660ac50a1268"
+SIGNATURE = "5e1b5121abc4541f8ecb6e7484ea44f6947552e576e21b1025fb4f440a5354b9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

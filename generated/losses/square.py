@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c078e2fee6bef0c1, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 9013986d2ada93ee, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "c078e2fee6bef0c190570b6eaf315e4e52a5adff304d8c31e37162b11d7e8bdd"
+SIGNATURE = "9013986d2ada93eeb36c5e234436ec5d05e49f7479f34431a8912b8124581df2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature a1b61df80bca0356, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 125bfc469542bc43, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "a1b61df80bca035630a48c43f0ea3d274c7ff357d8c3bb420a601f43523b3c87"
+SIGNATURE = "125bfc469542bc43ee01a41cdeec41a8a27164b6a215246b1c16dc5b4e5d7548"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -15,6 +15,7 @@ from threading import local
 import numpy as np
 
 from generated.runtime.equation_text import INVERSE, MINUS, NODE
+from generated.runtime.thinned import thinned
 
 _ALONG = 8  # what a loop along memory gains over another
 _SPARES, _LARGEST = 6, 1 << 25  # arrays whose memory is kept, and bytes of each, at most
@@ -28,8 +29,8 @@ class Layout:
     rows[i] = (kind, lengths of the loops, places of three operands, their strides loop by loop, how many numbers are
     added to); into: column of the place of the first operand; given: place of parameters, fractions and all that is
     given at the nodes; families: name -> place; defined: name -> (place, shape in memory, places of the axes there) of
-    what the text says; moving: the same of what is zero unless it is set; parts, pieces: the rows of stages, and what
-    carries these out.
+    what the text says; moving: the same of what is zero unless it is set; masks: place of a family that stays as it is
+    -> where it is not zero; parts, pieces: the rows of stages, and what carries these out.
     """
 
     rows: np.ndarray
@@ -40,6 +41,7 @@ class Layout:
     families: dict[str, slice]
     defined: dict[str, tuple[slice, tuple[int, ...], tuple[int, ...]]]
     moving: dict[str, tuple[slice, tuple[int, ...], tuple[int, ...]]]
+    masks: dict[int, np.ndarray] = field(default_factory=dict)
     parts: dict[object, np.ndarray] = field(default_factory=dict)
     pieces: dict[object, list[object]] = field(default_factory=dict)
 
@@ -86,7 +88,7 @@ class Layout:
             later = np.ones(len(rows), bool)
             later[np.unique(rows[:, self.into], return_index=True)[1]] = False
             rows[later, -1] = 0
-            self.parts[stage] = rows
+            self.parts[stage] = thinned(rows, self.masks)
         return self.parts[stage]
 
 
@@ -150,8 +152,11 @@ def _pattern(contractions):
 
 
 @lru_cache(maxsize=256)
-def layout_of(contractions, blocks, nodes, shapes, ways=1):
-    """The layout for numbers of blocks and nodes, the shapes of the families in order, and a number of directions."""
+def layout_of(contractions, blocks, nodes, shapes, ways=1, still=()):
+    """The layout for numbers of blocks and nodes, the shapes of the families in order, and a number of directions.
+
+    still: (name, bits that say where it is not zero) of families that stay as they are.
+    """
     pattern, registers, families = _pattern(contractions), contractions.registers, contractions.families
     lengths = np.ones(contractions.axes + 1, int)
     for register, letters in enumerate(contractions.given.values()):
@@ -192,9 +197,15 @@ def layout_of(contractions, blocks, nodes, shapes, ways=1):
     # what is never negative is indexed faster
     table = np.concatenate(rows, axis=1).astype(np.uint64)
     into, given = 1 + contractions.loops, slice(0, identity)
-    return Layout(
-        table, into, int(ends[-1]), constant, given, known, shaped(contractions.defined), shaped(contractions.moving)
-    )
+    masks = {}
+    for name, bits in still:
+        register = families[name]
+        place, own, order = shaped({name: register})[name]
+        natural = tuple(np.array(own)[list(order)])
+        mask = np.unpackbits(np.frombuffer(bits, np.uint8), count=place.stop - place.start).astype(bool)
+        masks[place.start] = mask.reshape(natural).transpose(np.argsort(order)).ravel()
+    moves = shaped(contractions.defined), shaped(contractions.moving)
+    return Layout(table, into, int(ends[-1]), constant, given, known, *moves, masks)
 
 
 def _require_equal(contractions, lengths):
@@ -242,4 +253,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"
+SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"

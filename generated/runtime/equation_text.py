@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -228,6 +228,10 @@ class Contractions:
         self._row(sign, (*into[1], *sorted(letters & summed)), into, a, b)
 
     def _pair(self, a, b, letters):
+        own = [letter for letter in (*a[1][-1:], *b[1][-1:]) if letter in letters]
+        letters = list(
+            dict.fromkeys([*(letter for letter in letters if letter not in own), *own])
+        )  # loops along memory
         found = self._new(letters)
         self._row(PLUS, (*letters, *sorted({*a[1], *b[1]} - {*letters})), found, a, b)
         return found
@@ -247,4 +251,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"
+SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"

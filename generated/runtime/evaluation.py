@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -23,15 +23,33 @@ from generated.runtime.contraction_layout import give_back, layout_of
 from generated.runtime.contractions import ALONG, MAKING
 from generated.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
 from generated.runtime.products import LARGE_MATRIX, Product, inverted
+from generated.runtime.thinned import GATHER, gather
 from generated.runtime.unknowns import invert
 
 _ALONE = 2  # references to an array that one name has, and the count itself
+
+
+@kept(**ALONG)
+def _invert_pairs(r, value):
+    """The same for matrices of two rows."""
+    for i in range(r[2]):
+        for j in range(r[3]):
+            for k in range(r[4]):
+                x = r[7] + i * r[13] + j * r[16] + k * r[19]
+                y = r[8] + i * r[14] + j * r[17] + k * r[20]
+                a, b, c, d = value[y], value[y + r[26]], value[y + r[23]], value[y + r[23] + r[26]]
+                over = 1.0 / (a * d - b * c)
+                value[x], value[x + r[25]] = d * over, -b * over
+                value[x + r[22]], value[x + r[22] + r[25]] = -c * over, a * over
 
 
 @kept(**{**ALONG, **MAKING})
 def _invert(r, value):
     """Carry out a row of inverses: its third to fifth loop are over matrices of as many rows as its sixth is long."""
     size = r[5]
+    if size == 2:
+        _invert_pairs(r, value)
+        return
     matrix = np.empty((1, size, size), value.dtype)
     for i in range(r[2]):
         for j in range(r[3]):
@@ -53,13 +71,19 @@ def run(rows, value):
 
     What a row says is read before its loops: within them it would be read again whenever a value has been written.
     """
-    for r in rows:
+    row = 0
+    while row < rows.shape[0]:
+        r = rows[row]
         kind, hs, ls, js, ks, ms, count = r[0], r[1], r[2], r[3], r[4], r[5], r[6]
         x0, y0, z0, xh, yh, zh, xi, yi, zi = r[7], r[8], r[9], r[10], r[11], r[12], r[13], r[14], r[15]
         xj, yj, zj, xk, yk, zk, xm, ym, zm = r[16], r[17], r[18], r[19], r[20], r[21], r[22], r[23], r[24]
         dx, dy, dz = r[25], r[26], r[27]
         for n in range(r[28]):
             value[x0 + n] = 0.0
+        if kind >= GATHER:
+            row = gather(rows, row, value)
+            continue
+        row += 1
         if kind == INVERSE:
             _invert(r, value)
             continue
@@ -135,12 +159,14 @@ class Numbers(MutableMapping):
     """The numbers of equations by name: views of one array, ``value``, and what is given beside them.
 
     shapes: of all families that are given; ways: how many directions tangents follow at a time, None: one, without an
-    axis for it.
+    axis for it; still: arrays by name that stay as they are, whose zeros are left out.
     """
 
-    def __init__(self, contractions, node, fraction, parameters, shapes, ways=None, kind=float):
+    def __init__(self, contractions, node, fraction, parameters, shapes, ways=None, kind=float, still=None):
         given = tuple([shapes[name] for name in contractions.families])
-        layout = layout_of(contractions, len(fraction), node.shape[1], given, ways or 1)
+        stays = [(name, values) for name, values in (still or {}).items() if name in contractions.families]
+        masks = tuple([(name, np.packbits(values != 0.0).tobytes()) for name, values in stays])
+        layout = layout_of(contractions, len(fraction), node.shape[1], given, ways or 1, masks)
         self._hold(contractions, layout, ways, layout.numbers(kind))
         self.value[layout.given] = np.concatenate((parameters, fraction, node.ravel()))
 
@@ -327,4 +353,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"
+SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"

@@ -4,7 +4,7 @@ Every decision is taken here, whoever evaluates: ``follow`` does where all contr
 what else is read lie among the numbers of equations, ``value``, from the places that ``Followed`` tells.
 
 Written by hand, in codegen/runtime/inner_newton.py.
-Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -16,12 +16,14 @@ import numpy as np
 
 from generated.runtime.compiling import entry, inner, making_entry, making_inner
 from generated.runtime.evaluation import run
+from generated.runtime.products import LARGE_MATRIX
 from generated.runtime.unknowns import invert
 
 (PHASE, BEFORE, KNOWN, FRESH, COUNT, FAR) = range(6)
 STATE = 6  # numbers that are remembered: KNOWN says whether an inverse is, FRESH whether it is that at this X
 #: What is asked for: the residual of X; its slope, and the inverse of that; nothing any more, X is found or is not.
-RESOLVE, DIFFERENTIATE, FOUND, LOST = range(4)
+#: In the end the same inverse at X itself, where the adjoint cannot do without.
+RESOLVE, DIFFERENTIATE, FOUND, LOST, INVERT = range(5)
 BEGUN, _NEAR, _INVERTED, _LAST, _SWEPT = range(5)  # phases: what has just been found
 
 _STEPS, _SWEEPS = 20, 200  # of Newton's method; of the iteration that is sure to go to the solution, from afar
@@ -214,14 +216,18 @@ def carry(of, value, state, inverse, room):
 
 @making_entry
 def follow(of, value, state, inverse, room, whole):
-    """X, from where it is or from afar; ``whole``: then its adjoint and all that follows. Whether there is X."""
-    state[PHASE] = BEGUN
+    """X, from where it is or from afar; ``whole``: then its adjoint and all that follows. Whether there is X: or what
+    is asked for in between, the inverse of a large derivative, DIFFERENTIATE before X is found and INVERT after that.
+    """
+    large = inverse.shape[1] >= LARGE_MATRIX
     wanted = _advance(of, value, state, inverse, room[0])
     while wanted < FOUND:
         if wanted == RESOLVE:
             run(of.resolvent, value)
         else:
             run(of.slope, value)
+            if large:
+                return wanted
             _invert_slope(of, value, inverse)
         wanted = _advance(of, value, state, inverse, room[0])
     if whole and wanted == FOUND:
@@ -229,10 +235,19 @@ def follow(of, value, state, inverse, room, whole):
             value[of.adjoint + i] = 0.0
         run(of.to_adjoint, value)
         if not _carry(of, value, state, inverse, room):
+            if large:
+                return INVERT
             _invert_slope(of, value, inverse)
             state[FRESH] = 1.0
             _carry(of, value, state, inverse, room)
         run(of.from_adjoint, value)
-    return wanted == FOUND
+    return wanted
 
-SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"
+
+@making_entry
+def finish(of, value, state, inverse, room):
+    """The adjoint by the inverse at X, and all that follows."""
+    _carry(of, value, state, inverse, room)
+    run(of.from_adjoint, value)
+
+SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"

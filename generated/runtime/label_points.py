@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature c4014fcc3b509f88, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -31,8 +31,9 @@ from generated.runtime.nodes import (
     fill_nodes,
     whole,
 )
+from generated.runtime.one_quadratic import points_of_one
 from generated.runtime.prox import NOWHERE
-from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
+from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots
 from generated.runtime.vector import exp
 
 # centres that are many are moved to cells of a grid: N(c, s^2) is a sum over cells x of N(x; c, (s/2)^2) N(x, 3 s^2/4)
@@ -340,15 +341,12 @@ def _add_closed(law, rule, side, centres, count, moves, room, node):
     for j in range(count):
         output = Output(centres.place[j], side.spread, side.V)
         y = side.sign if law.residual or law.margin else centres.label[j]
-        if law.smooth:
-            set_on_line(law, rule, y, output, room.sums)
-        else:
-            if y != known:
-                find_knots(law, rule, y, output.V, room.knots)
-                known = y
-            for a in range(10):
-                room.sums[a] = 0.0
-            add_quadratic(law, rule, y, output, room.knots, room.sums)
+        if y != known:
+            find_knots(law, rule, y, output.V, room.knots)
+            known = y
+        for a in range(10):
+            room.sums[a] = 0.0
+        add_quadratic(law, rule, y, output, room.knots, room.sums)
         add(room.sums, side.sign, centres.part[j], moves, room.out, node)
 
 
@@ -368,6 +366,9 @@ def points(law, rule, labels, fields, scratch, out):
     A loss of the residual or of the margin knows a label by the centre of the output only: many that are close are
     moved to cells of a grid.
     """
+    if law.quadratic and law.smooth:
+        points_of_one(law, rule, labels, fields, out)
+        return
     number, directions = labels.weight.shape[1], labels.t.shape[2]
     products = 1 + directions + directions * (directions + 1) // 2
     centres = _Centres(np.empty(number), np.empty(number), np.empty((number, products)))
@@ -394,4 +395,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "c4014fcc3b509f88ad104b853d3828f11086980d3610919cf5f32db3aefff3b5"
+SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature d534f407bea527f8.
+Generated; do not edit. Signature 25217650fe7a6687.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d534f407bea527f8e9a807531703dced84117162325c8d6328ccddfe0a8504c3"
+SIGNATURE = "25217650fe7a6687a318ea236cbb81c8a876329d590f4a9413fe83b4fde1b926"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature a36be227590d750d.
+Generated; do not edit. Signature 0c9e9482826f6aa5.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a36be227590d750d0d2b8205d9ca13fe6a1193e964722c99f344f90295709a7c"
+SIGNATURE = "0c9e9482826f6aa5cf1dbe8aac7f98d64187cc49fde4841c5e539ef26b0afca4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b99e0daa29699964, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature ec8c77e484171b26, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "b99e0daa29699964bd9b59e9c9815816b44ec94a528a73f6590fe9ca9474d3d1"
+SIGNATURE = "ec8c77e484171b26e6d4858e44f47d0e27abb7aa0340591f0f536b4cd5b160a6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 81155e62d2b76439, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 240238987f17634c, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "81155e62d2b76439cb4d6d62639171e01275c03216533548dd51e79565dcaf79"
+SIGNATURE = "240238987f17634c6ac5e05c45a8dda19eb0db3fecc102f2b79d04d60db32c9e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

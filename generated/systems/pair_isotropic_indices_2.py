@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 03b9d65f77f91b3b, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 78b210b92ee35f79, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "03b9d65f77f91b3bbec98e39bb7d4757657b8f26e03bc8cc35174744017d63e0"
+SIGNATURE = "78b210b92ee35f796da03fc430b8f391c01efbcad5df57536cf8949356334d70"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 78e4806ca1e869a3, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature 318e00b205d7ebc5, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "78e4806ca1e869a32f016ee75e3d7cd5850dcaa41cfda423bb51777cea18fbd4"
+SIGNATURE = "318e00b205d7ebc58c97ac7582f8147f346f88c94b28c0358f37b4e026f842a1"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e6680a2de1e340a7, runtime 3c554a09a263a4b3.
+Generated; do not edit. Signature f44e8e0c90bf6482, runtime 0f0c242adbbfbf5b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from generated.runtime.array_certificate import ArrayCertificate
 
-SIGNATURE = "e6680a2de1e340a7bd4eb379ee06436f608440883201d9fa6350a5a1115dca99"
+SIGNATURE = "f44e8e0c90bf64821770fa742bf3ff43146a732ae3795ba723058d74fb7a8233"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

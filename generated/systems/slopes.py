@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 17a16d8572ab5ab2.
+Generated; do not edit. Signature bb4372b155834d6a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "17a16d8572ab5ab2b637f0d982422991d2bef96a0d98963d148a91f7d4b4eded"
+SIGNATURE = "bb4372b155834d6aff17a051b295c310b386fcbc0a9a6ecaf557f70185e04c07"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

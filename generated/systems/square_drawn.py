@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9fd6b52522bdfd42.
+in X). Generated; do not edit. Signature 1bb27d2d59ef9b1b.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "9fd6b52522bdfd42e85a3fe4d54556ae0204b69f63b8d4f1c8dae7938664df6f"
+SIGNATURE = "1bb27d2d59ef9b1b565d1cbc1620b691f49a6dd2627a5b6e22c24a0c8cdc9cc9"
 
 
 # rows of node, then those of the blocks

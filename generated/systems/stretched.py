@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 24cd3f261061d0a8.
+Generated; do not edit. Signature 081efd8172f2d186.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "24cd3f261061d0a85b5937aebfa25d0ba836089f44717a31ef90f3aa506de77f"
+SIGNATURE = "081efd8172f2d186c33795bd02a9316c8886f9db27e4e28546d1647d55076869"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 282599184bd07f4f.
+Generated; do not edit. Signature 1341c1eda88f200d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "282599184bd07f4fb5cc1f66bc9965d1ad9eba8592bddcb60c5ec1d2c4ca77d8"
+SIGNATURE = "1341c1eda88f200deb68da9dc0c9a0878464d058baa0d64210e42ad2f41a96db"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

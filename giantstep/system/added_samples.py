@@ -14,7 +14,7 @@ import numpy as np
 
 from generated.runtime import inner_newton as machine
 from generated.runtime.evaluation import Joined, Layout, Numbers, Stage, are_small, places_in
-from generated.runtime.products import LARGE_MATRIX, inverted
+from generated.runtime.products import inverted
 
 Array = np.ndarray
 ADJOINT = "adjoint_X"
@@ -94,9 +94,15 @@ class AddedSamples:
 
     def _followed(self, whole: bool) -> bool:
         given = self.of, self.numbers.value, self.state, self._inverse, self._room
-        if self.small:
-            return bool(machine.follow(*given, whole))
         self.state[machine.PHASE], step = machine.BEGUN, self._room[0]
+        if self.small:
+            while (wanted := machine.follow(*given, whole)) == machine.DIFFERENTIATE:
+                self.state[machine.FRESH] = 0.0
+                self.inverse_here()
+            if wanted == machine.INVERT:
+                self.inverse_here()
+                machine.finish(*given)
+            return bool(wanted != machine.LOST)
         while (wanted := machine.advance(*given[:-1], step)) < machine.FOUND:
             if wanted == machine.RESOLVE:
                 self.numbers.run(self.stages.resolvent)
@@ -136,7 +142,7 @@ def _followed(stages: Stages, layout: Layout) -> tuple[machine.Followed, bool]:
     used = stages.resolvent, stages.slope, stages.to_adjoint, stages.from_adjoint
     names = "X", "base", "residual_X", "slope_X", ADJOINT, f"residual_{ADJOINT}"
     places = [places_in(layout, name) for name in names]
-    small = len(places[3]) ** 2 < LARGE_MATRIX and all(are_small(layout, stage) for stage in used)
+    small = all(are_small(layout, stage) for stage in used)
     return machine.Followed(*(layout.part(stage) for stage in used), *(int(each.flat[0]) for each in places)), small
 
 

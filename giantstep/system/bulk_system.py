@@ -110,7 +110,9 @@ class BulkSystem(CoupledSystem):
         shapes = {name: values.shape for name, values in given.items()}
         shapes = {**shapes, **nodes, **unknowns, **self.inner(equations, given)}
         node, fraction = self.node, self.problem.fraction
-        numbers = Numbers(equations.tangents.contractions, node, fraction, self.parameters, shapes, ways=ways)
+        still = {name: values for name, values in given.items() if name not in equations.tangents.text.others}
+        of = equations.tangents.contractions
+        numbers = Numbers(of, node, fraction, self.parameters, shapes, ways=ways, still=still)
         numbers.update(given)
         functions = self.blocks if self.span is None else self.span.rank
         exchange = exchange_of(Room(self.kernel, equations, self.blocks, functions, ways), numbers.layout)
