@@ -108,6 +108,15 @@ def least(base: Any, count: int) -> float:
     return min(spent(partial(solve, one)) for one in points(base, "fit.samples", np.linspace(1.5, 2.5, count)))
 
 
+def decomposed(changes: dict[str, Any], held: bool, count: int) -> float:
+    """The least time of pairs of fits of a few points that are new in their samples; held: all of one batch."""
+    from giantstep import decompose
+
+    given = ("batch",) if held else ()
+    some = points(model(changes), "fit.samples", [2.0] * count)
+    return min(spent(partial(decompose, one, given=given)) for one in some)
+
+
 def kinked(link: str) -> float:
     """A point of the Huber loss on a link of two indices with kinks, without noise."""
     return least(model({"target.link": link, "fit.loss": "huber"}, PARITY), 4)
@@ -163,6 +172,25 @@ MAPS = {
 SHELL_ROW = ("`giantstep solve` from the shell, later runs", "1.71 times")
 
 
+BLOCKS: dict[str, Any] = {"network.readout.values": [1.0, -0.6], "network.readout.fractions": [0.5, 0.5]}
+SMOOTH: dict[str, Any] = {"target.link": "tanh(2*z)", "target.noise": 0.1, "fit.loss": "huber"}
+KINDS: dict[str, tuple[str, dict[str, Any], int]] = {
+    "square": ("square loss", {}, 40),
+    "square2": ("square loss, two readout values, noise", {**BLOCKS, "target.noise": 0.1}, 20),
+    "logistic": ("logistic loss", LOGISTIC, 15),
+    "huber": ("Huber loss on tanh(2*z), noise", SMOOTH, 6),
+}
+PAIRS = {  # of fits, beside a solve: ``decompose.py``
+    f"{way}_{kind}": Row(f"{words}, {way}", "two solves", partial(seconds, changes, count))
+    for kind, (words, changes, count) in KINDS.items()
+    for way, seconds in {
+        "one": lambda changes, count: least(model(changes), count),
+        "held": lambda changes, count: decomposed(changes, True, count),
+        "all": lambda changes, count: decomposed(changes, False, count),
+    }.items()
+}
+
+
 class Version:
     """A checkout whose rows are timed in a process of its own."""
 
@@ -201,7 +229,7 @@ def work() -> None:
     """Time the rows that are asked for, in the version that is imported."""
     for line in sys.stdin:
         try:
-            print(f"{(ROWS | MAPS)[line.strip()].seconds():.9g}", flush=True)
+            print(f"{(ROWS | MAPS | PAIRS)[line.strip()].seconds():.9g}", flush=True)
         except Exception as error:  # noqa: BLE001 - an older version may refuse, or lack a function
             print(f"{type(error).__name__}: {error}".replace("\n", " ")[:100], flush=True)
 

@@ -14,7 +14,7 @@ from codegen.print.equations import EquationPrinter
 from codegen.print.numpy_arrays import ArrayPrinter
 from codegen.print.printer import Function
 from codegen.text import closing
-from derive.blocks import family_name, walk
+from derive.blocks import family, family_name, index, walk
 from derive.gaussian.expectation import Expectation
 from derive.spectrum import LawName
 from derive.symbols import ALPHA, BETA, INVERSE_DIMENSION
@@ -23,6 +23,8 @@ from derive.two_readouts import COVARIANCE, SLOPES, PairSystem, pair_system
 
 FEATURES = ("mu0", "mu1", "mu2sq", "mu2sq_12")
 PARAMETERS = {ALPHA, BETA, INVERSE_DIMENSION}
+OF_PAIRS = ("T_12", "Q1_12", "Q1_hat_12", "Q2_hat_12", "random_field_12", "overlap")  # which every pair has its own of
+PAIR = index("p")
 BATCHES_PATH = "two_batches.py"
 _ARGUMENTS = 96  # characters of a line
 
@@ -39,19 +41,34 @@ def emit_pair(bulk: LawName = "isotropic", directions: int = 1, spikes: int = 1)
         law=f", {title}" if title else "",
         signature=signed,
         functions="\n\n\n".join(function.text(ArrayPrinter(shared=True)) for function in functions),
+        kind=_kind(system),
+        module={"Certificate": "certificate", "ArrayCertificate": "array_certificate"}[_kind(system)],
+        rows="\n".join(wrapped(_rows(system.equation("T_12").body, system.equation("Q1_12").body))),
         equations="\n".join(wrapped(_certificate(system).splitlines())),
     )
 
 
+def _rows(fixes: sp.Expr, overlaps: sp.Expr) -> list[str]:
+    """What the rows make of overlaps and conjugates of many pairs p, as text: what vanishes for T_12 and for Q1_12."""
+    printer, (b, c) = EquationPrinter(), (index("b"), index("c"))
+    missed = {"T_12": ("b", fixes), "Q1_12": ("b, c", family("Q1_12")[b, c] - overlaps)}
+    return [
+        f"missed_{name}[p, {letters}] := {printer.expression(_of_many(e))}" for name, (letters, e) in missed.items()
+    ]
+
+
+def _of_many(body: sp.Expr) -> sp.Expr:
+    """The same of pair p."""
+    return body.replace(
+        lambda e: isinstance(e, sp.Indexed) and str(e.base.label) in OF_PAIRS,
+        lambda e: family(str(e.base.label))[(PAIR, *e.indices)],
+    )
+
+
 def _functions(system: PairSystem) -> tuple[Function, ...]:
-    conjugates = [(name, system.equation(name).body) for name in ("Q1_hat_12", "Q2_hat_12")]
-    overlaps = [("fixes_T_12", system.equation("T_12").body)]
-    overlaps += [(name, system.equation(name).body) for name in ("Q1_12", "Q2_12")]
     return (
         _function("covariance", "Delta_12 [N] of the outputs, by the overlaps.", [("Delta_12", system.covariance)]),
         _function("of_square_loss", "E[g_1 g_2 | kappa] [N] of the square loss.", [("avg_gg_12", system.square)]),
-        _function("conjugates", "Q1_hat_12 [K, K] and Q2_hat_12 [K].", conjugates),
-        _function("overlaps", "What vanishes for T_12 [K]; Q1_12 [K, K] and Q2_12 [K].", overlaps),
         _function("half_mean_square", "E (f_1 - f_2)^2/2.", [("half", system.half)]),
     )
 
@@ -70,6 +87,7 @@ def _function(name: str, doc: str, results: list[tuple[str, sp.Expr]]) -> Functi
 def _certificate(system: PairSystem) -> str:
     """All equations as text, evaluated apart from the functions above; of the square loss one more."""
     printer = EquationPrinter()
+    kind = _kind(system)
 
     def line(left: sp.Expr, body: sp.Expr, label: str) -> str:
         return f"{printer.expression(left) if left != 0 else '0'} = {printer.expression(body)}  # {label}"
@@ -86,10 +104,15 @@ def _certificate(system: PairSystem) -> str:
             line(SLOPES, system.square, "avg_gg_12"),
             '"""',
             f"COLUMNS = {scalar_columns(system.single.directions, system.single.spikes)!r}",
-            f"check = ArrayCertificate(EQUATIONS, COLUMNS, {features}).check",
-            f"check_square = ArrayCertificate(SQUARE + EQUATIONS, COLUMNS, {features}).check",
+            f"certificate = {kind}(EQUATIONS, COLUMNS, {features})",
+            f"certificate_of_square = {kind}(SQUARE + EQUATIONS, COLUMNS, {features})",
         ]
     )
+
+
+def _kind(system: PairSystem) -> str:
+    """Which certificate evaluates the equations: sums over a spectrum have more loops than the quicker one."""
+    return "ArrayCertificate" if system.single.law.over else "Certificate"
 
 
 def emit_batches() -> str:
@@ -100,12 +123,6 @@ def emit_batches() -> str:
     functions = (
         _function("directions", "Products v_1.v_2, v_1.o_2, o_1.o_2.", _named(products, system.products)),
         _function("covariance", "Of the outputs, [Z, k, k].", [("Delta_12", system.covariance)]),
-        _function("conjugates", "Q1_hat_12 [K, K] and Q2_hat_12 [K].", [("Q1_hat_12", matrix), ("Q2_hat_12", vector)]),
-        _function(
-            "overlaps",
-            "What vanishes for T_12 [K]; Q1_12 [K, K] across all directions.",
-            [("fixes_T_12", system.fixes), ("Q1_12", system.across)],
-        ),
         _function("rest_in_common", "Of the features of a block, [K, Z, k, k].", [("common", system.common)]),
         _function("gain_of_square_loss", "h of a sample [Z, k].", [("gain", system.gain)]),
         _function("series_of_square_loss", "E g and E g' of a sample [Z, k].", _named(slopes, system.square)),
@@ -113,6 +130,7 @@ def emit_batches() -> str:
         _function("mean_of_both", "Mean and variance of (f_1 + f_2)/2, [Z, k, k].", _named(both, system.mean_output)),
     )
     canonical = [sp.srepr(expr) for function in functions for _, expr in function.results]
+    canonical += [sp.srepr(expr) for expr in (system.fixes, system.across, matrix, vector)]
     signed = signature([*canonical, *sources_of(__name__)])
     printer = EquationPrinter()
     samples = ["Q1_hat_12[b, c] = " + printer.expression(matrix), "Q2_hat_12[b] = " + printer.expression(vector)]
@@ -122,6 +140,7 @@ def emit_batches() -> str:
         signature=signed,
         functions="\n\n\n".join(function.text(ArrayPrinter(shared=True)) for function in functions),
         samples="\n".join(wrapped(samples)),
+        pairs="\n".join(wrapped(_rows(system.fixes, system.across))),
         rows="\n".join(wrapped(rows)),
     )
 
@@ -145,7 +164,8 @@ avg_gg_12 [Z, k, k]: E g_1 g_2.
 # fmt: off
 import numpy as np
 
-from generated.runtime.array_certificate import ArrayCertificate
+from generated.runtime.certificate import Certificate
+from generated.runtime.rows_of_pairs import RowsOfPairs
 
 SIGNATURE = "{signature}"
 
@@ -156,11 +176,14 @@ SIGNATURE = "{signature}"
 SAMPLES = """
 {samples}
 """
+PAIRS = """
+{pairs}
+"""
 ROWS = """
 {rows}
 """
-check_samples = ArrayCertificate(SAMPLES, (), features=()).check
-check_rows = ArrayCertificate(ROWS, (), features=()).check
+rows = RowsOfPairs(PAIRS)
+certificate = Certificate(ROWS, ("weight",), features=())
 '''
 _TEXT = '''"""Two fits that have something in common{law}  [THEORY section 14].
 
@@ -174,7 +197,8 @@ variance of the labels' noise that is not shared; all other names are those of a
 # fmt: off
 import numpy as np
 
-from generated.runtime.array_certificate import ArrayCertificate
+from generated.runtime.{module} import {kind}
+from generated.runtime.rows_of_pairs import RowsOfPairs
 
 SIGNATURE = "{signature}"
 
@@ -182,5 +206,9 @@ SIGNATURE = "{signature}"
 {functions}
 
 
+PAIRS = """
+{rows}
+"""
+rows = RowsOfPairs(PAIRS)
 {equations}
 '''

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 1c04eeab0551c4d2, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature ae81ec2174db5714, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1c04eeab0551c4d2b66367c60b1f5e79651a15b637a5fd9afbdbb9b117e5d42c"
+SIGNATURE = "ae81ec2174db571414f6fd16fe139183460e5046405aa8779e83958401a68f4e"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature b1f4b27f9cd0dd31, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature a4a82db3ecc44cb8, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "b1f4b27f9cd0dd3117be3321e6c28b9a0238f4337912a337779ca8aedd94963d"
+SIGNATURE = "a4a82db3ecc44cb8e5fe5da36684aa96fec476889c052647241ee5e458c5154e"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature f0c8d53788d2e099, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature c358377739736004, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "f0c8d53788d2e099d4988870c4573a2798e74e5b7becf1f9d47704ff75efca5f"
+SIGNATURE = "c35837773973600413e58e0684e529d89b5c2e76d067a8e3f441c04ba525f351"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,16 +7,17 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 40bd55989d909ae8, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 870bd07f11673cdf, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-from generated.runtime.array_certificate import ArrayCertificate
+from generated.runtime.certificate import Certificate
+from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "40bd55989d909ae8eb22fd5dbb0a47615837beaf55c58d688dc4b279ce08f79e"
+SIGNATURE = "870bd07f11673cdf9fd7cc73b010c01a4f6a596a737bb492fff2fc24f6289f34"
 
 
 def directions(*, L_rest, gamma, **_):
@@ -37,44 +38,6 @@ def covariance(*, Q1_12, Q2_12, common, mu1, **_):
     x2 = np.einsum('eikl->ikl', x1)
     Delta_12 = x0 + x2
     return Delta_12
-
-
-def conjugates(*, alpha, avg_gg_12, beta, common, given, law_z, mu1, **_):
-    """Q1_hat_12 [K, K] and Q2_hat_12 [K]."""
-    x0 = np.einsum('e,aed,bae->abd', given, avg_gg_12, mu1)
-    x1 = np.einsum('abd,d,cad->abc', x0, given, mu1)
-    x2 = np.einsum('abc,a->bc', x1, law_z)
-    Q1_hat_12 = alpha/beta*x2
-    x3 = np.einsum('d,adc,badc->abc', given, avg_gg_12, common)
-    x4 = np.einsum('abc,c->ab', x3, given)
-    x5 = np.einsum('ab,a->b', x4, law_z)
-    Q2_hat_12 = alpha/beta*x5
-    return Q1_hat_12, Q2_hat_12
-
-
-def overlaps(*, M, P, Q1_hat_12, Q2_hat_12, S, T, T_12, beta, fraction, inverse_dimension, m, oo, overlap,
-    psi_hat, vo, vv, zeta_hat, **_):
-    """What vanishes for T_12 [K]; Q1_12 [K, K] across all directions."""
-    x0 = np.einsum('ba,ar->br', P, psi_hat)
-    x1 = np.einsum('br,jr,bj->br', x0, vo, zeta_hat)
-    x2 = np.einsum('br->b', x1)
-    x3 = np.einsum('ba,as->bs', P, psi_hat)
-    x4 = np.einsum('br,bs,rs->bs', x0, x3, oo)
-    x5 = np.einsum('bs->b', x4)
-    x6 = np.einsum('jh,bh,bj->bh', vv, zeta_hat, zeta_hat)
-    x7 = np.einsum('bh->b', x6)
-    x8 = np.einsum('bc,ac->ab', P, Q1_hat_12)
-    x9 = np.einsum('ab,ba->b', x8, P)
-    x10 = np.einsum('ab,a,a->b', S**2, T_12, overlap)
-    fixes_T_12 = (
-        1.0/beta*Q2_hat_12 + (2.0*x2 + x5 + x7)*overlap + inverse_dimension*(m**2)/T**2 + 1.0/beta*x9*overlap +
-        1.0/beta*x10*overlap - T_12*fraction/T**2
-    )
-    x11 = np.einsum('bd,ad->ab', M, Q1_hat_12)
-    x12 = np.einsum('ab,ac->bc', x11, M)
-    x13 = np.einsum('a,a,ab,ac->bc', T_12, overlap, P, P)
-    Q1_12 = 1.0/beta*x12 + 1.0/beta*x13
-    return fixes_T_12, Q1_12
 
 
 def rest_in_common(*, rest, **_):
@@ -124,6 +87,15 @@ Q1_hat_12[b, c] = (alpha*sum(sum(sum(avg_gg_12[a, e, d]*given[e]*mu1[b, a, e], e
     a)/beta)
 Q2_hat_12[b] = alpha*sum(sum(sum(avg_gg_12[a, d, c]*common[b, a, d, c]*given[d], d)*given[c], c)*law_z[a], a)/beta
 """
+PAIRS = """
+missed_T_12[p, b] := (inverse_dimension*m[b]**2/T[b]**2 + (sum(sum(sum(P[b, a]*psi_hat[a, r],
+    a)*sum(P[b, a]*psi_hat[a, s], a)*oo[r, s], r), s) + 2*sum(sum(sum(P[b, a]*psi_hat[a, r], a)*vo[j, r]*zeta_hat[b,
+    j], j), r) + sum(sum(vv[j, h]*zeta_hat[b, h]*zeta_hat[b, j], j), h))*overlap[p, b] - T_12[p, b]*fraction[b]/T[b]**2
+    + sum(sum(P[b, c]*Q1_hat_12[p, a, c], c)*P[b, a], a)*overlap[p, b]/beta
+    + sum(S[a, b]**2*T_12[p, a]*overlap[p, a], a)*overlap[p, b]/beta + Q2_hat_12[p, b]/beta)
+missed_Q1_12[p, b, c] := (Q1_12[p, b, c] - sum(sum(M[b, d]*Q1_hat_12[p, a, d], d)*M[a, c], a)/beta
+    - sum(P[a, b]*P[a, c]*T_12[p, a]*overlap[p, a], a)/beta)
+"""
 ROWS = """
 0 = (inverse_dimension*m[b]**2/T[b]**2 + (sum(sum(sum(P[b, a]*psi_hat[a, r], a)*sum(P[b, a]*psi_hat[a, s], a)*oo[r, s],
     r), s) + 2*sum(sum(sum(P[b, a]*psi_hat[a, r], a)*vo[j, r]*zeta_hat[b, j], j), r)
@@ -132,5 +104,5 @@ ROWS = """
     + sum(S[a, b]**2*T_12[a]*overlap[a], a)*overlap[b]/beta + Q2_hat_12[b]/beta)
 Q1_12[b, c] = sum(sum(M[b, d]*Q1_hat_12[a, d], d)*M[a, c], a)/beta + sum(P[a, b]*P[a, c]*T_12[a]*overlap[a], a)/beta
 """
-check_samples = ArrayCertificate(SAMPLES, (), features=()).check
-check_rows = ArrayCertificate(ROWS, (), features=()).check
+rows = RowsOfPairs(PAIRS)
+certificate = Certificate(ROWS, ("weight",), features=())

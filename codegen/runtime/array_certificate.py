@@ -46,6 +46,15 @@ class ArrayCertificate:
         give_back(both)
         return worst
 
+    def check_each(self, columns, fraction, parameters, common, each):
+        """See ``Certificate.check_each``."""
+        found = np.empty(len(parameters))
+        for s in range(len(parameters)):
+            state = {**common, **{name: values[s] for name, values in each.items()}}
+            node = np.concatenate([columns, *(state[name] for name in self.features)])
+            found[s] = self.check(node, fraction, parameters[s], state)
+        return found
+
 
 @lru_cache(maxsize=64)
 def planned(certificate, blocks, nodes, shapes):

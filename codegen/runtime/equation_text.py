@@ -219,7 +219,7 @@ class Contractions:
         letters = {*a[1], *b[1]}
         if letters & summed and not set(into[1]) <= letters:
             a, b = self._pair(a, b, sorted(letters - summed)), self.one
-        self._row(sign, (*into[1], *sorted(letters & summed)), into, a, b)
+        self._row(sign, (*into[1], *sorted({*a[1], *b[1]} & summed)), into, a, b)
 
     def _pair(self, a, b, letters):
         own = [letter for letter in (*a[1][-1:], *b[1][-1:]) if letter in letters]

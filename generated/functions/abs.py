@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f900ee1c4178e6d9, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 12a2195de53dce5d, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "f900ee1c4178e6d91d4a65b8294dc853b6703868189430f2bdc26fb7eed8a361"
+SIGNATURE = "12a2195de53dce5d9adb752e52c30ca2a01590fb568681a0fe375e5d6c8bc2b5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

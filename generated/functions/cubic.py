@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 88222253de435f4b, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 406231ef32453d4d, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "88222253de435f4bf9141d448e9030eb15dc9f63252bf42d11a23c8d92641c4a"
+SIGNATURE = "406231ef32453d4d538623848c7e3ac38450330d4e4ae312a2a1c3cdffba6e92"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

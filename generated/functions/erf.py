@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0fec0ed836f4aab6, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 30a4399dfcc24277, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "0fec0ed836f4aab6f4a646c842ad6709a3f49177a69d79433cf4da06539f051e"
+SIGNATURE = "30a4399dfcc24277ad9498b75c32f61813a5fd15b7ef1acff482773fb6d8e1b6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4dbd84a0aab921d5, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature df9c952d9cd1c71c, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "4dbd84a0aab921d5936002f52220416ab05f04262e1f58418ae2cdf6a6bb8547"
+SIGNATURE = "df9c952d9cd1c71c86ac4d9fc70519216b6571050696cae95f9e13b72f4553b0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

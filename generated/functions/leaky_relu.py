@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature eacb3806c4c814f8, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 99192ce2317eb8f4, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "eacb3806c4c814f808fabfeb5c2d7a321ad323140d49b335d628333e2008d0b0"
+SIGNATURE = "99192ce2317eb8f4f3197363e1bb4bc9a2e09c3404cd16018e55910fcddc53c8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

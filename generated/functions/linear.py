@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 08c6c280951649ac, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 2f827234900efa38, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "08c6c280951649ac0704bcbfe06450de98b6d941440c1a7b49c54013df03c33d"
+SIGNATURE = "2f827234900efa386e56c4fe44d50d5b3037f645c546128ef60138aba5824bf9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

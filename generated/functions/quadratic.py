@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 33cc5f9d946637ce, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature f7382b13b7b5ccd6, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "33cc5f9d946637ce48b7f53553f41b3bc10f5c76dd0a5013c4a3d560c79dbc84"
+SIGNATURE = "f7382b13b7b5ccd6f6ed451afe96dd2d37815965a71e63bcde4d894733013f7e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature dedba4a7727f252c, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 4d9ef0c012dd4ce5, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "dedba4a7727f252cded96236ee1a4ca21b505d393186f95d3e9e43681f351a08"
+SIGNATURE = "4d9ef0c012dd4ce53f91b62b75bf78bceec112cbf1f320d1a98eee208e537e38"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature eb54f2d5ac2e4083, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature fbb62a9545bf6fe5, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "eb54f2d5ac2e40832837c2e54482887f36fe2f6e4425d1b55a0af880020ae61c"
+SIGNATURE = "fbb62a9545bf6fe576bfa89a13939e1e466967d92b9c56d446ea7f31b4e5a863"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 197c3691622dd61a, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature f932ccac8d7858df, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "197c3691622dd61a1181d2eec044c6aac9cc7fe21ada6626fb84004bbf52812e"
+SIGNATURE = "f932ccac8d7858dfdf474dd86fdd4dda341bd74cc845279a4140f82c01936737"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 59d071236a26dcc3, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 7e089663c4ad1396, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "59d071236a26dcc35ed80704e39bb6e1b7aa476519f4aef8bc475c5b9b714380"
+SIGNATURE = "7e089663c4ad1396fbe8aca991d0f88f798edf41912bb76bc187c62785bb07f2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

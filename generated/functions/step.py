@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5afdfc8184dce06a, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 9ecdd4d27af84d8c, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "5afdfc8184dce06a9f3341bf986e02267d387b82e9b0dc3cc59a703fda60a533"
+SIGNATURE = "9ecdd4d27af84d8cb44980765419427a9373763392143f0e221e252c1f014c68"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8bbf4782ee982249, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 4d6b2a704cd48abb, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "8bbf4782ee982249fccb95ffb5d354c129b8d81ceb08bae42717b9ce05f4d15c"
+SIGNATURE = "4d6b2a704cd48abbe538b0f8a4c8a818a60da9c96ef0da89724eb7567af4adf8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature fc2bdc0244a563a6, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 2a4555c262ff727f, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "fc2bdc0244a563a64151bf36b2b647fafc575ee7ccb78b19ab0a7220d640df49"
+SIGNATURE = "2a4555c262ff727fdaeab6dc2e2c4b0e9868d9edfcd91da25de658a327d910ed"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 560a3baa667f330e, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 4612d9f884199535, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "560a3baa667f330eaa2efb07799a06a829d8c1e2483ad8705645ccdaf924cce9"
+SIGNATURE = "4612d9f884199535ff152e6eb0453d5836585b0b2fdcbfca763b0e18cff5ae23"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 0179a58f8bed192d, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 2dcea6c4028a8ce6, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "0179a58f8bed192d72deb7c879e74f6f5ceb483844ca6e30d5ae7eaabf8bc44c"
+SIGNATURE = "2dcea6c4028a8ce6231594e5d2eda61b1e0c8044fe05a0f0210dc1dc1dc0aaca"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

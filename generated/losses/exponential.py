@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature db7a71d7d2d874bd, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature f77ff69e7e0bdc86, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "db7a71d7d2d874bd4f6adde48e1ebfe80defeecf443f708cc92aa026c4915e72"
+SIGNATURE = "f77ff69e7e0bdc8655efcc10af9f178669072d5ce38e56d08c62181978197e79"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 1fb6d19d5aec1104, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature f069b09f928622b8, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "1fb6d19d5aec11040c6804998eea22f04f3ecd2526d087f9815b216d13611219"
+SIGNATURE = "f069b09f928622b80a3a90ae653067ed6ae410803a2da9be186cb99bbaf76c3c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

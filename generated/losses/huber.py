@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature a33219a123be9fdd, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 81d3bca85d617c9f, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "a33219a123be9fddf77ab89e5de954d5048a0c3ad0ed011df88210026e24456c"
+SIGNATURE = "81d3bca85d617c9faebd0a54c2b4eaba0cf3b2ddb540cfeae475ed4f0e88a9b9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4e9d3da41d1a655d, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 830bd6a3716c31db, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "4e9d3da41d1a655d90477a1a44278d8592c8d2b8031b95ba14ddf74eede6feee"
+SIGNATURE = "830bd6a3716c31db2664e28c002c252919f7a82c3c7abf783db6c7b546b79d85"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 90c8d76054850aea, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature fbf4ae1ef81f2a4d, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "90c8d76054850aea082ca992951757f99a81dfc2c86070cb77debd2ed22e20e2"
+SIGNATURE = "fbf4ae1ef81f2a4db667d50f3add00d42bbb42df1d000f891cb2baaff0c57908"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature b9b5feadd468febf, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature c0cad7fba7ae4be6, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "b9b5feadd468febfd805eb52a0cf5e54fca18173e227944f9b8dde1cf3a75f4a"
+SIGNATURE = "c0cad7fba7ae4be6809170680673626d4cabc9e7b1c0a1fe6cb6ede7cc09deed"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

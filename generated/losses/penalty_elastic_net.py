@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 2f6cf462913dd405, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 3c1e45840993a71c, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "2f6cf462913dd405011d8dd11b2c3eedfd08d87a166de1cbcc909d6b979e76ef"
+SIGNATURE = "3c1e45840993a71cb96c516e062b13ae40eaf212f626ec00a6376044f431c66e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 17629388c8f22509, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature dbc2ae19677e7cd3, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "17629388c8f225091fe94246e3fe033d1c7ae290c4d31707c79f45249985121b"
+SIGNATURE = "dbc2ae19677e7cd3c1b739e2078dbfa1f0874b7d898a4cb14b69495d46fb027e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 4fa8ddc97d17130d, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 5386e1498ee70caf, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "4fa8ddc97d17130d7105250a238b5c271b6528c767f7b021c3e087c8185a14cc"
+SIGNATURE = "5386e1498ee70caf4fc99c7e252c19c116cc6e848b05de106e98098fce4aaa76"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

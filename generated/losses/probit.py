@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f42d1c164690193e, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 9712f71054399f81, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "f42d1c164690193e294813748d75cd68f9e0ecd545b8d026ea9b30ffd432a1a3"
+SIGNATURE = "9712f71054399f812faf0f22ba346526418c07217d3acbf522aea1a80fc039ef"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature b1bec646bcca8412, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 8dbfb47cb07c7fc1, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "b1bec646bcca84122d28ac8b407c1f56a2831cf18e4dc8abe91fc66a1540ceb9"
+SIGNATURE = "8dbfb47cb07c7fc11564cb94fd7e3b4ad1edcaf564ea91dd718e843adb40190a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9013986d2ada93ee, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 8c7cfdef9f9064da, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "9013986d2ada93eeb36c5e234436ec5d05e49f7479f34431a8912b8124581df2"
+SIGNATURE = "8c7cfdef9f9064dadadb57daca2eddc7a5c7b38139e00c54b5942ca69bdf38ec"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

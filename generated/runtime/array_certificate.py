@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 814bb51d54dba424, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -51,6 +51,15 @@ class ArrayCertificate:
         worst = plan.worst(both)
         give_back(both)
         return worst
+
+    def check_each(self, columns, fraction, parameters, common, each):
+        """See ``Certificate.check_each``."""
+        found = np.empty(len(parameters))
+        for s in range(len(parameters)):
+            state = {**common, **{name: values[s] for name, values in each.items()}}
+            node = np.concatenate([columns, *(state[name] for name in self.features)])
+            found[s] = self.check(node, fraction, parameters[s], state)
+        return found
 
 
 @lru_cache(maxsize=64)
@@ -181,4 +190,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"
+SIGNATURE = "814bb51d54dba42437aedf86c9c7f3c19e223f53efeeb8b263a791639380be71"

@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 814bb51d54dba424, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -154,6 +154,37 @@ class Certificate:
             bound[layout.families[name]] = np.sqrt(np.abs(state["avg_gg"]))
         return float(evaluate(layout.rows, value, bound))
 
+    def check_each(self, columns, fraction, parameters, common, each):
+        """The worst residuals [S] of several solutions on one table; columns [C, N]: what is given before the features.
+
+        parameters [S, 5]; common, each [S, ...]: features and families that they have in common, and those of each.
+        """
+        asked = (*self.features, *self.contractions.families)
+        names, every = tuple([n for n in asked if n not in each]), tuple([n for n in asked if n in each])
+        arrays, own = [np.asarray(common[name]) for name in names], [each[name] for name in every]
+        shapes = tuple([values.shape for values in arrays]), tuple([values.shape[1:] for values in own])
+        layout, start, place, target = _several(self, len(fraction), columns.shape, (names, every), shapes)
+        value = start.copy()
+        value[len(PARAMETERS) + len(fraction) :][: columns.size] = columns.ravel()
+        value[place] = np.concatenate([values.ravel() for values in arrays])
+        work = np.concatenate([values.reshape(len(parameters), -1) for values in own], axis=1)
+        worst = np.empty(len(parameters))
+        evaluate_points(layout.rows, value, fraction, parameters, work, np.arange(len(target)), target, worst)
+        return worst
+
+
+@lru_cache(maxsize=64)
+def _several(certificate, blocks, columns, names, shapes):
+    """(layout, its numbers, places of what several solutions have in common, of what each has)."""
+    contractions, (count, nodes) = certificate.contractions, columns
+    shape_of = dict(zip(names[0], shapes[0], strict=True)) | dict(zip(names[1], shapes[1], strict=True))
+    layout = layout_of(contractions, blocks, nodes, tuple([shape_of[name] for name in contractions.families]))
+    first, size = len(PARAMETERS) + blocks + count * nodes, blocks * nodes
+    places = {name: np.arange(first + i * size, first + (i + 1) * size) for i, name in enumerate(certificate.features)}
+    places |= {name: np.arange(place.start, place.stop) for name, place in layout.families.items()}
+    joined = [np.concatenate([places[name] for name in some]) for some in names]
+    return layout, layout.numbers(), *joined
+
 
 @lru_cache(maxsize=256)
 def _moved(layout, starts):
@@ -175,4 +206,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"
+SIGNATURE = "814bb51d54dba42437aedf86c9c7f3c19e223f53efeeb8b263a791639380be71"

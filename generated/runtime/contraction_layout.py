@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 814bb51d54dba424, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -253,4 +253,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"
+SIGNATURE = "814bb51d54dba42437aedf86c9c7f3c19e223f53efeeb8b263a791639380be71"

@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 814bb51d54dba424, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -225,7 +225,7 @@ class Contractions:
         letters = {*a[1], *b[1]}
         if letters & summed and not set(into[1]) <= letters:
             a, b = self._pair(a, b, sorted(letters - summed)), self.one
-        self._row(sign, (*into[1], *sorted(letters & summed)), into, a, b)
+        self._row(sign, (*into[1], *sorted({*a[1], *b[1]} & summed)), into, a, b)
 
     def _pair(self, a, b, letters):
         own = [letter for letter in (*a[1][-1:], *b[1][-1:]) if letter in letters]
@@ -251,4 +251,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"
+SIGNATURE = "814bb51d54dba42437aedf86c9c7f3c19e223f53efeeb8b263a791639380be71"

@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 814bb51d54dba424, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -174,4 +174,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"
+SIGNATURE = "814bb51d54dba42437aedf86c9c7f3c19e223f53efeeb8b263a791639380be71"

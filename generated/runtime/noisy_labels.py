@@ -2,7 +2,7 @@
 without noise over the places that it may come from.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature a3add79bf73d086f, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 814bb51d54dba424, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def told_by_places(places, logarithm, centre, weight, share, around, width):
             total += weight[m] * share[n] * (first / chance) ** 2
     return total
 
-SIGNATURE = "a3add79bf73d086fd2f85c51a4da1335633b0439cead94911f400d30ed8ddd19"
+SIGNATURE = "814bb51d54dba42437aedf86c9c7f3c19e223f53efeeb8b263a791639380be71"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 25217650fe7a6687.
+Generated; do not edit. Signature 4770a0d61a9bd2f9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "25217650fe7a6687a318ea236cbb81c8a876329d590f4a9413fe83b4fde1b926"
+SIGNATURE = "4770a0d61a9bd2f918ce10adadcb9a7ac4f734653d9fbc61dbd0b3e70b677532"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

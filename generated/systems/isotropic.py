@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a38bdb5f6a3e67bd.
+in X). Generated; do not edit. Signature 7ea2237c75a6298a.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a38bdb5f6a3e67bd249dff665c41b5b899ec6b108ab61f9d178335c7e44e47c3"
+SIGNATURE = "7ea2237c75a6298a0a0a8952462ece0e81f0ef339fb4e4dbfd8b3e44b8085cc2"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 0c9e9482826f6aa5.
+Generated; do not edit. Signature 3a45ab4e3db41973.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0c9e9482826f6aa5cf1dbe8aac7f98d64187cc49fde4841c5e539ef26b0afca4"
+SIGNATURE = "3a45ab4e3db41973191303c685366ac554fee3a9e73a0e4fe903afd7bf42f1ab"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

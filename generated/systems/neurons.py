@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 3e40401ec45f397c.
+Generated; do not edit. Signature 57f32cf5fb6bf023.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3e40401ec45f397c911ab8bac8518d0b732e5d54a14c6a10b19e22dd21e79afa"
+SIGNATURE = "57f32cf5fb6bf023ae849b04ae781f9468746ff11c88453428bed06813ff2bab"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,16 +4,17 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 78b210b92ee35f79, runtime 0f0c242adbbfbf5b.
+Generated; do not edit. Signature 03ceba7f3aff621c, runtime c698fdccf7c1562d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-from generated.runtime.array_certificate import ArrayCertificate
+from generated.runtime.certificate import Certificate
+from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "78b210b92ee35f796da03fc430b8f391c01efbcad5df57536cf8949356334d70"
+SIGNATURE = "03ceba7f3aff621c0c5aff422369b5baf47b65086924a5e36f801f383bf62d28"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):
@@ -31,39 +32,6 @@ def of_square_loss(*, Delta, Delta_12, apart, avg_h, risk, **_):
     return avg_gg_12
 
 
-def conjugates(*, alpha, avg_gg_12, beta, mu1, mu2sq_12, weight, **_):
-    """Q1_hat_12 [K, K] and Q2_hat_12 [K]."""
-    x0 = np.einsum('n,n,bn,cn->bc', weight, avg_gg_12, mu1, mu1)
-    Q1_hat_12 = alpha/beta*x0
-    x1 = np.einsum('n,n,bn->b', weight, avg_gg_12, mu2sq_12)
-    Q2_hat_12 = alpha/beta*x1
-    return Q1_hat_12, Q2_hat_12
-
-
-def overlaps(*, M, P, Q1_hat_12, Q2_hat_12, S, T, T_12, beta, fraction, inverse_dimension, m, overlap,
-    psi_hat_1, psi_hat_2, zeta_hat, **_):
-    """What vanishes for T_12 [K]; Q1_12 [K, K] and Q2_12 [K]."""
-    x0 = np.einsum('a,ba->b', psi_hat_1, P)
-    x1 = np.einsum('a,ba->b', psi_hat_2, P)
-    x2 = np.einsum('bc,ac->ab', P, Q1_hat_12)
-    x3 = np.einsum('ab,ba->b', x2, P)
-    x4 = np.einsum('ab,a,a->b', S**2, T_12, overlap)
-    fixes_T_12 = (
-        1.0/beta*Q2_hat_12 + (x0**2)*overlap + (x1**2)*overlap + (zeta_hat**2)*overlap + inverse_dimension*(m**2)/T**2 +
-        1.0/beta*x3*overlap + 1.0/beta*x4*overlap - T_12*fraction/T**2
-    )
-    x5 = np.einsum('bd,ad->ab', M, Q1_hat_12)
-    x6 = np.einsum('ab,ac->bc', x5, M)
-    x7 = np.einsum('a,a,ab,ac->bc', T_12, overlap, P, P)
-    x8 = np.einsum('a,ab->b', psi_hat_1, M)
-    x9 = np.einsum('a,ac->c', psi_hat_1, M)
-    x10 = np.einsum('a,ab->b', psi_hat_2, M)
-    x11 = np.einsum('a,ac->c', psi_hat_2, M)
-    Q1_12 = 1.0/beta*x6 + 1.0/beta*x7 + np.einsum('b,c->bc', x8, x9) + np.einsum('b,c->bc', x10, x11)
-    Q2_12 = 1.0/beta*T_12
-    return fixes_T_12, Q1_12, Q2_12
-
-
 def half_mean_square(*, Delta, Delta_12, weight, **_):
     """E (f_1 - f_2)^2/2."""
     x0 = np.dot(weight, (Delta - Delta_12))
@@ -71,6 +39,16 @@ def half_mean_square(*, Delta, Delta_12, weight, **_):
     return half
 
 
+PAIRS = """
+missed_T_12[p, b] := (inverse_dimension*m[b]**2/T[b]**2 + sum(P[b, a]*psi_hat_1[a], a)**2*overlap[p, b]
+    + sum(P[b, a]*psi_hat_2[a], a)**2*overlap[p, b] + overlap[p, b]*zeta_hat[b]**2 - T_12[p, b]*fraction[b]/T[b]**2
+    + sum(sum(P[b, c]*Q1_hat_12[p, a, c], c)*P[b, a], a)*overlap[p, b]/beta
+    + sum(S[a, b]**2*T_12[p, a]*overlap[p, a], a)*overlap[p, b]/beta + Q2_hat_12[p, b]/beta)
+missed_Q1_12[p, b, c] := (-sum(M[a, b]*psi_hat_1[a], a)*sum(M[a, c]*psi_hat_1[a], a)
+    - sum(M[a, b]*psi_hat_2[a], a)*sum(M[a, c]*psi_hat_2[a], a) + Q1_12[p, b, c]
+    - sum(sum(M[b, d]*Q1_hat_12[p, a, d], d)*M[a, c], a)/beta - sum(P[a, b]*P[a, c]*T_12[p, a]*overlap[p, a], a)/beta)
+"""
+rows = RowsOfPairs(PAIRS)
 EQUATIONS = """
 # Delta_12
 Delta_12 = -slope_1**2 - slope_2**2 + sum(mu2sq_12[b]*Q2_12[b], b) + sum(sum(mu1[b]*mu1[c]*Q1_12[b, c], b), c)
@@ -91,5 +69,5 @@ SQUARE = """
 avg_gg_12 = (-Delta + Delta_12 - apart + risk)*avg_h**2  # avg_gg_12
 """
 COLUMNS = ('kappa', 'weight', 'nu0', 'nu1_1', 'nu1_2', 'nu2sq')
-check = ArrayCertificate(EQUATIONS, COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu2sq_12')).check
-check_square = ArrayCertificate(SQUARE + EQUATIONS, COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu2sq_12')).check
+certificate = Certificate(EQUATIONS, COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu2sq_12'))
+certificate_of_square = Certificate(SQUARE + EQUATIONS, COLUMNS, features=('mu0', 'mu1', 'mu2sq', 'mu2sq_12'))

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature bb4372b155834d6a.
+Generated; do not edit. Signature 379eea095efec941.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "bb4372b155834d6aff17a051b295c310b386fcbc0a9a6ecaf557f70185e04c07"
+SIGNATURE = "379eea095efec941cb03a0f0b4efbd256f3f330beb1001e4189d7b5c099f0280"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1bb27d2d59ef9b1b.
+in X). Generated; do not edit. Signature 1d0430b43a06f95f.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1bb27d2d59ef9b1b565d1cbc1620b691f49a6dd2627a5b6e22c24a0c8cdc9cc9"
+SIGNATURE = "1d0430b43a06f95f830e8068a3b8ca4b1d94a1c1b300dd645e9df732c762cdfc"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 081efd8172f2d186.
+Generated; do not edit. Signature 187d42f1b125af28.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "081efd8172f2d186c33795bd02a9316c8886f9db27e4e28546d1647d55076869"
+SIGNATURE = "187d42f1b125af28314cb1c71db625ee68075ef525b68c7686654fdc9d57c4ad"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

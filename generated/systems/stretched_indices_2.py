@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 1341c1eda88f200d.
+Generated; do not edit. Signature ed00f0b835861716.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1341c1eda88f200deb68da9dc0c9a0878464d058baa0d64210e42ad2f41a96db"
+SIGNATURE = "ed00f0b83586171613a67428e2aba354157d01b9f571ac4d01051cd6ff367673"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -8,8 +8,9 @@ Source: docs/theory.md, section 14; Adlam and Pennington (2020), d'Ascoli et al.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from itertools import combinations
 from typing import Any
 
@@ -33,8 +34,8 @@ from giantstep.system.pair_equations import Sharing, require_held
 from giantstep.system.resampled_fit import weighted_solution
 from giantstep.system.result import Result
 from giantstep.system.sample_weights import poisson
-from giantstep.system.solve import solve
-from giantstep.system.two_batches import BatchPair, batch_pair
+from giantstep.system.solve import solve_and_keep
+from giantstep.system.two_batches import BatchPair, batch_pairs
 from giantstep.system.two_fits import Fit, Pair, require_pairs
 
 Array = np.ndarray
@@ -166,7 +167,7 @@ def decompose(
     shared_by = _names("share", share) if share is not None else _usual(present, resampling)
     chosen = _closed(tuple(name for name in present if name in {*shared_by, *held}))
     result, fit = _solved(model, resampling, dimension, tolerance)
-    sets = [names for names in _closed_sets(present) if set(held) & set(present) <= set(names)]
+    sets = _closed_sets(present, held)
     decomposed = _Decomposed(result, fit, resampling)
     at = decomposed.scores(scores)
     pairs, missing = decomposed.pairs_of(sets)
@@ -215,16 +216,26 @@ def sources_of(model: Model) -> Sources:
     return SOURCES if model.step is not None else SOURCES[1:]
 
 
-def key_of(names: Iterable[str]) -> str:
+@lru_cache(maxsize=256)
+def key_of(names: tuple[str, ...]) -> str:
     """Sources joined by "+", in order."""
-    chosen = {*names}
-    return "+".join(name for name in SOURCES if name in chosen)
+    return "+".join(name for name in SOURCES if name in names)
 
 
-def _closed_sets(present: Sources) -> list[Sources]:
-    """All sets of sources that two fits may share: the noise of the labels only with the data."""
+@lru_cache(maxsize=64)
+def _closed_sets(present: Sources, held: Sources) -> tuple[Sources, ...]:
+    """All sets of sources that two fits may share, with those that are held; noise of the labels only with the data."""
     every = (names for size in range(len(present) + 1) for names in combinations(present, size))
-    return [names for names in every if "noise" not in names or "data" in names]
+    closed = (names for names in every if "noise" not in names or "data" in names)
+    return tuple(names for names in closed if {*held} & {*present} <= {*names})
+
+
+@lru_cache(maxsize=64)
+def _inversion(sets: tuple[Sources, ...]) -> Array:
+    """[S, S]: by what is shared in each set, what its sources do together, without what parts of them do."""
+    below = np.array([[float({*other} <= {*names}) for other in sets] for names in sets])
+    found: Array = np.round(np.linalg.inv(below))
+    return found
 
 
 def _closed(names: Sources) -> Sources:
@@ -260,10 +271,10 @@ def _solved(model: Model, resampling: Resampling, dimension: int | None, toleran
     """A single fit, on the samples that it takes."""
     if resampling.kind == "subsample":
         model = model.replace({"fit.samples": model.fit.samples * resampling.fraction})
-    result = solve(model, dimension=dimension, tolerance=tolerance)
+    result, found = solve_and_keep(model, dimension, tolerance)
     if resampling.kind == "bootstrap":
         return result, Fit(result, weighted_solution(result, poisson()))
-    return result, Fit(result)
+    return result, Fit(result, found)
 
 
 class _Decomposed:
@@ -286,16 +297,16 @@ class _Decomposed:
 
     def pairs_of(self, sets: Sequence[Sources]) -> tuple[dict[str, PairOfFits], dict[str, str]]:
         """(pairs by their keys, of a margin loss the reasons of those that have not been derived)."""
-        found: dict[str, PairOfFits] = {}
         missing: dict[str, str] = {}
-        for names in sets:
-            try:
-                found[key_of(names)] = self.pair(names)
-            except BadInput as error:
-                if not self.margin or "batch" in names or "batch" not in self.present:
-                    raise
-                missing[key_of(names)] = error.message
-        return found, missing
+        self._solve([names for names in sets if not self._apart(names)])
+        own = [names for names in sets if self._apart(names)]
+        try:
+            self._solve(own)
+        except BadInput as error:
+            if not self.margin:
+                raise
+            missing = {key_of(names): error.message for names in own}
+        return {key_of(names): self.pair(names) for names in sets if names in self.known}, missing
 
     def ensemble(self, names: Sources, members: int) -> float:
         """The test error of the mean of so many fits that share these sources."""
@@ -346,28 +357,38 @@ class _Decomposed:
         return np.asarray(np.maximum(common + (own - common) / members, 1e-300))
 
     def collected(
-        self, pairs: Mapping[str, PairOfFits], sets: Sequence[Sources], held: Sources
+        self, pairs: Mapping[str, PairOfFits], sets: tuple[Sources, ...], held: Sources
     ) -> tuple[float | None, dict[str, float], dict[str, float]]:
         """(bias^2, shared, variances) of a squared error, by inversion over the sources that are drawn again."""
         if self.margin:
             return None, {}, {}
         shared = {name: self.test_error - pair.half_mean_square for name, pair in pairs.items()}
-        variance: dict[str, float] = {}
-        for names in sorted(sets, key=len):
-            below = [key_of(other) for other in sets if set(other) < set(names)]
-            own = shared[key_of(names)] - sum(variance[key] for key in below)
-            variance[key_of(names)] = own
-        bias = variance.pop(key_of(name for name in self.present if name in held))
+        together = _inversion(sets) @ np.array([*shared.values()])
+        variance = dict(zip(shared, together.tolist(), strict=True))
+        bias = variance.pop(key_of(tuple(name for name in self.present if name in held)))
         if self.resampling.kind != "all":
             variance["resampling"] = self.test_error - shared[key_of(self.present)]
         return bias, shared, variance
 
     def _pair(self, names: Sources) -> Pair | BatchPair:
         if names not in self.known:
-            data = self.resampling.fraction if "data" in names else 0.0
-            sharing = Sharing(data, "noise" in names, "initialisation" in names)
-            self.known[names] = (batch_pair if self._apart(names) else Fit.pair)(self.fit, sharing)
+            self._solve([names])
         return self.known[names]
+
+    def _solve(self, every: Sequence[Sources]) -> None:
+        """Pairs of fits that all have a batch in common, or of fits that all have none."""
+        if not every:
+            return
+        sharings = {names: self._sharing(names) for names in every}
+        solve: Callable[..., Mapping[Sharing, Pair | BatchPair]] = (
+            batch_pairs if self._apart(every[0]) else Fit.pairs_of
+        )
+        found = solve(self.fit, [*sharings.values()])
+        self.known |= {names: found[sharing] for names, sharing in sharings.items()}
+
+    def _sharing(self, names: Sources) -> Sharing:
+        data = self.resampling.fraction if "data" in names else 0.0
+        return Sharing(data, "noise" in names, "initialisation" in names)
 
     def _apart(self, names: Sources) -> bool:
         """Whether each fit has a batch of its own."""

@@ -60,6 +60,7 @@ def solve_coupled(problem: Problem, tolerance: float, start: Result | None = Non
 def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:
     """What is reported of a system at its unknowns."""
     lower = above_lower_floor(system, x, float(observables[2]))
+    solved: CoupledSystem | None = system
     if lower is not None:
         on_panels = system.on_panels
         system, x, left = lower
@@ -69,9 +70,11 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
         observables, left, residual = without_floor(system, x, observables)
         error = max(error, left)
         system.evaluate(x)
+    if lower is not None or rests_on_floor(system):  # others have another variance there
+        solved = None
     test, train, energy = (float(value) for value in observables)
     order, certificates = system.order_parameters(), (residual, evaluations, error, len(system.table))
-    return Solution(test, train, energy, order, *certificates, system.signal(), system.penalty())
+    return Solution(test, train, energy, order, *certificates, system.signal(), system.penalty(), solved)
 
 
 def coupled_solution(

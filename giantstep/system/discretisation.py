@@ -254,7 +254,7 @@ def _with_clean(
     return _with_target(rows, clean_moments(rows, target, alignments, finer, rough))
 
 
-def rows_between(problem: Problem, kappa: Array, weight: Array) -> Array:
+def rows_between(problem: Problem | Features, kappa: Array, weight: Array) -> Array:
     """Rows of a table at any kappa [N], or [N, q] of several directions; what they say of the target is not a number:
     it tells nothing of the output, and its averages may cost more than all others.
     """

@@ -58,6 +58,13 @@ class Features:
         """Whether averages over label and output are explicit where the readout has no penalty."""
         return is_closed(self.model)
 
+    def shift(self, block: int, kappa: np.ndarray) -> np.ndarray:
+        """The mean pre-activation of a block at points [N] of kappa, [N, q] for several directions."""
+        term = self.blocks[block]
+        along = kappa if self.loadings is None else kappa @ np.array(self.loadings[block])
+        shift: np.ndarray = term.scale * along + term.offset
+        return shift
+
 
 class Problem(NamedTuple):
     """A model as the equations have it: features, and numbers.
@@ -120,10 +127,7 @@ class Problem(NamedTuple):
 
     def shift(self, block: int, kappa: np.ndarray) -> np.ndarray:
         """The mean pre-activation of a block at points [N] of kappa, [N, q] for several directions."""
-        term = self.blocks[block]
-        along = kappa if self.loadings is None else kappa @ np.array(self.loadings[block])
-        shift: np.ndarray = term.scale * along + term.offset
-        return shift
+        return self.features.shift(block, kappa)
 
     @property
     def bias(self) -> float:
@@ -172,6 +176,7 @@ class Solution(NamedTuple):
     nodes: int
     signal: Any
     penalty: Any = 0.0
+    found: Any = None
 
 
 def checked_dimension(dimension: Any) -> None:

@@ -1,12 +1,10 @@
-"""E g_1 g_2 of two outputs given z and both kappa, for any convex loss and any covariance of the outputs.
+"""Series of the slope of each of two fits given z and kappa, for any convex loss.
 
-The slope of each fit is a series of Hermite polynomials in its output, which is found once: the covariance enters by
-its powers alone (Mehler's formula, Price's theorem over and over). Source: docs/theory.md, section 14.
+The slope is a series of Hermite polynomials in the output, which is found once: the covariance of both outputs enters
+by its powers alone (Mehler's formula, Price's theorem over and over). Source: docs/theory.md, section 14.
 """
 
 from __future__ import annotations
-
-from collections.abc import Iterator
 
 import numpy as np
 
@@ -14,70 +12,63 @@ from generated import two_batches as kernel
 from generated.runtime.nodes import Output
 from giantstep.system.batch_nodes import Part
 from giantstep.system.sample_weights import ALWAYS
+from giantstep.system.single_fit import SingleFit
 from giantstep.system.two_fits import Fit
 
 Array = np.ndarray
 _NOTHING = 1e-10  # of the sum of a series: terms that are left out
 
 
-def slopes_in_common(fit: Fit, part: Part, covariance: Array, noise: bool, orders: int) -> tuple[Array, Array]:
-    """E g_1 g_2 and its derivative in the covariance of the outputs [Z, k, k]; noise: whether both see the same labels.
-
-    orders: terms of the series, of which the square loss has two.
+def series_of(fit: Fit, part: Part, noise: bool, orders: int) -> tuple[Array, Array]:
+    """(series [Y, orders, Z, k] of every label, chance [Y, Z]); of labels that both fits draw for themselves of their
+    mean. noise: whether both see the same labels.
     """
-    spread = np.sqrt(part.numbers["Delta"] + fit.system.noise)
-    units = spread[:, :, None] * spread[:, None, :]
-    correlation = (covariance + fit.system.noise * noise) / units
-    if not fit.square:
-        correlation = np.clip(correlation, -1.0, 1.0)
     if noise not in part.series:
-        part.series[noise] = list(_series(fit, part, noise, spread, orders))
-    total, slopes = np.zeros_like(covariance), np.zeros_like(covariance)
-    largest = 1.0 if fit.square else float(np.abs(correlation).max())
-    for chance, series in part.series[noise]:
-        value, slope = np.zeros_like(covariance), np.zeros_like(covariance)
-        count = _terms(part, series, largest)
-        for term in series[:count][::-1]:  # Horner's rule
-            slope *= correlation
-            slope += value
-            value *= correlation
-            value += (chance[:, None] * term)[:, :, None] * term[:, None, :]
-        total, slopes = total + value, slopes + slope
-    return total, slopes / units
+        table = part.table
+        spread = np.sqrt(part.variance + noise_of(fit.single))
+        of_label = _of_square if fit.square else _of_loss
+        found = np.array([of_label(fit, part, label, spread, orders) for label in table.label])
+        chance = table.chance
+        if not noise:
+            found = np.einsum("yz,ynzk->nzk", chance, found)[None]
+            chance = np.ones((1, len(table.law)))
+        part.series[noise] = np.ascontiguousarray(found), np.ascontiguousarray(chance)
+    return part.series[noise]
 
 
-def _terms(part: Part, series: Array, largest: float) -> int:
-    """How many terms of a series count where correlations are that large."""
-    law, given = part.numbers["law_z"], part.numbers["given"]
-    sizes = np.einsum("i,niq,q->n", law, series**2, given) * largest ** np.arange(len(series))
+def noise_of(single: SingleFit) -> float:
+    """The variance of the labels' noise that adds to that of the output: of a loss of the residual."""
+    target, loss = single.problem.model.target, single.problem.model.fit.loss
+    return float(target.noise) if loss.form == "residual" else 0.0
+
+
+def terms(part: Part, series: Array, largest: float) -> int:
+    """How many terms of series count where correlations are at most that large."""
+    table = part.table
+    sizes = np.einsum("i,yniq,q->n", table.law, series**2, table.given) * largest ** np.arange(series.shape[1])
     left = np.cumsum(sizes[::-1])[::-1]
-    return int(np.sum(left > _NOTHING * left[0]))
+    return max(1, int(np.sum(left > _NOTHING * left[0])))
 
 
-def _series(fit: Fit, part: Part, noise: bool, spread: Array, orders: int) -> Iterator[tuple[Array, Array]]:
-    """(chance [Z], series [n, Z, k]) of every label, of labels that both fits draw for themselves of their mean."""
-    of_label = _of_square if fit.square else _of_loss
-    labels = zip(part.label, part.chance, strict=True)
-    found = [(chance, of_label(fit, part, label, spread, orders)) for label, chance in labels]
-    if noise:
-        yield from found
-    else:
-        yield np.ones(len(part.clean)), np.sum([chance[:, None] * series for chance, series in found], axis=0)
+def gain_of_square(fit: Fit, part: Part) -> Array:
+    """h [Z, k] of the square loss, over the weights of a sample."""
+    weights = fit.problem.weights or ALWAYS
+    gains = [p * w * kernel.gain_of_square_loss(V=w * part.V) for w, p in zip(*weights, strict=True)]
+    return np.asarray(sum(gains))
 
 
 def _of_square(fit: Fit, part: Part, label: Array, spread: Array, _: int) -> Array:
-    weights = fit.system.problem.weights or ALWAYS
-    gains = [p * w * kernel.gain_of_square_loss(V=w * part.V) for w, p in zip(*weights, strict=True)]
-    residual = label[:, None] - part.numbers["output"]
-    value, slope = kernel.series_of_square_loss(gain=np.sum(gains, axis=0), residual=residual)
+    """Two terms, whatever the orders."""
+    residual = label[:, None] - part.output
+    value, slope = kernel.series_of_square_loss(gain=gain_of_square(fit, part), residual=residual)
     return np.stack([value, slope * spread])
 
 
 def _of_loss(fit: Fit, part: Part, label: Array, spread: Array, orders: int) -> Array:
-    system, weights = fit.system, fit.system.problem.weights or ALWAYS
+    system, weights = fit.system, fit.problem.weights or ALWAYS
     shape = spread.shape
     labels = np.repeat(label, shape[1])
-    center, spreads = part.numbers["output"].ravel(), spread.ravel()
+    center, spreads = part.output.ravel(), spread.ravel()
     total, out = np.zeros((len(labels), orders)), np.empty((len(labels), orders))
     for weight, chance in zip(*weights, strict=True):
         if weight > 0.0:

@@ -23,6 +23,7 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.fit_penalty import FitPenalty
@@ -35,7 +36,10 @@ from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import RESIDUAL, UNEXPLAINED, rounding_hint, solve_direct
+from giantstep.system.square_loss import RESIDUAL, UNEXPLAINED, Points, rounding_hint, solve_direct
+
+if TYPE_CHECKING:
+    from giantstep.system.coupled_system import CoupledSystem
 
 __all__ = ["RESIDUAL", "Problem", "problem_of", "solve"]
 
@@ -62,8 +66,22 @@ def solve(
     return _solved(model, dimension, tolerance, start)
 
 
+def solve_and_keep(
+    model: Model, dimension: int | None, tolerance: float
+) -> tuple[Result, Points | CoupledSystem | None]:
+    """The same with the system that it was found on, or the points of the square loss; None where these are gone."""
+    if model.network.readout.continuous:
+        return solve(model, dimension=dimension, tolerance=tolerance), None
+    result, found = _found(model, dimension, tolerance, None)
+    return result, found.found
+
+
 def _solved(model: Model, dimension: int | None, tolerance: float, start: Result | None) -> Result:
     """The solution of a model whose readout takes finitely many values."""
+    return _found(model, dimension, tolerance, start)[0]
+
+
+def _found(model: Model, dimension: int | None, tolerance: float, start: Result | None) -> tuple[Result, Solution]:
     begun = time.perf_counter()
     problem = problem_of(model, dimension, intermediate=True)
     bias, found = _solution(problem, dimension, tolerance, start)
@@ -87,7 +105,7 @@ def _solved(model: Model, dimension: int | None, tolerance: float, start: Result
     for name, holds in conditions(problem, found, problem.parameters, tolerance).items():
         if not holds:
             raise _diagnosis(name, problem, result, tolerance)
-    return result
+    return result, found
 
 
 def vocabulary_of(model: Model, dimension: int | None = None, tolerance: float = 1e-10) -> Model:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -40,6 +40,7 @@ _MOST = 10_000  # nodes times pairs of blocks that are gone over without a compi
 class Points(NamedTuple):
     """Solutions at many points of one problem, which differ in its parameters: on a rule, with residuals [P]."""
 
+    problem: Problem
     rule: _Rule
     solved: SolvedPoints
     residual: np.ndarray
@@ -47,7 +48,8 @@ class Points(NamedTuple):
     def at(self, p: int) -> Solution:
         """One of them."""
         status, out, work, _ = self.solved
-        return self._solution(out[p].tolist(), work[p], float(self.residual[p]), int(status[p]))
+        found = self._solution(out[p].tolist(), work[p], float(self.residual[p]), int(status[p]))
+        return found._replace(found=self if len(out) == 1 else None)
 
     def all(self) -> Solution:
         """All of them together."""
@@ -141,18 +143,27 @@ def direct_points(
     fraction, numbers = problem.fraction, parameters.array().reshape(-1, len(parameters))
     square = rule.square, ROUNDING / tolerance
     if digits:
-        return _to_many_digits(rule, fraction, numbers, square)
+        return _to_many_digits(problem, rule, numbers, square)
     found = run_points(rule.kernel, (rule.rough, rule.node), fraction, numbers, square, functions=rule.functions)
-    return Points(rule, found, rule.certificate.check(fraction, numbers, found.work))
+    return Points(problem, rule, found, rule.certificate.check(fraction, numbers, found.work))
 
 
-def _to_many_digits(rule: _Rule, fraction: np.ndarray, numbers: np.ndarray, square: tuple[float, float]) -> Points:
+def points_of(problem: Problem, tolerance: float = 1e-10) -> Points:
+    """What ``solve_direct`` finds, with the rule that it is found on."""
+    found = solve_direct(problem, tolerance).found
+    assert isinstance(found, Points)
+    return found
+
+
+def _to_many_digits(problem: Problem, rule: _Rule, numbers: np.ndarray, square: tuple[float, float]) -> Points:
     from giantstep.system.many_digits import certified, many, solver  # loads mpmath, which most models need not
 
+    fraction = problem.fraction
     given = (many(rule.rough), many(rule.node)), many(fraction), many(numbers), square
     found = run_points(rule.kernel, *given, solve=solver(rule.kernel), functions=rule.functions)
     residual = certified(rule.certificate, fraction, numbers, found.work)
-    return Points(rule, found._replace(work=found.work.astype(float)), residual)
+    told = found._replace(work=found.work.astype(float), field=found.field.astype(float))
+    return Points(problem, rule, told, residual)
 
 
 def square_kernel(problem: Problem | Features) -> ModuleType:
@@ -185,7 +196,7 @@ def _run_on(kernel: ModuleType, problem: Problem, node: np.ndarray) -> SolvedPoi
 @dataclass(frozen=True, eq=False)
 class _Rule:
     """What all points on one table have in common: its nodes as the solver reads them at both orders, the certificate
-    at the second, E y^2 of the clean label, and where the order parameters lie.
+    at the second, E y^2 of the clean label, where the order parameters lie, and what pairs of fits remember.
     """
 
     kernel: ModuleType
@@ -196,6 +207,7 @@ class _Rule:
     square: float
     places: tuple[tuple[str, Any], ...]
     functions: int
+    of_pairs: dict[Any, Any] = field(default_factory=dict, repr=False)
 
     def order_parameters(self, families: np.ndarray) -> dict[str, np.ndarray]:
         """Those of a point, or of many, whose families are the rows."""

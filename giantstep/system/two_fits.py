@@ -9,29 +9,39 @@ Under a penalty T_12 is a function of the covariance of what the proximal maps a
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from giantstep.law.kinds_of_labels import Points
+from derive.directions import directions_of
+from giantstep.law.spike import overlap_of_rows
 from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import pair_kernel
 from giantstep.system.merged_blocks import Members, merged
-from giantstep.system.pair_equations import Sharing, kind_of_pairs, pair_equations
+from giantstep.system.pair_equations import (
+    Linearised,
+    PairEquations,
+    Sharing,
+    Solved,
+    kind_of_pairs,
+    pair_equations,
+    symmetric,
+)
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
+from giantstep.system.single_fit import features_of, of_points, of_system
 from giantstep.system.solved_again import solved_again
+from giantstep.system.square_loss import Points, points_of
 from giantstep.system.state import pairs
-from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_outputs import Averages, slopes_of
-from giantstep.system.two_readouts import Common, two_readouts
+from giantstep.system.two_readouts import Common, TwoReadouts, two_readouts
 
 Array = np.ndarray
 RESIDUAL = 1e-9  # of the equations of a pair, relative to their terms
@@ -63,19 +73,47 @@ def require_pairs(model: Model) -> None:
 
 
 class Fit:
-    """A solution with all that pairs of fits need of it."""
+    """A solution with all that pairs of fits need of it.
 
-    def __init__(self, result: Result, system: CoupledSystem | None = None) -> None:
+    found: the system with the solution, or the points of the square loss, where these are at hand; samples may have
+    weights there that the result does not know.
+    """
+
+    def __init__(self, result: Result, found: CoupledSystem | Points | None = None) -> None:
         self.model, self.result = result.model, result
         require_pairs(self.model)
-        self.system = system or _system_of(result)
-        problem = self.system.problem
-        self.kernel = pair_kernel(kind_of_pairs(self.model), self.model.target.indices, problem.rank)
-        self.equations = pair_equations(self.kernel, self.system)
-        self.known = _known(self.system)
-        self.readouts = two_readouts(self.system)
+        self.problem, self.members = merged_problem(result)
+        indices = self.model.target.indices
+        self.kernel = pair_kernel(kind_of_pairs(self.model), indices, self.problem.rank)
+        if isinstance(found, CoupledSystem):
+            found.evaluate(found.x)  # averages may be those of a step before
+            self.system, self.problem = found, found.problem
+        if found is None and self.problem.closed:
+            found = points_of(self.problem)
+        self.single = of_points(found) if isinstance(found, Points) else of_system(self.system)
+        self.known, self.parameters = self.single.known, self.single.parameters
         self.pairs: dict[Sharing, Pair] = {}
         self.nodes: dict[Any, Any] = {}  # of two batches
+
+    @cached_property
+    def system(self) -> CoupledSystem:
+        """The system with the solution in its workspace."""
+        return _system_of(self.result)
+
+    @cached_property
+    def equations(self) -> PairEquations:
+        """Of two fits."""
+        return pair_equations(self.kernel, self.single)
+
+    @cached_property
+    def readouts(self) -> TwoReadouts:
+        """What two fits have in common by what is unknown of them."""
+        return two_readouts(self.single)
+
+    @property
+    def blocks(self) -> int:
+        """The number of distinct blocks."""
+        return len(self.problem.fraction)
 
     @property
     def square(self) -> bool:
@@ -85,38 +123,79 @@ class Fit:
     @property
     def margin(self) -> bool:
         """Whether the loss is one of the margin, whose test error is the probability of a wrong sign."""
-        return bool(self.system.loss.FORM == "margin")
+        return self.model.fit.loss.form == "margin"
 
     @cached_property
     def labels(self) -> Averages:
         """The averages of E[g_1 g_2 | kappa] for a loss that has no closed form of them."""
         return Averages(self.system)
 
+    @cached_property
+    def overlap_of_rows(self) -> tuple[float, ...]:
+        """Of a neuron's rows [K] in layers that begin with the same: batches leave what all make, and add noise."""
+        found = overlap_of_rows(self.result.vocabulary)
+        return tuple(found[int(np.flatnonzero(self.members.block == b)[0])] for b in range(self.members.count))
+
     @property
     def weight(self) -> Array:
         """Of the nodes of kappa."""
         return np.asarray(self.known["weight"])
 
-    def covariance_at(self, overlaps: Mapping[str, Array], system: CoupledSystem, layer: bool) -> Array:
-        """Delta_12 at the nodes of another system with the fields of this one's solution."""
-        known = _features(system)
-        there = {"mu2sq_12": known["mu2sq"] * layer, **dict(zip(system.kernel.SLOPES, system.slopes, strict=True))}
-        return np.asarray(self.kernel.covariance(**known, **there, **overlaps))
-
     def at(self, kappa: Array) -> CoupledSystem:
         """The system with the fields of the solution at other nodes of kappa, [N] or [N, q]."""
         return self.system._on(kappa, np.ones(len(kappa)), self.system.clean)
 
+    def covariance_at(self, overlaps: Mapping[str, Array], system: CoupledSystem, layer: bool) -> Array:
+        """Delta_12 at the nodes of another system with the fields of this one's solution."""
+        known = features_of(system)
+        there = {"mu2sq_12": known["mu2sq"] * layer, **dict(zip(system.kernel.SLOPES, system.slopes, strict=True))}
+        return np.asarray(self.kernel.covariance(**known, **there, **overlaps))
+
+    def covariances(self, every: Sequence[Sharing], readout: Array, overlaps: Array) -> Array:
+        """Delta_12 [S, N] at the nodes, of T_12 [S, K] and one of each pair of Q1_12."""
+        layer = np.array([sharing.layer for sharing in every])
+        of_readouts = readout / self.known["beta"] * layer[:, None]
+        slopes = sum(self.known[name] ** 2 for name in directions_of("slope", self.model.target.indices))
+        found: Array = np.concatenate([of_readouts, overlaps], axis=1) @ self.equations.products - slopes
+        return found
+
+    def apart(self, sharing: Sharing) -> Array:
+        """The variance [N] of the labels' noise that two fits do not share."""
+        if sharing.noise or sharing.data == 0.0:
+            return np.zeros_like(self.known["Delta"])
+        if self.model.target.probit > 0.0:
+            raise BadInput(
+                "noise inside the link that is drawn again for the same inputs has not been derived",
+                "set target.probit to 0",
+            )
+        return self.single.apart
+
+    def distinct(self, sharing: Sharing) -> Sharing:
+        """What is the same where labels have no noise."""
+        return sharing._replace(noise=True) if sharing.data > 0.0 and self.model.target.deterministic else sharing
+
     def pair(self, sharing: Sharing) -> Pair:
-        """Solve the equations of a pair; of one fit and itself they are solved already. Raises NotConverged."""
-        target = self.model.target
-        if sharing.data > 0.0 and target.deterministic:
-            sharing = sharing._replace(noise=True)  # there is none
-        if sharing not in self.pairs:
-            search = _Search(self, sharing)
-            alike = sharing == Sharing(1.0, True, True) and self.system.problem.weights is None
-            self.pairs[sharing] = search.same() if alike else search.run()
-        return self.pairs[sharing]
+        """Solve the equations of a pair. Raises NotConverged."""
+        return self.pairs_of([sharing])[sharing]
+
+    def pairs_of(self, every: Sequence[Sharing]) -> dict[Sharing, Pair]:
+        """The same of many pairs, those whose equations are linear together; of one fit and itself they are solved."""
+        distinct = {sharing: self.distinct(sharing) for sharing in every}
+        left = [sharing for sharing in dict.fromkeys(distinct.values()) if sharing not in self.pairs]
+        linear = [sharing for sharing in left if self._is_linear(sharing)]
+        if linear:
+            self.pairs |= zip(linear, _linear(self, linear), strict=True)
+        for sharing in left:
+            if sharing not in self.pairs:
+                self.pairs[sharing] = _Search(self, sharing).run()
+        return {sharing: self.pairs[one] for sharing, one in distinct.items()}
+
+    def is_same(self, sharing: Sharing) -> bool:
+        """Whether this is a fit and itself."""
+        return sharing == Sharing(1.0, True, True) and self.problem.weights is None
+
+    def _is_linear(self, sharing: Sharing) -> bool:
+        return self.is_same(sharing) or self.readouts.linear and (self.square or sharing.data == 0.0)
 
 
 def merged_problem(result: Result) -> tuple[Problem, Members]:
@@ -134,66 +213,63 @@ def _system_of(result: Result) -> CoupledSystem:
     return system
 
 
-def _features(system: CoupledSystem) -> dict[str, Array]:
-    blocks = system.blocks
-    first = system.node.shape[0] - (4 if system.problem.norms_vary else 3) * blocks
-    names = ("mu0", "mu1", "mu2sq")
-    return {name: system.node[first + i * blocks :][:blocks] for i, name in enumerate(names)}
+def _linear(fit: Fit, every: Sequence[Sharing]) -> list[Pair]:
+    """Pairs of a fit whose equations are linear, or solved already."""
+    known, count, blocks = fit.known, len(every), fit.blocks
+    shape = count, len(fit.weight)
+    overlaps = np.zeros((count, blocks * (blocks + 1) // 2))
+    common, apart = fit.readouts.at(np.zeros(blocks), 0), np.zeros(shape)
+    value, slope = np.zeros(shape), np.zeros(shape)
+    start = fit.covariances(every, np.zeros((count, blocks)), overlaps)
+    if fit.square:
+        apart = np.array([fit.apart(sharing) for sharing in every])
+        value = fit.kernel.of_square_loss(**{**known, "Delta_12": start, "apart": apart})
+        slope[:] = known["avg_h"] ** 2
+    readouts = np.tile([common.overlap, common.slope, common.field, common.field_slope], (count, 1, 1))
+    x = -fit.equations.steps(Linearised(every, value, slope, readouts, overlaps))
+    same = [fit.is_same(sharing) for sharing in every]
+    readout, field, overlaps = x[:, :blocks], np.zeros((count, blocks)), x[:, blocks:]
+    covariance = fit.covariances(every, readout, overlaps)
+    average = value + slope * (covariance - start)
+    if any(same):
+        one = fit.readouts.same()
+        first, second = np.array(pairs(blocks)).T
+        readout[same], field[same], overlaps[same] = one.overlap, one.field, known["Q1"][first, second]
+        covariance[same], average[same] = known["Delta"], known["avg_gg"]
+    return _certified(fit, Solved(every, readout, field, symmetric(overlaps, blocks), covariance, average, apart))
 
 
-def _known(system: CoupledSystem) -> dict[str, Any]:
-    """All that the equations of a pair are about, by name."""
-    alpha, beta, _, _, inverse_dimension = system.parameters
-    found = {**system.known(), **_features(system)}
-    found |= {"alpha": alpha, "beta": beta, "inverse_dimension": inverse_dimension}
-    found |= {"fraction": system.problem.fraction, "weight": system.table[:, 1]}
-    plain = found
-    if system.problem.weights is not None:  # the risk of a label does not know the weights
-        without = coupled_at(system.problem._replace(weights=None), system.level)
-        without.takes(system)
-        without.residual(system.x)
-        plain = without.known()
-    if system.problem.model.fit.loss.key == "square":
-        found["risk"] = plain["avg_gg"] / plain["avg_h"] ** 2
-    return found
+def _certified(fit: Fit, of: Solved, errors: Sequence[float] = ()) -> list[Pair]:
+    """All equations once more, from their text. Raises NotConverged."""
+    residuals = fit.equations.certificates(of, fit.square)
+    if not residuals.max() <= RESIDUAL:
+        raise NotConverged(f"the equations of two fits are satisfied to {residuals.max():.1e} only", NOT_LOOKED_FOR)
+    beta = fit.known["beta"]
+    half = (fit.known["Delta"] - of.covariance) @ fit.weight
+    given = of.readout, of.overlap, of.covariance, half.tolist(), residuals.tolist(), errors or [0.0] * len(half)
+    return [
+        Pair({"T_12": t, "Q1_12": q, "Q2_12": t / beta}, covariance, *told)
+        for t, q, covariance, *told in zip(*given, strict=True)
+    ]
 
 
 class _Search:
     """Newton's method for one pair."""
 
     def __init__(self, fit: Fit, sharing: Sharing) -> None:
-        self.fit, self.sharing, self.kernel = fit, sharing, fit.kernel
-        known, blocks = fit.known, fit.system.blocks
-        self.known = {
-            **known,
-            "alpha": known["alpha"] * sharing.data,
-            "overlap": np.full(blocks, float(sharing.layer)),
-            "mu2sq_12": known["mu2sq"] * sharing.layer,
-        }
-        self.places, self.blocks = pairs(blocks), blocks
-        self.closed = fit.square
-        self.nothing = sharing.data == 0.0
-        self.linear = (self.closed or self.nothing) and fit.readouts.linear
-        if self.closed:
-            self.known["apart"] = self._apart()
-        self.slopes: Array = np.zeros_like(known["Delta"])
-        self.common, self.centre = fit.readouts.same(), np.zeros(blocks)  # of the readouts, and where
-
-    def same(self) -> Pair:
-        """The fit and itself."""
-        q1 = self.fit.system.view("Q1")
-        self.slopes = self.fit.known["avg_gg"]
-        return self._pair(np.concatenate([self.centre, [q1[b, c] for b, c in self.places]]), 0.0)
+        self.fit, self.sharing, self.blocks = fit, sharing, fit.blocks
+        self.apart = fit.apart(sharing) if fit.square else np.zeros_like(fit.known["Delta"])
+        self.slopes: Array = np.zeros_like(fit.known["Delta"])
+        self.common, self.centre = fit.readouts.same(), np.zeros(fit.blocks)  # of the readouts, and where
 
     def run(self) -> Pair:
         """The pair: Newton's method on each of better and better rules for what both outputs share."""
-        x = np.zeros(self.blocks + len(self.places))
+        x = np.zeros(self.blocks * (self.blocks + 3) // 2)
+        self.common = self.fit.readouts.at(self.centre, _RULES[0])
         error, found = math.inf, self._covariance(x)
         for number, nodes in enumerate(_RULES):
             before = found
             x, step = self._solved(x, nodes)
-            if self.linear:
-                return self._pair(x, 0.0)
             found = self._covariance(x)
             if number > 0:  # what the last step leaves is of the order of its square
                 error = max(self._change(before, found), step**2)
@@ -210,101 +286,51 @@ class _Search:
         """The unknowns on one rule, from those of another, and the last change of the covariance."""
         change = math.inf
         for _ in range(_STEPS):
-            self._linearised(x, nodes)
+            self.centre = x[: self.blocks].copy()
+            self.common = self.fit.readouts.at(self.centre, nodes)
             before = self._covariance(x)
             x = self._step(x, before, nodes)
             change = self._change(before, self._covariance(x))
-            if change <= _CLOSE or self.linear:
+            if change <= _CLOSE:
                 break
         return x, change
 
     def _change(self, before: Array, after: Array) -> float:
         """Of the covariance, relative to the variance of the output."""
         weight = self.fit.weight
-        return float(weight @ np.abs(after - before) / (weight @ self.known["Delta"]))
-
-    def _linearised(self, x: Array, nodes: int) -> None:
-        """Take what the readouts have in common at x, and its slopes there."""
-        self.centre = x[: self.blocks].copy()
-        self.common = self.fit.readouts.at(self.centre, nodes)
+        return float(weight @ np.abs(after - before) / (weight @ self.fit.known["Delta"]))
 
     def _step(self, x: Array, covariance: Array, nodes: int) -> Array:
         """The next unknowns, and E[g_1 g_2 | kappa] there by its slope."""
         value, slope = self._averages(covariance, nodes)
-        x = x - np.linalg.solve(*self._linear(x, covariance, value, slope))
+        common = self.common
+        readouts = np.array([[common.overlap, common.slope, common.field, common.field_slope]])
+        of = Linearised([self.sharing], value[None], slope[None], readouts, x[None, self.blocks :])
+        x = x - self.fit.equations.steps(of)[0]
         x[: self.blocks] = self.fit.readouts.allowed(x[: self.blocks])
         self.slopes = value + slope * (self._covariance(x) - covariance)
         return x
-
-    def _linear(self, x: Array, covariance: Array, value: Array, slope: Array) -> tuple[Array, Array]:
-        """The matrix of the linearised equations and their residuals at x."""
-        residual = self._residual(x, value)
-        matrix = np.empty((len(x), len(x)))
-        for column in range(len(x)):
-            there = x.copy()
-            there[column] += 1.0
-            moved = value + slope * (self._covariance(there) - covariance)
-            matrix[:, column] = self._residual(there, moved) - residual
-        return matrix, residual
-
-    def _residual(self, x: Array, average: Array) -> Array:
-        """What vanishes for T_12 and Q1_12 where E[g_1 g_2 | kappa] is given."""
-        own = self._overlaps(x)
-        self.known["random_field_12"] = self._common(x).field
-        off, q1 = self.fit.equations.missed(self.known, own, average)
-        return np.concatenate([off, [q1[b, c] for b, c in self.places]])
-
-    def _overlaps(self, x: Array) -> dict[str, Array]:
-        matrix = np.empty((self.blocks, self.blocks))
-        for (b, c), value in zip(self.places, x[self.blocks :], strict=True):
-            matrix[b, c] = matrix[c, b] = value
-        overlap = self._common(x).overlap
-        return {"T_12": overlap, "Q1_12": matrix, "Q2_12": overlap / self.known["beta"]}
 
     def _common(self, x: Array) -> Common:
         return self.common.after(x[: self.blocks] - self.centre)
 
     def _covariance(self, x: Array) -> Array:
-        return np.asarray(self.kernel.covariance(**self.known, **self._overlaps(x)))
+        found: Array = self.fit.covariances([self.sharing], self._common(x).overlap[None], x[None, self.blocks :])[0]
+        return found
 
     def _averages(self, covariance: Array, nodes: int) -> tuple[Array, Array]:
         """E[g_1 g_2 | kappa] and its slope in the covariance."""
-        if self.nothing:
+        fit = self.fit
+        if fit.square:
+            found = fit.kernel.of_square_loss(**{**fit.known, "Delta_12": covariance, "apart": self.apart})
+            return found, fit.known["avg_h"] ** 2
+        if self.sharing.data == 0.0:
             return np.zeros_like(covariance), np.zeros_like(covariance)
-        if self.closed:
-            found = self.kernel.of_square_loss(**self.known, Delta_12=covariance)
-            return found, self.known["avg_h"] ** 2
-        return slopes_of(self.fit.labels, covariance, self.sharing.noise, nodes)
-
-    def _apart(self) -> Array:
-        """The variance of the labels' noise that is not shared."""
-        system = self.fit.system
-        if self.sharing.noise or self.nothing:
-            return np.zeros_like(self.known["Delta"])
-        target = self.fit.model.target
-        if target.probit > 0.0:
-            raise BadInput(
-                "noise inside the link that is drawn again for the same inputs has not been derived",
-                "set target.probit to 0",
-            )
-        nu = system.table[:, 2 : 4 + system.indices]  # mean, linear part and rest of the clean label
-        square = (nu[:, :-1] ** 2).sum(axis=1) + nu[:, -1]
-        if target.channel is not None:
-            law = system.labels
-            assert isinstance(law, Points)  # of the square loss: nodes with the moments of the label
-            return np.asarray(np.maximum(0.0, (law.weight * law.label**2).sum(axis=1) - square))
-        return np.asarray(target.noise + 4.0 * target.flips * (1.0 - target.flips) * square)
+        return slopes_of(fit.labels, covariance, self.sharing.noise, nodes)
 
     def _pair(self, x: Array, error: float) -> Pair:
-        """With the certificate: all equations once more, from their text."""
-        own, covariance = self._overlaps(x), self._covariance(x)
-        average = np.asarray(self.slopes)
-        state = {**self.known, **own, "Delta_12": covariance, "avg_gg_12": average}
-        state["random_field_12"] = self._common(x).field
-        parameters = self.fit.system.parameters.copy()
-        parameters[0] = self.known["alpha"]
-        residual = self.fit.equations.certificate(state, parameters, self.closed and not self.nothing)
-        if not residual <= RESIDUAL:
-            raise NotConverged(f"the equations of two fits are satisfied to {residual:.1e} only", NOT_LOOKED_FOR)
-        half = float(self.kernel.half_mean_square(**self.known, Delta_12=covariance))
-        return Pair(own, covariance, half, residual, error)
+        """With the certificate."""
+        common, overlap = self._common(x), symmetric(x[None, self.blocks :], self.blocks)
+        fields = self._covariance(x)[None], np.asarray(self.slopes)[None], self.apart[None]
+        solved = Solved([self.sharing], common.overlap[None], common.field[None], overlap, *fields)
+        return _certified(self.fit, solved, [error])[0]

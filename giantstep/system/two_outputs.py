@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from generated.runtime.label_points import LabelNodes
-from generated.runtime.nodes import Fields, Output
+from generated.runtime.nodes import Output
 from giantstep.law.channel import labels_given
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.labels import drawn, law_of_link, nodes_of_link, with_noise
+from giantstep.quadrature.gauss import hermite
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Target
 from giantstep.system.coupled_system import CoupledSystem
@@ -42,7 +42,7 @@ class Averages:
     """What a system says of outputs and labels, and the kernel of its loss; weights: of a sample, in each fit anew."""
 
     def __init__(self, system: CoupledSystem) -> None:
-        self.system, self.names = system, system.kernel.AVERAGES
+        self.system = system
         self.weights = system.problem.weights or ALWAYS
         self.V, self.mean = system.view("V").copy(), system.view("mean").copy()
         self.slopes, self.variance = np.array(system.slopes), system.view("Delta").copy()
@@ -68,20 +68,14 @@ class Averages:
         return total
 
     def _plain(self, center: Array, spread: Array, response: Array, label: Array) -> tuple[Array, Array]:
-        system, count = self.system, len(center)
-        nothing = np.zeros((count, 1))
-        nodes = LabelNodes(np.ones((count, 1)), nothing[:, :, None], label[:, None].copy(), np.zeros((1, 1)))
-        fields = Fields(response, center, np.zeros((1, count)), spread)
-        width = len(self.names) if system.indices == 1 else _one_direction(self.names)
-        out = np.empty((width, count))
-        rule = system.rule._replace(noise=0.0)
-        system.loss.points(rule, nodes, fields, system.scratch, out)
-        return out[self.names.index("avg_g")], out[self.names.index("avg_h")]
+        """By two terms of the series: E h is the slope of E g (Stein), which rounding takes 1e-16 over the variance of.
 
-
-def _one_direction(names: tuple[str, ...]) -> int:
-    """How many averages there are for one direction of t: 9, 5 with t, and the loss at the prox."""
-    return names.index("avg_hxx") + 1 + 5 + 1
+        Newton's method alone takes E h, so that outputs that hardly differ cost steps at most.
+        """
+        system, root, out = self.system, np.sqrt(spread), np.empty((len(center), 2))
+        labels, outputs = np.array(label), Output(np.array(center), root, np.array(response))
+        system.loss.LOSS.slope_series(system.rule, labels, outputs, system.scratch, out)
+        return out[:, 0], out[:, 1] / root
 
 
 class _Nodes(NamedTuple):
@@ -128,12 +122,14 @@ def slopes_of(averages: Averages, covariance: Array, noise: bool, nodes: int) ->
 
 def _by_series(averages: Averages, common: Array, noise: bool, nodes: int) -> tuple[Array, Array]:
     """Of labels at nodes, where both outputs, less the label, have that covariance [N]."""
-    if (noise, nodes) not in averages.sums:
-        averages.sums[noise, nodes] = _squares(averages, noise, nodes)
+    target = averages.system.problem.model.target
+    one = noise or not (target.drawn or target.noise > averages.system.noise)  # label but for noise of the residual
+    if (one, nodes) not in averages.sums:
+        averages.sums[one, nodes] = _squares(averages, one, nodes)
     variance = averages.variance + averages.system.noise
     correlation = np.clip(common / variance, -1.0, 1.0)
     value, slope = np.zeros_like(common), np.zeros_like(common)
-    for term in averages.sums[noise, nodes][::-1]:  # Horner's rule
+    for term in averages.sums[one, nodes][::-1]:  # Horner's rule
         value, slope = value * correlation + term, slope * correlation + value
     return value, slope / variance
 
@@ -203,7 +199,7 @@ def _given(system: CoupledSystem) -> Labels:
 
 def _of_intervals(averages: Averages, labels: Intervals, common: Array, nodes: int) -> _Nodes:
     """u along what t and the shared normal together do to the output; the label given u by the law of t given u."""
-    u, weight = _normal(nodes)
+    u, weight = hermite(nodes)
     gamma, width, correlation = labels.channel
     kappa, slope = averages.system.kappa, averages.slopes[0]
     reach = np.sqrt(slope**2 + common)
@@ -225,8 +221,3 @@ def _kept(place: Array, center: Array, label: Array, weight: Array) -> _Nodes:
     """Nodes that weigh something."""
     kept = weight > 1e-16
     return _Nodes(place[kept], center[kept], label[kept], weight[kept])
-
-
-def _normal(nodes: int) -> tuple[Array, Array]:
-    x, weight = special.roots_hermitenorm(nodes)
-    return x, weight / weight.sum()

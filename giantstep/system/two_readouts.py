@@ -14,9 +14,9 @@ from typing import Protocol
 import numpy as np
 
 from generated import penalty as law
-from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.penalised_system import PenalisedSystem
 from giantstep.system.readout_law import Proximal
+from giantstep.system.single_fit import SingleFit
 
 Array = np.ndarray
 _REACH, _WIDEST = 9.0, 0.55  # of z, and its longest step
@@ -60,8 +60,8 @@ class LinearReadouts:
 
     linear = True
 
-    def __init__(self, system: CoupledSystem) -> None:
-        self.own = system.parameters[1] * system.view("Q2")
+    def __init__(self, single: SingleFit) -> None:
+        self.own = single.known["beta"] * single.known["Q2"]
 
     def at(self, x: Array, nodes: int) -> Common:
         """See ``TwoReadouts``."""
@@ -121,6 +121,8 @@ class PenalisedReadouts:
         return float(weight @ (readout - weight @ readout) ** 2), float(weight @ move**2)
 
 
-def two_readouts(system: CoupledSystem) -> TwoReadouts:
-    """That of a system with its solution in the workspace."""
-    return PenalisedReadouts(system) if isinstance(system, PenalisedSystem) else LinearReadouts(system)
+def two_readouts(single: SingleFit) -> TwoReadouts:
+    """That of a fit."""
+    if isinstance(single.system, PenalisedSystem):
+        return PenalisedReadouts(single.system)
+    return LinearReadouts(single)

@@ -71,8 +71,9 @@ def test_a_fit_and_itself_have_one_output(loss: str) -> None:
 @pytest.mark.parametrize("noise", [True, False])
 def test_averages_by_nodes_are_those_of_the_square_loss(noise: bool) -> None:
     """Nodes of the label given t, and of what both outputs share, against the closed form; the rules are exact."""
-    fit = Fit(gs.solve(SQUARE.replace({"target.link": "sign"})))
-    pair = fit.pair(Sharing(1.0, noise, True))
+    result = gs.solve(SQUARE.replace({"target.link": "sign"}))
+    fit = Fit(result, Fit(result).system)  # at its nodes
+    pair = fit.pair(Sharing(1.0, noise, not noise))  # outputs that are not the same, of which the slope has few digits
     wanted = fit.kernel.of_square_loss(**fit.known, Delta_12=pair.covariance, apart=0.1 * (not noise))
     labels = replace(fit.system.problem.model.target, noise=0.1)
     assert labels.noise == fit.system.noise
