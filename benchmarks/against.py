@@ -122,6 +122,18 @@ def kinked(link: str) -> float:
     return least(model({"target.link": link, "fit.loss": "huber"}, PARITY), 4)
 
 
+def after_steps(count: int, activation: str = "tanh", link: str = "sign", values: tuple[float, ...] = (1.0,)) -> float:
+    """A point of the trained bulk after several steps."""
+    readout = {"values": list(values), "fractions": [1.0 / len(values)] * len(values)}
+    tables = {
+        "network": {"activation": activation, "width": 0.5, "readout": readout},
+        "step": [{"samples": 4.0, "learning_rate": 1.0, "bulk": "trained"}] * count,
+        "target": {"link": link},
+        "fit": {"samples": 2.0, "ridge": 0.1},
+    }
+    return least(model({}, tables), 8)
+
+
 def swept(base: Any, *axes: str, baselines: bool = True) -> float:
     """A curve or map; ``{}`` in an axis becomes digits that are new."""
     from giantstep.sweep.curve import curve
@@ -158,6 +170,12 @@ ROWS = {
         "solved",
         lambda: least(model({**TRAINED, "network.activation": "relu", "target.link": "tanh"}), 6),
     ),
+    "two_steps": Row("trained bulk, two steps, tanh on sign", "5 ms", lambda: after_steps(2)),
+    "three_steps": Row("trained bulk, three steps, tanh on sign", "5 ms", lambda: after_steps(3)),
+    "two_values": Row(
+        "trained bulk, two steps, two readout values", "5 ms", lambda: after_steps(2, values=(1.0, -0.5))
+    ),
+    "steps_relu": Row("trained bulk, three steps, relu on tanh", "5 ms", lambda: after_steps(3, "relu", "tanh")),
     "parity": Row("`sign(z1*z2)`, square loss", "0.1 s", lambda: least(model({}, PARITY), 10)),
     "parity_logistic": Row("`sign(z1*z2)`, logistic", "0.1 s", lambda: least(model(LOGISTIC, PARITY), 4)),
     "parity_hinge": Row("`sign(z1*z2)`, hinge", "0.1 s", lambda: least(model({"fit.loss": "hinge"}, PARITY), 4)),
