@@ -12,7 +12,9 @@ import giantstep as gs
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.on_polygons import OnPolygons
+from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.strips import Strips
+from giantstep.observe.optimal.thresholds import first_threshold
 from giantstep.observe.optimal.two import _rule, error_by_pieces, told_by_pairs, told_of_one_axis
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
@@ -123,3 +125,11 @@ def test_even_steps_or_strips() -> None:
                 told_by_pairs(Target("max(z1,z2)", noise=NOISE), known, f) for f in (Fineness(), Fineness(36))
             )
             assert found == pytest.approx(finer, abs=1e-5)
+
+
+def test_directions_that_are_found_at_once_are_exact() -> None:
+    """Labels that do not see the order of two indices tell nothing of their difference at first, however little noise
+    there is; what nodes of a rule for any label left of it was taken for something.
+    """
+    found = first_threshold(Sought(Target("max(z1,z2)", noise=0.01)), Fineness(18, 2))
+    assert found.samples == 0.0 and np.abs(found.directions) == pytest.approx(np.full((1, 2), math.sqrt(0.5)), abs=1e-9)

@@ -18,7 +18,7 @@ from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.monomials import told_by_monomial
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import Told, told
-from giantstep.observe.optimal.two import by_two, told_of_one_axis
+from giantstep.observe.optimal.two import by_two, told_by_pairs, told_of_one_axis
 
 Array = np.ndarray
 _TRIVIAL = 1e-7  # of E[E[t|y]^2], beside which it is zero
@@ -38,6 +38,10 @@ class Threshold:
 def first_threshold(sought: Sought, fineness: Fineness) -> Threshold:
     """From how many samples on anything is found, and what. Raises NotConverged for labels that are not followed."""
     target, nothing = sought.target, np.zeros((sought.target.indices, sought.target.indices))
+    if by_two(target):
+        sizes, vectors = np.linalg.eigh(told_by_pairs(target, nothing, fineness))
+        if sizes[-1] > _TRIVIAL:
+            return Threshold(0.0, vectors[:, sizes > _TRIVIAL].T)
     found = told_by_monomial(target) if target.indices > 1 else None
     found = told(target, nothing, fineness) if found is None else found
     return _stage(found, np.eye(target.indices), np.eye(target.indices), sought.prior.growth)
