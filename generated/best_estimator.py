@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature ae81ec2174db5714, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature d42419340b23f673, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ae81ec2174db571414f6fd16fe139183460e5046405aa8779e83958401a68f4e"
+SIGNATURE = "d42419340b23f6736489c0eb683be940726b93cf0a0b0c0bacf640b0e26a1bc7"
 
 
 def overlap(lower, information, alpha):

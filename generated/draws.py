@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature a0e454a6a7fed6bd, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature baf28e97f168bfb5, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a0e454a6a7fed6bdcf1e8a158a7476f47d962b97445c18b589b4b5f7e23313aa"
+SIGNATURE = "baf28e97f168bfb50bd453bc6d3cfa00060957ab6c94303c72a0eb06d5714e18"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 33315c1a14e406f6, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature e83e217c6083cd16, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "33315c1a14e406f6a3da60d5528c31403dbb164c0bc1804bfdb5aa80e0ea0c9a"
+SIGNATURE = "e83e217c6083cd163d5074ee4c463273906cd6f16c38b6dd373e22765a781a0b"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature c358377739736004, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature aedb8d32e9f7761c, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "c35837773973600413e58e0684e529d89b5c2e76d067a8e3f441c04ba525f351"
+SIGNATURE = "aedb8d32e9f7761cb721fe20207749bafa6028f547166f83b212899e51473fe6"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

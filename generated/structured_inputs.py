@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 202cbe1224c5736c, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature a3a0d30c6a7fdd86, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "202cbe1224c5736c6345d7b1b0829fd95982261643ccdda159473f0d4f885d10"
+SIGNATURE = "a3a0d30c6a7fdd8658854aa1ff871c93a3abcc9614d420f462b0a50261e71d15"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

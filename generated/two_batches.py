@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 870bd07f11673cdf, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 94c810c4915cf592, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "870bd07f11673cdf9fd7cc73b010c01a4f6a596a737bb492fff2fc24f6289f34"
+SIGNATURE = "94c810c4915cf592d72fe7ab6658e9f7a12954817a3846eeb14d4834128700a7"
 
 
 def directions(*, L_rest, gamma, **_):

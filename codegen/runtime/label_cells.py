@@ -24,7 +24,7 @@ _TURNS = 6  # of the law of a cell, as many as nodes are graded towards
 _MISSED = 1e-6  # of all probability: more than two rules that are compared differ by
 _STILL = 1e-18  # of the spread beside x: slopes that move nothing
 _SHARP = 0.5  # of the pair's spread: what is felt on less
-_MORE = 1.25  # of the steps of a trapezoid: spreads may be wide, and poles of a loss are then all that counts
+_MORE = 1.5  # of the steps of a trapezoid: spreads are wide where corners and poles of a loss are all that counts
 
 
 class LabelCells(NamedTuple):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 12a2195de53dce5d, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature ac440359b3ac3890, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "12a2195de53dce5d9adb752e52c30ca2a01590fb568681a0fe375e5d6c8bc2b5"
+SIGNATURE = "ac440359b3ac3890632f4cd6ec75f121fe4038b587efa4da56b985c4875a8c5a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ff57e3a33a702a23, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature c093b2f48904b954, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "ff57e3a33a702a23479757c0c4c3271e86b91a1b4fc3f57cbc1b1d48d9c766f0"
+SIGNATURE = "c093b2f48904b954d2953f1f664b3982e68d98904b616c0e9fb2a25e6a2b8e00"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

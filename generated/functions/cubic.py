@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 406231ef32453d4d, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 7b9d210641e8476e, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "406231ef32453d4d538623848c7e3ac38450330d4e4ae312a2a1c3cdffba6e92"
+SIGNATURE = "7b9d210641e8476ebeb8fb571dbf1feae63be67e6e870525abe9fcbdfeedd501"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 30a4399dfcc24277, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature e89a976600f3c2d3, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "30a4399dfcc24277ad9498b75c32f61813a5fd15b7ef1acff482773fb6d8e1b6"
+SIGNATURE = "e89a976600f3c2d35e0a64ce0018636ad07eb6cb4393c754b62626eb12cae59b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature df9c952d9cd1c71c, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature aa9b884ed7f55a3b, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "df9c952d9cd1c71c86ac4d9fc70519216b6571050696cae95f9e13b72f4553b0"
+SIGNATURE = "aa9b884ed7f55a3b6b92afddcda1a95f2b95fb888a7e012634f1984fe3dee38b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

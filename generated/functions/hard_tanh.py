@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8b72ce4712fffbe1, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature e354b5dde8660a8a, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "8b72ce4712fffbe1dc948541e4394fce66590ed68fb8aacd87496604ce5b2ef3"
+SIGNATURE = "e354b5dde8660a8aad6fd583c14f886eb136595b3729cc0c3f4e2f447db3676e"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 99192ce2317eb8f4, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature f9481b6afbb5f61f, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "99192ce2317eb8f4f3197363e1bb4bc9a2e09c3404cd16018e55910fcddc53c8"
+SIGNATURE = "f9481b6afbb5f61fd12d0556cf1fe84d31fa83273a4b55edc491747178762de8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2f827234900efa38, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature e282ada54ced9b5a, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "2f827234900efa386e56c4fe44d50d5b3037f645c546128ef60138aba5824bf9"
+SIGNATURE = "e282ada54ced9b5ab70bea3f4872a970ed3bac61ca53a8278a6b14324dc847c1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f7382b13b7b5ccd6, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature fcff1f4030815373, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "f7382b13b7b5ccd6f6ed451afe96dd2d37815965a71e63bcde4d894733013f7e"
+SIGNATURE = "fcff1f4030815373a0a282d08e9e6b79241db404f38f08b1f09444fa2b29f809"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fbb62a9545bf6fe5, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature c35da41d2284f7b5, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "fbb62a9545bf6fe576bfa89a13939e1e466967d92b9c56d446ea7f31b4e5a863"
+SIGNATURE = "c35da41d2284f7b5efb23e06844480d5315d24f696b309462b1bb4913fcfdd35"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7378a0991350cf23, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 1adf54726b5663af, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "7378a0991350cf2340ae1a30a2ed3c556c3cdc309aa733c6b3f69c6d1bf07c4d"
+SIGNATURE = "1adf54726b5663af4402b7454141aeaff471f5cbac32558a17b40512fa560e14"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7e089663c4ad1396, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 32a68bd84f681eb3, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "7e089663c4ad1396fbe8aca991d0f88f798edf41912bb76bc187c62785bb07f2"
+SIGNATURE = "32a68bd84f681eb3399358a82067e8cdd9deb80b81644344391391fcc4de6aa1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

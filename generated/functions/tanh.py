@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4d6b2a704cd48abb, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature d95d64b4a847a618, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "4d6b2a704cd48abbe538b0f8a4c8a818a60da9c96ef0da89724eb7567af4adf8"
+SIGNATURE = "d95d64b4a847a618182c9e9e9c37a46bb6dd63f8633b7b0ff36c9f75f14bf070"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

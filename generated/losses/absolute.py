@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 2a4555c262ff727f, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 60c89c5da91e0acb, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "2a4555c262ff727fdaeab6dc2e2c4b0e9868d9edfcd91da25de658a327d910ed"
+SIGNATURE = "60c89c5da91e0acbad2b369354c61b893bd2fd75b9eb53287c97c1f08bdb39ef"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

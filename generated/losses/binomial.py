@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 4612d9f884199535, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 1b1d0160678f01ed, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "4612d9f884199535ff152e6eb0453d5836585b0b2fdcbfca763b0e18cff5ae23"
+SIGNATURE = "1b1d0160678f01edf3b3fe804df9bcf8f0ca682b48c2d13caac184a96bf71df3"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

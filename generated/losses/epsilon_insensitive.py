@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 2dcea6c4028a8ce6, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 4cd427eb40518b3a, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "2dcea6c4028a8ce6231594e5d2eda61b1e0c8044fe05a0f0210dc1dc1dc0aaca"
+SIGNATURE = "4cd427eb40518b3aba50d52a6c124daf87cc41834e2d7ad53def1b54acfee2d2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f77ff69e7e0bdc86, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 5b0e638504f2ad71, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "f77ff69e7e0bdc8655efcc10af9f178669072d5ce38e56d08c62181978197e79"
+SIGNATURE = "5b0e638504f2ad71ba072146a1c4a017a36735aac28c39c6c86e627d7133f189"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f069b09f928622b8, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 944af883fcf8c023, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f069b09f928622b80a3a90ae653067ed6ae410803a2da9be186cb99bbaf76c3c"
+SIGNATURE = "944af883fcf8c023c45aded1e9cf0cf779197d07b47145f79da713342cd605db"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 81d3bca85d617c9f, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature eebed7c663174a1a, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "81d3bca85d617c9faebd0a54c2b4eaba0cf3b2ddb540cfeae475ed4f0e88a9b9"
+SIGNATURE = "eebed7c663174a1a47e69899db1389c7ba632e7d29ed56bd596453ad6f16273a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 830bd6a3716c31db, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 5c9cb1eb2e4fd965, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "830bd6a3716c31db2664e28c002c252919f7a82c3c7abf783db6c7b546b79d85"
+SIGNATURE = "5c9cb1eb2e4fd965c63fed48abeb6948cb14951110eb653c812081fc6127940d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature fbf4ae1ef81f2a4d, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature fa63d3ba56206c66, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "fbf4ae1ef81f2a4db667d50f3add00d42bbb42df1d000f891cb2baaff0c57908"
+SIGNATURE = "fa63d3ba56206c66537cfb7b7d4642d84c9ae134c95f5384b19c9fa2dcd16edc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 3c1e45840993a71c, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 1b9a20298c6558c7, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "3c1e45840993a71cb96c516e062b13ae40eaf212f626ec00a6376044f431c66e"
+SIGNATURE = "1b9a20298c6558c724fc46479d78236914d4c38bbad3336499551e6e22ae266c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature dbc2ae19677e7cd3, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 18e6a250796614af, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "dbc2ae19677e7cd3c1b739e2078dbfa1f0874b7d898a4cb14b69495d46fb027e"
+SIGNATURE = "18e6a250796614af7a01611aa0ba7bea66812918938329e71b9a50b6bc5bf31a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 5386e1498ee70caf, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 9a93ced0848d4a86, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "5386e1498ee70caf4fc99c7e252c19c116cc6e848b05de106e98098fce4aaa76"
+SIGNATURE = "9a93ced0848d4a86c6fa25a4f0543af00b1a22e53ae04e193d88b30a1b0b798f"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9712f71054399f81, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 7f499efb6a6578a2, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "9712f71054399f812faf0f22ba346526418c07217d3acbf522aea1a80fc039ef"
+SIGNATURE = "7f499efb6a6578a22a0cc7f2a7a31ddee87fff831be82822b49435246a280b3d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 8dbfb47cb07c7fc1, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 4d14e9489ebfa50d, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "8dbfb47cb07c7fc11564cb94fd7e3b4ad1edcaf564ea91dd718e843adb40190a"
+SIGNATURE = "4d14e9489ebfa50ddddad1d87aea23ee619cf1bdf52ec5a4ab6bbf9bf523bff0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

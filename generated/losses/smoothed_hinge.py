@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature fd33f3d9ea74bed0, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 4add036bd76cb3fb, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "fd33f3d9ea74bed04b7fb4b0944742671fb17bdfe09de6bae01f5eff9034802b"
+SIGNATURE = "4add036bd76cb3fb2af893cdb43ba3a82d5755a46c6dd6e0ef42e3faae286f6d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

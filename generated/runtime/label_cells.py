@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 814bb51d54dba424, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 963c5ef30899cf78, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -30,7 +30,7 @@ _TURNS = 6  # of the law of a cell, as many as nodes are graded towards
 _MISSED = 1e-6  # of all probability: more than two rules that are compared differ by
 _STILL = 1e-18  # of the spread beside x: slopes that move nothing
 _SHARP = 0.5  # of the pair's spread: what is felt on less
-_MORE = 1.25  # of the steps of a trapezoid: spreads may be wide, and poles of a loss are then all that counts
+_MORE = 1.5  # of the steps of a trapezoid: spreads are wide where corners and poles of a loss are all that counts
 
 
 class LabelCells(NamedTuple):
@@ -280,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "814bb51d54dba42437aedf86c9c7f3c19e223f53efeeb8b263a791639380be71"
+SIGNATURE = "963c5ef30899cf7863d63c542c20c317705d284ab1aaf115b6e6c35f7e3aa2d3"

@@ -2,7 +2,7 @@
 in the output, and h constant.
 
 Written by hand, in codegen/runtime/one_quadratic.py.
-Generated; do not edit. Signature 814bb51d54dba424, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 963c5ef30899cf78, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -81,4 +81,4 @@ def points_of_one(law, rule, labels, fields, out):
         for a in range(rows):
             out[a, node] = sums[a]
 
-SIGNATURE = "814bb51d54dba42437aedf86c9c7f3c19e223f53efeeb8b263a791639380be71"
+SIGNATURE = "963c5ef30899cf7863d63c542c20c317705d284ab1aaf115b6e6c35f7e3aa2d3"

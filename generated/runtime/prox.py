@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 814bb51d54dba424, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 963c5ef30899cf78, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -200,4 +200,4 @@ def graded(piece, kink, x, length, turns):
             length = goal - x if kink else prox(piece, x, x + length, goal, slack) - x
     return length
 
-SIGNATURE = "814bb51d54dba42437aedf86c9c7f3c19e223f53efeeb8b263a791639380be71"
+SIGNATURE = "963c5ef30899cf7863d63c542c20c317705d284ab1aaf115b6e6c35f7e3aa2d3"

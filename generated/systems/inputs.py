@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 4770a0d61a9bd2f9.
+Generated; do not edit. Signature 254ca7e4975c5154.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4770a0d61a9bd2f918ce10adadcb9a7ac4f734653d9fbc61dbd0b3e70b677532"
+SIGNATURE = "254ca7e4975c51546ff9dec7257bf0134db0f7c7a63903e64c794333915621f8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7ea2237c75a6298a.
+in X). Generated; do not edit. Signature 41d5c52d608be4c7.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "7ea2237c75a6298a0a0a8952462ece0e81f0ef339fb4e4dbfd8b3e44b8085cc2"
+SIGNATURE = "41d5c52d608be4c7c4b7b84aabb9a948b64ea203f234bee783773db807863c30"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

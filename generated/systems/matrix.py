@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 3a45ab4e3db41973.
+Generated; do not edit. Signature ec035ffbf710ceb8.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3a45ab4e3db41973191303c685366ac554fee3a9e73a0e4fe903afd7bf42f1ab"
+SIGNATURE = "ec035ffbf710ceb8e5061edad85281f9cb199cd2b7298c2d60f8a62a94be5f08"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

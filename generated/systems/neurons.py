@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 57f32cf5fb6bf023.
+Generated; do not edit. Signature 04ae856076f10674.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "57f32cf5fb6bf023ae849b04ae781f9468746ff11c88453428bed06813ff2bab"
+SIGNATURE = "04ae856076f1067491ac0ac46214fe771eca40da4b16a5b2f0f3b9fa7f417092"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature a8ed34a8aa0291e4.
+in X). Generated; do not edit. Signature ea681ab00cf88d5b.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "a8ed34a8aa0291e4232de58f1b73b7d1504bc8d0c97eaa577534983df8ffc23a"
+SIGNATURE = "ea681ab00cf88d5bdb06dcfbe22dab36014d4309d2e56f77f66d3e95466cf275"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

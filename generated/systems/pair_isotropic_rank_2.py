@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 672753d14fea3a3f, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 86b22a3418a9e1fc, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "672753d14fea3a3f9de0cb0b7fbc19b5a5e336809d7a32ea46d794a844cd8427"
+SIGNATURE = "86b22a3418a9e1fc7104bd17330f376286aa03da7425b88094faca618c34fc2d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c48963b55f309604, runtime c698fdccf7c1562d.
+Generated; do not edit. Signature 4848df1baceb3766, runtime 07a1517f1c2ce01c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "c48963b55f309604ef3769d9f11f56a8a84e30e595a5587fdaa74be09694a36e"
+SIGNATURE = "4848df1baceb37669aad438b8ecb1509b2d21fd74461fc2960f481a1d8f3082f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

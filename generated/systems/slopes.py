@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 379eea095efec941.
+Generated; do not edit. Signature 3b028aadac20c3dc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "379eea095efec941cb03a0f0b4efbd256f3f330beb1001e4189d7b5c099f0280"
+SIGNATURE = "3b028aadac20c3dc2c978f2b3893af410f82178c0908812a0034fb139fd9ef2b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 187d42f1b125af28.
+Generated; do not edit. Signature b019759747be9275.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "187d42f1b125af28314cb1c71db625ee68075ef525b68c7686654fdc9d57c4ad"
+SIGNATURE = "b019759747be9275a6ba3b7dece039d5a8dd0359c1bd06fa80a56108fdfbac3e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
