@@ -53,13 +53,11 @@ def test_overlaps_are_those_of_the_closed_form(overlap: float) -> None:
 
     start = residual(np.zeros(blocks))
     Q2 = -np.linalg.solve(np.array([residual(e) - start for e in np.eye(blocks)]).T, start)
-    given = {
-        "T": T, "T_12": beta * Q2, "V1_hat": V1, "P": B, "M": M, "S": B @ V1, "m": m, "fraction": fraction,
-        "psi_hat": psi, "zeta_hat": zeta, "overlap": rho, "beta": beta, "inverse_dimension": 1.0 / d,
-        "Q1_hat_12": q1, "Q2_hat_12": q2,
-    }  # fmt: skip
-    off, found, vector = pair_kernel("isotropic").overlaps(**given)
-    assert np.abs(off).max() < 1e-13 * np.abs(beta * Q2 * fraction / T**2).max()
-    assert vector == pytest.approx(Q2, rel=1e-13)
     wanted = np.outer(M @ psi, M @ psi) + B.T @ np.diag(rho * Q2) @ B + M @ q1 @ M / beta
-    assert found == pytest.approx(wanted, rel=1e-12, abs=1e-13)
+    state = {"T": T, "V1_hat": V1, "P": B, "M": M, "S": B @ V1, "m": m, "psi_hat": psi, "zeta_hat": zeta}
+    parameters = np.array([1.0, beta, 0.1, 0.0, 1.0 / d])
+    maps = pair_kernel("isotropic").rows.maps(fraction, parameters, state, rho[None])[0]
+    upper = np.triu_indices(blocks)
+    missed = maps @ np.concatenate([[1.0], beta * Q2, wanted[upper], q2, q1[upper], np.zeros(blocks)])
+    assert np.abs(missed[:blocks]).max() < 1e-13 * np.abs(beta * Q2 * fraction / T**2).max()
+    assert np.abs(missed[blocks:]).max() < 1e-13 * np.abs(wanted).max()
