@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature d42419340b23f673, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 69a0d31d724e5d91, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d42419340b23f6736489c0eb683be940726b93cf0a0b0c0bacf640b0e26a1bc7"
+SIGNATURE = "69a0d31d724e5d9140dc2c42baa19edaaf8020d91a6292804a07e8c5288c0e6b"
 
 
 def overlap(lower, information, alpha):

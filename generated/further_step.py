@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature e83e217c6083cd16, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 95c6f4ec777f6274, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e83e217c6083cd163d5074ee4c463273906cd6f16c38b6dd373e22765a781a0b"
+SIGNATURE = "95c6f4ec777f6274aab59aee397c43718832464b81622db281d79efb1f05fe67"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

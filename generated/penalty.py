@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 104b4e23b70fc4b5, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 1bd834f59b0016c8, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "104b4e23b70fc4b520547afc614e24dc01ba52d2e563170c2119e38fe404b80b"
+SIGNATURE = "1bd834f59b0016c8500485bc5b79b7defcfbed8d68e3976607115162d963bc39"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

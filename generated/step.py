@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature aedb8d32e9f7761c, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 32aa26b0605e9a6f, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "aedb8d32e9f7761cb721fe20207749bafa6028f547166f83b212899e51473fe6"
+SIGNATURE = "32aa26b0605e9a6fa973ca3e44d15582a16d8dd9f712142098653d6c2313ba88"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature a3a0d30c6a7fdd86, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 01ff969e932404b0, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a3a0d30c6a7fdd8658854aa1ff871c93a3abcc9614d420f462b0a50261e71d15"
+SIGNATURE = "01ff969e932404b001b63314f1a8173a19c2710673e6b2a411a7c32e8c52f3f3"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 94c810c4915cf592, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature b9cb0c572225a378, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "94c810c4915cf592d72fe7ab6658e9f7a12954817a3846eeb14d4834128700a7"
+SIGNATURE = "b9cb0c572225a378e8e1a16f06c98e69c2eed441eecfe81db16660e438249d2c"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -20,7 +20,7 @@ from codegen.runtime.vector import exp
 # rows of the law of a cell: a Gaussian density times moments of the pair, a along the slope of the difference and b
 # across; and times the derivative in the centre of the density given the pair, and its second derivative
 _P, _A, _B, _AA, _AB, _BB, _DP, _DA, _DB, _DDP, _LAW = range(11)
-_TURNS = 6  # of the law of a cell, as many as nodes are graded towards
+_TURNS = 6  # of the law of a cell, as many as short panels are made about
 _MISSED = 1e-6  # of all probability: more than two rules that are compared differ by
 _STILL = 1e-18  # of the spread beside x: slopes that move nothing
 _SHARP = 0.5  # of the pair's spread: what is felt on less

@@ -175,7 +175,7 @@ def bend(piece, first, last, count):
 
 
 @inner
-def graded(piece, kink, x, length, turns):
+def shortened(piece, kink, x, length, turns):
     """The length of a panel from x, cut where a turn begins to be felt, and to a few widths of it from there on.
 
     Beyond ``_FELT`` widths a normal distribution function is a constant, and nothing has to be resolved.

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ac440359b3ac3890, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature da463a887b9073c2, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "ac440359b3ac3890632f4cd6ec75f121fe4038b587efa4da56b985c4875a8c5a"
+SIGNATURE = "da463a887b9073c2a4eef2da7adea150965f7981bbb6ab117b2b64f35945d733"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

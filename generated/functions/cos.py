@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c093b2f48904b954, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 84045a8c8e3b3053, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "c093b2f48904b954d2953f1f664b3982e68d98904b616c0e9fb2a25e6a2b8e00"
+SIGNATURE = "84045a8c8e3b305374351e1ab6aa058cd3f30c9cf0b298189fc3e7326bd8bce7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

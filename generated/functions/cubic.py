@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7b9d210641e8476e, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 862fea83aea4cb84, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "7b9d210641e8476ebeb8fb571dbf1feae63be67e6e870525abe9fcbdfeedd501"
+SIGNATURE = "862fea83aea4cb845687acdd7ffb0b360a0d2cdc628a91c01d94128dab444055"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e89a976600f3c2d3, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 1ce34508663e12a4, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "e89a976600f3c2d35e0a64ce0018636ad07eb6cb4393c754b62626eb12cae59b"
+SIGNATURE = "1ce34508663e12a4c25bd8d695fc6b090d201b1afa772c4b6566472ada1e9acf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

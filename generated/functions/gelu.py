@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature aa9b884ed7f55a3b, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature fd9a7c0f7ecbebf0, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "aa9b884ed7f55a3b6b92afddcda1a95f2b95fb888a7e012634f1984fe3dee38b"
+SIGNATURE = "fd9a7c0f7ecbebf0d7a2493d80319244af12e761bd5411955fbc561978d955f5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

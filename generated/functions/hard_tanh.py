@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e354b5dde8660a8a, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature de42dce7be7e8c3a, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "e354b5dde8660a8aad6fd583c14f886eb136595b3729cc0c3f4e2f447db3676e"
+SIGNATURE = "de42dce7be7e8c3a0e2982e114d1730780173e8b70cba376c2535f1e1e0d8b21"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f9481b6afbb5f61f, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature afa3e90c31c1b29f, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "f9481b6afbb5f61fd12d0556cf1fe84d31fa83273a4b55edc491747178762de8"
+SIGNATURE = "afa3e90c31c1b29f4d72c674e802b011c693b4dc9fdc062cace74fdf5f3d09fb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

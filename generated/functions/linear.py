@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e282ada54ced9b5a, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 4c7ad9e301f62f60, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "e282ada54ced9b5ab70bea3f4872a970ed3bac61ca53a8278a6b14324dc847c1"
+SIGNATURE = "4c7ad9e301f62f60e796e62a1a8210139715ed8d71801f5d9d2b3313039cceb6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

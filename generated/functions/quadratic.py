@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fcff1f4030815373, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature b436e3a1791b461f, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "fcff1f4030815373a0a282d08e9e6b79241db404f38f08b1f09444fa2b29f809"
+SIGNATURE = "b436e3a1791b461f5d36c2a27ac4a8d10355db57e0a0de9674c6f4f2bcdf701a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1104f6e0bb3f8212, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 48886331cc32a0b8, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "1104f6e0bb3f8212bc3455eec0e1d09096b267a176293314d6dfb214ddf1b786"
+SIGNATURE = "48886331cc32a0b8115c6f150fa1460604b2fdccd0434766eddd60fb0b01f9ab"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

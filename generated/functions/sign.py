@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c35da41d2284f7b5, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 870383de247f337c, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "c35da41d2284f7b5efb23e06844480d5315d24f696b309462b1bb4913fcfdd35"
+SIGNATURE = "870383de247f337c79ef95e0b5850b3b9f34149ccefcb62b01d215296815b00b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

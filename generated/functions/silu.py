@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1adf54726b5663af, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 06dd516304803bcd, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "1adf54726b5663af4402b7454141aeaff471f5cbac32558a17b40512fa560e14"
+SIGNATURE = "06dd516304803bcd3bbb6aa6ad55701cf0d7e8eacaf47deeb5bf11d1f647e3b2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

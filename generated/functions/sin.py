@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 28900c2de79924fa, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature acde979ad7eec29c, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "28900c2de79924fae9f19e74343bf3a4ba5f088cc178d40a9500cd5fa2cdc413"
+SIGNATURE = "acde979ad7eec29c867e5f09ed669030b412d5240321161636beb80ef23ca749"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

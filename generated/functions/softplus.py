@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 32a68bd84f681eb3, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 1e751af030911d34, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "32a68bd84f681eb3399358a82067e8cdd9deb80b81644344391391fcc4de6aa1"
+SIGNATURE = "1e751af030911d34f6c9b2d7c23a1744b77c327b30e03be97d53661b9039836d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 276a8319b73aad28, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 4d416ec1c71f7e06, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "276a8319b73aad28c6aaf09f8a9f510e4209e291f8310b88be9ea519e2b11ae9"
+SIGNATURE = "4d416ec1c71f7e0643c530b1dcc07787a40c3c770ea54a5e6869e79ec78f6973"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

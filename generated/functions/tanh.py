@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d95d64b4a847a618, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature ef415d3660e43f07, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d95d64b4a847a618182c9e9e9c37a46bb6dd63f8633b7b0ff36c9f75f14bf070"
+SIGNATURE = "ef415d3660e43f0774aa03e15caa7db3d0a7c845bbf0f67187d949dd552706b5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

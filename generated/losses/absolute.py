@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 60c89c5da91e0acb, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 12d883a9eeed45f8, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "60c89c5da91e0acbad2b369354c61b893bd2fd75b9eb53287c97c1f08bdb39ef"
+SIGNATURE = "12d883a9eeed45f84ac7fcd1283bbe5ef2ca901ad45875eeb7ee5bb951de9a45"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

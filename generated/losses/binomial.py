@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 1b1d0160678f01ed, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 28ad1bc3f22c5f93, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "1b1d0160678f01edf3b3fe804df9bcf8f0ca682b48c2d13caac184a96bf71df3"
+SIGNATURE = "28ad1bc3f22c5f93eb5f7e4181f066c929409407546ebd278a73447a8772ad1e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 4cd427eb40518b3a, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 5c448a64e7cf9e03, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "4cd427eb40518b3aba50d52a6c124daf87cc41834e2d7ad53def1b54acfee2d2"
+SIGNATURE = "5c448a64e7cf9e03ea6ed78f5ce93b1fed0a3f4c4750eb90c576a40a549a2e26"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

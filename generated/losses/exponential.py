@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 5b0e638504f2ad71, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 2c6076c6b2ca0850, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "5b0e638504f2ad71ba072146a1c4a017a36735aac28c39c6c86e627d7133f189"
+SIGNATURE = "2c6076c6b2ca08506aa9b4ecb79b5173f0dc575753e6c44c99acaef816593f66"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

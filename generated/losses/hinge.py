@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 944af883fcf8c023, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 56c5565727da0c98, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "944af883fcf8c023c45aded1e9cf0cf779197d07b47145f79da713342cd605db"
+SIGNATURE = "56c5565727da0c98912dbc2286226216ee47f98ede3598d040cf76f9a530819d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

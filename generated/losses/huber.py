@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature eebed7c663174a1a, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature f728eb96022010b3, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "eebed7c663174a1a47e69899db1389c7ba632e7d29ed56bd596453ad6f16273a"
+SIGNATURE = "f728eb96022010b305a0f94f7f5ace8b8c22097002487340e242a720cad00802"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5c9cb1eb2e4fd965, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 64ea14768b6e2b95, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5c9cb1eb2e4fd965c63fed48abeb6948cb14951110eb653c812081fc6127940d"
+SIGNATURE = "64ea14768b6e2b951b904faead4737d2529f12a6ff49c6942f091011abd31f88"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

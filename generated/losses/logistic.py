@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature fa63d3ba56206c66, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 8081057a29671085, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "fa63d3ba56206c66537cfb7b7d4642d84c9ae134c95f5384b19c9fa2dcd16edc"
+SIGNATURE = "8081057a296710850c9055ca91d10f296ba0b30cf9c26324a07ffe8f20bc928d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature bc712765bf497c59, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 94263862b87948bf, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "bc712765bf497c592cdc61f296dc4f40ba37e6864c22ee67ad7c93fbf1b928b7"
+SIGNATURE = "94263862b87948bf7fb628313b357b34c6892a903a29cc74a867cf50905eb1d7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 1b9a20298c6558c7, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 322a84d58ed0b94a, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "1b9a20298c6558c724fc46479d78236914d4c38bbad3336499551e6e22ae266c"
+SIGNATURE = "322a84d58ed0b94af9df1806a19b6610f4386754b5c20da0e8e89cd3ec1f5797"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

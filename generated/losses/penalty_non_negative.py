@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 18e6a250796614af, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature a090dd592293632d, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "18e6a250796614af7a01611aa0ba7bea66812918938329e71b9a50b6bc5bf31a"
+SIGNATURE = "a090dd592293632d3399d560a30b2a14185f2c297dd4dc20e80d704a7b14b52e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 9a93ced0848d4a86, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 1434dd52d48d5f26, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "9a93ced0848d4a86c6fa25a4f0543af00b1a22e53ae04e193d88b30a1b0b798f"
+SIGNATURE = "1434dd52d48d5f26ff8398faae34a73bcb359d4befa05ae6889035efb023a3ca"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

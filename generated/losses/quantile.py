@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 4d14e9489ebfa50d, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature b7355818a3f37a1f, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "4d14e9489ebfa50ddddad1d87aea23ee619cf1bdf52ec5a4ab6bbf9bf523bff0"
+SIGNATURE = "b7355818a3f37a1f1541ffd8e3284397500c04773dd685b52eca94af28830376"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

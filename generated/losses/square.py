@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0522b44da61c1e19, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 5860286e39e7a258, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "0522b44da61c1e19e9b3a944b141c4df05d62d88f76c317dd6ce1eec3526ee8f"
+SIGNATURE = "5860286e39e7a258978fa1ea3e2e5d17ac2c6b0076a66e7c0a090cb6aa722bdd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

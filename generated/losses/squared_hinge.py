@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 26c54e98003f14d7, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature db3d408743553be8, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "26c54e98003f14d729cf3323d9079670c25a5127bf33b21995f73e3d19a9a47a"
+SIGNATURE = "db3d408743553be8c3fdb202448849488f0758bcda2fcc98e648773570447736"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

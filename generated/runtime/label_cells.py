@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 963c5ef30899cf78, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature aac955910e6bd8e2, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -26,7 +26,7 @@ from generated.runtime.vector import exp
 # rows of the law of a cell: a Gaussian density times moments of the pair, a along the slope of the difference and b
 # across; and times the derivative in the centre of the density given the pair, and its second derivative
 _P, _A, _B, _AA, _AB, _BB, _DP, _DA, _DB, _DDP, _LAW = range(11)
-_TURNS = 6  # of the law of a cell, as many as nodes are graded towards
+_TURNS = 6  # of the law of a cell, as many as short panels are made about
 _MISSED = 1e-6  # of all probability: more than two rules that are compared differ by
 _STILL = 1e-18  # of the spread beside x: slopes that move nothing
 _SHARP = 0.5  # of the pair's spread: what is felt on less
@@ -280,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "963c5ef30899cf7863d63c542c20c317705d284ab1aaf115b6e6c35f7e3aa2d3"
+SIGNATURE = "aac955910e6bd8e27d68a35c28818843d4274bcece146b1503af655a2677217a"

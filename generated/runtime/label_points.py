@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 963c5ef30899cf78, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature aac955910e6bd8e2, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -395,4 +395,4 @@ def points(law, rule, labels, fields, scratch, out):
                     _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "963c5ef30899cf7863d63c542c20c317705d284ab1aaf115b6e6c35f7e3aa2d3"
+SIGNATURE = "aac955910e6bd8e27d68a35c28818843d4274bcece146b1503af655a2677217a"

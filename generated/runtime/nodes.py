@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 963c5ef30899cf78, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature aac955910e6bd8e2, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -21,11 +21,11 @@ from generated.runtime.prox import (
     bend,
     end_of,
     find_cell,
-    graded,
     length_of_panel,
     omega_at,
     piece_of,
     prox,
+    shortened,
 )
 
 REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
@@ -244,7 +244,7 @@ def _fill_part(rule, part, stretch, span, turns, count, scratch):
             length = min(last - start, PANEL * span.spread)
             if not part.kink:
                 length = length_of_panel(piece, start, last, span.spread)
-            end = start + graded(piece, part.kink, start, length, turns)
+            end = start + shortened(piece, part.kink, start, length, turns)
             if last - end < 1e-3 * min(end - start, turns.width) or end <= start:
                 end = last
         if whole(count + points) > scratch.shape[1]:
@@ -291,8 +291,8 @@ def fill_nodes(law, rule, y, span, turns, scratch):
     is counted from the start of the span.
 
     Each smooth piece is integrated over l = prox(omega), each kink over omega; the rule is the trapezoid where the
-    whole line is smooth and not long, and Gauss-Legendre on panels otherwise, graded towards places where the law of
-    the label turns. Returns the number of nodes, whose omega grow; 0 where scratch is too small.
+    whole line is smooth and not long, and Gauss-Legendre on panels otherwise, short ones where the law of the label
+    turns. Returns the number of nodes, whose omega grow; 0 where scratch is too small.
     """
     count = np.intp(0)  # a plain 0 is a type of its own, for which all would be compiled again
     start = left = right = -math.inf  # of omega; of l
@@ -321,4 +321,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "963c5ef30899cf7863d63c542c20c317705d284ab1aaf115b6e6c35f7e3aa2d3"
+SIGNATURE = "aac955910e6bd8e27d68a35c28818843d4274bcece146b1503af655a2677217a"

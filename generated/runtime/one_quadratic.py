@@ -2,7 +2,7 @@
 in the output, and h constant.
 
 Written by hand, in codegen/runtime/one_quadratic.py.
-Generated; do not edit. Signature 963c5ef30899cf78, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature aac955910e6bd8e2, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -81,4 +81,4 @@ def points_of_one(law, rule, labels, fields, out):
         for a in range(rows):
             out[a, node] = sums[a]
 
-SIGNATURE = "963c5ef30899cf7863d63c542c20c317705d284ab1aaf115b6e6c35f7e3aa2d3"
+SIGNATURE = "aac955910e6bd8e27d68a35c28818843d4274bcece146b1503af655a2677217a"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 963c5ef30899cf78, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature aac955910e6bd8e2, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -182,7 +182,7 @@ def bend(piece, first, last, count):
 
 
 @inner
-def graded(piece, kink, x, length, turns):
+def shortened(piece, kink, x, length, turns):
     """The length of a panel from x, cut where a turn begins to be felt, and to a few widths of it from there on.
 
     Beyond ``_FELT`` widths a normal distribution function is a constant, and nothing has to be resolved.
@@ -200,4 +200,4 @@ def graded(piece, kink, x, length, turns):
             length = goal - x if kink else prox(piece, x, x + length, goal, slack) - x
     return length
 
-SIGNATURE = "963c5ef30899cf7863d63c542c20c317705d284ab1aaf115b6e6c35f7e3aa2d3"
+SIGNATURE = "aac955910e6bd8e27d68a35c28818843d4274bcece146b1503af655a2677217a"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 254ca7e4975c5154.
+Generated; do not edit. Signature 680d369e7073fdfc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "254ca7e4975c51546ff9dec7257bf0134db0f7c7a63903e64c794333915621f8"
+SIGNATURE = "680d369e7073fdfc271fe93ff50d05d87794df6490363385afdf90b83ebee0d8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature ec035ffbf710ceb8.
+Generated; do not edit. Signature 6a7551046df90fe8.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ec035ffbf710ceb8e5061edad85281f9cb199cd2b7298c2d60f8a62a94be5f08"
+SIGNATURE = "6a7551046df90fe8014dbb9b5ef46559de9a4aec648f7edab49ca94d809f90ab"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

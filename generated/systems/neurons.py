@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 04ae856076f10674.
+Generated; do not edit. Signature 138c48604d06ae1c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "04ae856076f1067491ac0ac46214fe771eca40da4b16a5b2f0f3b9fa7f417092"
+SIGNATURE = "138c48604d06ae1c0597f97a286ceadb6c6c065c8d91585372f86fccb29cea85"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

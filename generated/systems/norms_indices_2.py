@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature ea681ab00cf88d5b.
+in X). Generated; do not edit. Signature 29ea9497afdbe688.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "ea681ab00cf88d5bdb06dcfbe22dab36014d4309d2e56f77f66d3e95466cf275"
+SIGNATURE = "29ea9497afdbe688812154406fc6c35d7253d7b3f1761fe807bc970e7b8b9aca"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

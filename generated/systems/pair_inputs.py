@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a95392c9d8a877e7, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature e376de21bef81549, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "a95392c9d8a877e7ff3a634441ca941e68bb1c590127a576f9cc35b125efb603"
+SIGNATURE = "e376de21bef815494cabbc45b5b0d0f45e0568de358fd2627528bdddb80731e0"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4848df1baceb3766, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature 5d6d3b75cb1d74f1, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "4848df1baceb37669aad438b8ecb1509b2d21fd74461fc2960f481a1d8f3082f"
+SIGNATURE = "5d6d3b75cb1d74f1177c01b1e6bbb875929ba363841f33d1a7dd8618b63fb1bf"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 25e00997c923db63, runtime 07a1517f1c2ce01c.
+Generated; do not edit. Signature d4b35a8131b6a630, runtime 7bbe217b3c470fcc.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "25e00997c923db63bf3b6e5536d9f1a1550d0c3ab6deda277bc23f70dfdf52a1"
+SIGNATURE = "d4b35a8131b6a630094dcd6aa6e4d5b475f62a60cadca53b4e91abd5db91bd0f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3b028aadac20c3dc.
+Generated; do not edit. Signature 42f65b341814fa46.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3b028aadac20c3dc2c978f2b3893af410f82178c0908812a0034fb139fd9ef2b"
+SIGNATURE = "42f65b341814fa46be7b2d653528fc9044dbfe343f069123ae4e13a941a5373f"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f0fc00092a03fe89.
+in X). Generated; do not edit. Signature 52ccd3afd9e56162.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "f0fc00092a03fe896b96f377fd9a0161f16542e0e4c319be8142f11d2f349cc9"
+SIGNATURE = "52ccd3afd9e56162f95f4914e6227c5b51abe5ab70cc98f53d9fc247e38d0f79"
 
 
 # rows of node, then those of the blocks

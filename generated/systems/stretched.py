@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b019759747be9275.
+Generated; do not edit. Signature ee3559dd2d8444b7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b019759747be9275a6ba3b7dece039d5a8dd0359c1bd06fa80a56108fdfbac3e"
+SIGNATURE = "ee3559dd2d8444b7f1322c1815ecb6f44ba1385b45958bd4fc8704b174fa2107"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 3a41f958d2a70ab3.
+Generated; do not edit. Signature e2ca737186fe1059.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3a41f958d2a70ab3aaa1dc50d89e44d3d7e89d6c6cb559c88e0ef3d6833e2a73"
+SIGNATURE = "e2ca737186fe1059f0478c1282bce59e65d687876545e514f318ccd85470d7c4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

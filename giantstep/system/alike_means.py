@@ -53,8 +53,8 @@ def _require_curvature(system: CoupledSystem, x: Array) -> None:
     if curvature * size > _FLAT * slope or distance(system, x) < _NEAR:
         return
     raise NotConverged(
-        f"the loss is as good as linear wherever outputs are: their size changes its slope by {curvature * size:.0e}, "
-        "so that nothing decides m, the mean readout weight of each group of neurons, at infinite dimension",
+        f"the loss is as good as linear wherever outputs are (its slope changes by {curvature * size:.0e} there), so "
+        "that nothing decides m, the mean readout weight of each group of neurons, at infinite dimension",
         "give a dimension (--dimension): the ridge then holds m",
     )
 
