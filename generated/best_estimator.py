@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 69a0d31d724e5d91, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature b674d3730b264e7b, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "69a0d31d724e5d9140dc2c42baa19edaaf8020d91a6292804a07e8c5288c0e6b"
+SIGNATURE = "b674d3730b264e7b6a45a38e028ced9679f4fd8ea930605e14244f373bd83280"
 
 
 def overlap(lower, information, alpha):

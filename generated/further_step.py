@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 95c6f4ec777f6274, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 81516f43318b383b, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "95c6f4ec777f6274aab59aee397c43718832464b81622db281d79efb1f05fe67"
+SIGNATURE = "81516f43318b383b5853b53c21fff3545f1bcbfd3c14692f56fc4ae672ff9730"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 32aa26b0605e9a6f, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature d8e94e889c442ad1, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "32aa26b0605e9a6fa973ca3e44d15582a16d8dd9f712142098653d6c2313ba88"
+SIGNATURE = "d8e94e889c442ad1c1d997202dbd62d5eafd77e2d94c02a7bfbf83eb7a60d95b"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

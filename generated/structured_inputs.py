@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 01ff969e932404b0, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature a383cbf1f61b9cbb, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "01ff969e932404b001b63314f1a8173a19c2710673e6b2a411a7c32e8c52f3f3"
+SIGNATURE = "a383cbf1f61b9cbb54d42b793dc46bdb75e386e03f7590e8c2a9fce88489c965"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature b9cb0c572225a378, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 9e85cf51dc5debb9, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "b9cb0c572225a378e8e1a16f06c98e69c2eed441eecfe81db16660e438249d2c"
+SIGNATURE = "9e85cf51dc5debb930f6b53a20633a6d6240384c80680bc4c2b638d68fb8cad6"
 
 
 def directions(*, L_rest, gamma, **_):

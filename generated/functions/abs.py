@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature da463a887b9073c2, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 05e88dd12fa094fb, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "da463a887b9073c2a4eef2da7adea150965f7981bbb6ab117b2b64f35945d733"
+SIGNATURE = "05e88dd12fa094fbdbe0e907869ab0bbba40526af5c16a6e61a743a0daa160b1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

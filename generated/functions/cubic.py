@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 862fea83aea4cb84, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature a68eec12cc8ae075, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "862fea83aea4cb845687acdd7ffb0b360a0d2cdc628a91c01d94128dab444055"
+SIGNATURE = "a68eec12cc8ae075e959a862ca1bf65b4b70a1f95797af1191759c76c1286e24"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

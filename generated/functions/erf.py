@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1ce34508663e12a4, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature c3faa8ffa2b7eb63, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "1ce34508663e12a4c25bd8d695fc6b090d201b1afa772c4b6566472ada1e9acf"
+SIGNATURE = "c3faa8ffa2b7eb63d86122a79a1c0eea60495e5df98784edb3adafa3171375ac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fd9a7c0f7ecbebf0, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 2572dc1a28ea07d7, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "fd9a7c0f7ecbebf0d7a2493d80319244af12e761bd5411955fbc561978d955f5"
+SIGNATURE = "2572dc1a28ea07d709595db178994268079e9eb78dbba45e822975f5915d6a40"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature afa3e90c31c1b29f, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature be121bdeca7025ba, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "afa3e90c31c1b29f4d72c674e802b011c693b4dc9fdc062cace74fdf5f3d09fb"
+SIGNATURE = "be121bdeca7025ba0928cd048ba4bffbff062c1ca572f8f5a0c50d1a913d9be4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

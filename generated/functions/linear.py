@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4c7ad9e301f62f60, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature ce86d3b6639f6ea0, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "4c7ad9e301f62f60e796e62a1a8210139715ed8d71801f5d9d2b3313039cceb6"
+SIGNATURE = "ce86d3b6639f6ea03382286b3d4e5a7762f07829949780db0f0331b71a4beb0b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b436e3a1791b461f, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 5f399ddd77ee90f0, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "b436e3a1791b461f5d36c2a27ac4a8d10355db57e0a0de9674c6f4f2bcdf701a"
+SIGNATURE = "5f399ddd77ee90f05f0587a5983cb1f8e58a95cd0fe00b20b31fb179ad3f09dc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 48886331cc32a0b8, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 184f2a57a5dbf2fd, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "48886331cc32a0b8115c6f150fa1460604b2fdccd0434766eddd60fb0b01f9ab"
+SIGNATURE = "184f2a57a5dbf2fd5d728b202e5bb09f97751d2ec75b513d9a45df0cd73ff6d2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 870383de247f337c, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 8e63bef4f06a88ba, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "870383de247f337c79ef95e0b5850b3b9f34149ccefcb62b01d215296815b00b"
+SIGNATURE = "8e63bef4f06a88baa5423e1fdea678d9fcdfee82ae78766916cdcb25edb39861"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

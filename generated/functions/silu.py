@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 06dd516304803bcd, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 20bd3fa76b68516e, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "06dd516304803bcd3bbb6aa6ad55701cf0d7e8eacaf47deeb5bf11d1f647e3b2"
+SIGNATURE = "20bd3fa76b68516e657bd624ae8ab27ceda03ec40dcb92120a575ed833bd8a27"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature acde979ad7eec29c, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 9538c3f776bde917, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "acde979ad7eec29c867e5f09ed669030b412d5240321161636beb80ef23ca749"
+SIGNATURE = "9538c3f776bde917c995209d501a3b3a9e68b4e7a9213573a02f8275e6e4f707"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1e751af030911d34, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 8e776e64fed0ce8d, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "1e751af030911d34f6c9b2d7c23a1744b77c327b30e03be97d53661b9039836d"
+SIGNATURE = "8e776e64fed0ce8dca8f490db0ea75647a307fc4d49ac371d6865bc6ba4fac90"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4d416ec1c71f7e06, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 12d53f2875dc5a94, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "4d416ec1c71f7e0643c530b1dcc07787a40c3c770ea54a5e6869e79ec78f6973"
+SIGNATURE = "12d53f2875dc5a9498dd6c8be54a1494ee4f2effeef12e17cd202c7409bdd99d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

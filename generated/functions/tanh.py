@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ef415d3660e43f07, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature d230653d992c7073, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "ef415d3660e43f0774aa03e15caa7db3d0a7c845bbf0f67187d949dd552706b5"
+SIGNATURE = "d230653d992c707360af37d722afe398b96b67e718b75ee7a05f9bc5a3749f39"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 12d883a9eeed45f8, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature f4d68e66a319430a, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "12d883a9eeed45f84ac7fcd1283bbe5ef2ca901ad45875eeb7ee5bb951de9a45"
+SIGNATURE = "f4d68e66a319430a4bebf181f4c52be2cac19269e2bd9edde912a51f2b1ac1a6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

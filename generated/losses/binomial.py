@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 28ad1bc3f22c5f93, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature bbc55a38f46b99a4, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "28ad1bc3f22c5f93eb5f7e4181f066c929409407546ebd278a73447a8772ad1e"
+SIGNATURE = "bbc55a38f46b99a46f39c93e68cd5f50a2b5df268d45c324874a413e12da0698"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 5c448a64e7cf9e03, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 0fff56bcd1aab303, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "5c448a64e7cf9e03ea6ed78f5ce93b1fed0a3f4c4750eb90c576a40a549a2e26"
+SIGNATURE = "0fff56bcd1aab3030551169fe2fe82491273254285cf7ed464e231c7133958f3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

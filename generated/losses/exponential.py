@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 2c6076c6b2ca0850, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature d694533c3f708cbf, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "2c6076c6b2ca08506aa9b4ecb79b5173f0dc575753e6c44c99acaef816593f66"
+SIGNATURE = "d694533c3f708cbf9e34b80657f814eac4f02f4a37f5d092c5803029f056b23d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

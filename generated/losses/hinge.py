@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 56c5565727da0c98, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 3f00989ef6303a69, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "56c5565727da0c98912dbc2286226216ee47f98ede3598d040cf76f9a530819d"
+SIGNATURE = "3f00989ef6303a698e4b932e80d4c80c7d635392bf307ffb8124ed716aa2ec5d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

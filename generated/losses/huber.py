@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature f728eb96022010b3, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 5e64e6c07cc11de2, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "f728eb96022010b305a0f94f7f5ace8b8c22097002487340e242a720cad00802"
+SIGNATURE = "5e64e6c07cc11de2b149fd3df006bdf34a9b111db659da6373a3baadb616f5fd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

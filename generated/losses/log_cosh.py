@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 64ea14768b6e2b95, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 837c3bfcd74a3a2c, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "64ea14768b6e2b951b904faead4737d2529f12a6ff49c6942f091011abd31f88"
+SIGNATURE = "837c3bfcd74a3a2c39eddcfab914a46fbf9d8f7fa47d08e777395584c5825294"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 8081057a29671085, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 7dceb18238c240c2, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "8081057a296710850c9055ca91d10f296ba0b30cf9c26324a07ffe8f20bc928d"
+SIGNATURE = "7dceb18238c240c232deaee262f37c20470c5b5dda916116cb368bbd19a3cdfe"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 94263862b87948bf, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 972a7b02e18f2c31, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "94263862b87948bf7fb628313b357b34c6892a903a29cc74a867cf50905eb1d7"
+SIGNATURE = "972a7b02e18f2c3169ff279e617c5b0f675cc4d2a4216ce31890843b5c277cfe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 322a84d58ed0b94a, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 3ecfcbbe25a44dec, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "322a84d58ed0b94af9df1806a19b6610f4386754b5c20da0e8e89cd3ec1f5797"
+SIGNATURE = "3ecfcbbe25a44decdbf6547de712524b7bfd07494247204963fd98b18017a4ce"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

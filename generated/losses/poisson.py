@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 1434dd52d48d5f26, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 9a2b829f53d111c0, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "1434dd52d48d5f26ff8398faae34a73bcb359d4befa05ae6889035efb023a3ca"
+SIGNATURE = "9a2b829f53d111c0e321a64eaef92fdc028596b01f88b5ff09596f2ac4238496"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 4fb955f5240fbd4a, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 528bf19050ff092c, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "4fb955f5240fbd4a52552e6b9e3f5b781fd09aced94b7c37b7b3d9cd8d65ae85"
+SIGNATURE = "528bf19050ff092c08365253014ef39fe629c37e69053f70720309cc4ac9426e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

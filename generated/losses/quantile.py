@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature b7355818a3f37a1f, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 9aa42c4ca5a82b1f, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "b7355818a3f37a1f1541ffd8e3284397500c04773dd685b52eca94af28830376"
+SIGNATURE = "9aa42c4ca5a82b1f26590945209e7ea1b32efce8b9d74a0be0379a150508e4da"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature b1c59e3d16b29eb7, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 6745555f8304d6ca, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "b1c59e3d16b29eb72b36202c3a98a8d030c07928269a598d0fe1f5618d0d46ba"
+SIGNATURE = "6745555f8304d6ca9f38027db33a00a0f05bf12ea33fdb7aec3d983865788d75"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5860286e39e7a258, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature 7caa68e42fdaaa66, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "5860286e39e7a258978fa1ea3e2e5d17ac2c6b0076a66e7c0a090cb6aa722bdd"
+SIGNATURE = "7caa68e42fdaaa6627a27e219b33eda3b4133fd8d727bcc9d07140f74313067f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

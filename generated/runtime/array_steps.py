@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature aac955910e6bd8e2, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -26,6 +26,7 @@ from generated.runtime.products import LARGE, Product
 PART = "Z"  # the axis of values and bounds
 PRODUCT, SUM, RECIPROCAL, EQUAL, VANISH = range(5)
 AXES = 8  # of the loops of a step, at most
+_ALONG = 8  # what a loop along memory gains over another
 # columns of a step: kind, its operands, the first and one after the last; of the result its place and size
 KIND, FIRST, LAST, PLACE, SIZE, LENGTH = 0, 1, 2, 3, 4, 5
 NOUGHT, ONE = np.uint64(0), np.uint64(1)  # of what is never negative, which is indexed faster
@@ -42,9 +43,9 @@ def _place(row, first, strides, index):
 
 
 @inner
-def _advance(step, index):
-    """The next round of the loops but the last."""
-    for axis in range(AXES - 2, -1, -1):
+def _advance(step, index, last):
+    """The next round of the loops up to one."""
+    for axis in range(last, -1, -1):
         index[axis] += ONE
         if index[axis] < step[LENGTH + axis]:
             break
@@ -52,31 +53,42 @@ def _advance(step, index):
 
 
 @kept(**ALONG)
-def _multiply(array, places, strides, length):
-    """Add products of two, place by place; to one place the sum of all. Loops along memory have steps that are written.
+def _multiply(array, places, rows, count, strides, length):
+    """Add products of two in two loops, place by place; to one place the sum of all. Loops along memory have steps that
+    are written; a factor that is zero, as most are of what selects, adds nothing.
 
-    places, strides: of the result and both factors.
+    places, rows, strides: of the result and both factors, where they begin and their steps in the outer and inner loop.
     """
     x, y, z = places
-    if strides[0] == 0:
-        total = 0.0
-        if strides[1] == 1 and strides[2] == 1:
+    dx, dy, dz = strides
+    for _ in range(count):
+        if dx == 0:
+            total = 0.0
+            if dy == 1 and dz == 1:
+                for n in range(length):
+                    total += array[y + n] * array[z + n]
+            else:
+                for n in range(length):
+                    total += array[y + n * dy] * array[z + n * dz]
+            array[x] += total
+        elif dy == 0 or dz == 0:
+            factor, along, step = (array[z], y, dy) if dz == 0 else (array[y], z, dz)
+            if factor != 0.0:
+                if dx == 1 and step == 1:
+                    for n in range(length):
+                        array[x + n] += factor * array[along + n]
+                else:
+                    for n in range(length):
+                        array[x + n * dx] += factor * array[along + n * step]
+        elif dx == 1 and dy == 1 and dz == 1:
             for n in range(length):
-                total += array[y + n] * array[z + n]
+                array[x + n] += array[y + n] * array[z + n]
         else:
             for n in range(length):
-                total += array[y + n * strides[1]] * array[z + n * strides[2]]
-        array[x] += total
-    elif strides[0] == 1 and strides[1] == 1 and strides[2] == 1:
-        for n in range(length):
-            array[x + n] += array[y + n] * array[z + n]
-    elif strides[0] == 1 and strides[1] + strides[2] == 1:
-        factor, along = (array[z], y) if strides[2] == 0 else (array[y], z)
-        for n in range(length):
-            array[x + n] += factor * array[along + n]
-    else:
-        for n in range(length):
-            array[x + n * strides[0]] += array[y + n * strides[1]] * array[z + n * strides[2]]
+                array[x + n * dx] += array[y + n * dy] * array[z + n * dz]
+        x += rows[0]
+        y += rows[1]
+        z += rows[2]
 
 
 @kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
@@ -95,17 +107,20 @@ def run_steps(steps, operands, factors, both, missed):
             for n in range(step[PLACE], step[PLACE] + step[SIZE]):
                 value[n] = bound[n] = 0.0
         outer, largest, scale, pair = ONE, 0.0, 0.0, kind == PRODUCT and step[LAST] - step[FIRST] == 2
+        last = AXES - 3 if pair else AXES - 2  # of the loops whose rounds are counted here
         for axis in range(AXES - 1):
-            outer *= step[LENGTH + axis]
             index[axis] = NOUGHT
+        for axis in range(last + 1):
+            outer *= step[LENGTH + axis]
         for _ in range(outer):
             at, first = _place(step, PLACE, STRIDE, index), step[FIRST]
             if pair:
                 places = at, _place(operands[first], 0, 1, index), _place(operands[first + ONE], 0, 1, index)
-                strides = along, operands[first, AXES], operands[first + ONE, AXES]
-                _multiply(value, places, strides, length)
-                _multiply(bound, places, strides, length)
-                _advance(step, index)
+                rows = step[STRIDE + AXES - 2], operands[first, AXES - 1], operands[first + ONE, AXES - 1]
+                strides, count = (along, operands[first, AXES], operands[first + ONE, AXES]), step[STRIDE - 2]
+                _multiply(value, places, rows, count, strides, length)
+                _multiply(bound, places, rows, count, strides, length)
+                _advance(step, index, last)
                 continue
             if kind == PRODUCT:
                 for n in range(length):
@@ -138,7 +153,7 @@ def run_steps(steps, operands, factors, both, missed):
                 for n in range(length):
                     value[at + n * along] += terms[n]
                     bound[at + n * along] += sizes[n]
-            _advance(step, index)
+            _advance(step, index, last)
         if kind >= EQUAL:
             missed[equation, 0], missed[equation, 1] = largest, scale
             equation += 1
@@ -171,9 +186,9 @@ class Plan:
     """Steps for arrays that are given, name -> shape; places: of an array by name among the numbers of one part."""
 
     def __init__(self, steps, given):
-        self.count, self.places, self.shapes = 0, {}, {}
+        self.count, self.places, self.shapes, self.orders = 0, {}, {}, {}
         for name, shape in given.items():
-            self._lay(name, shape)
+            self._lay(name, shape, range(len(shape)))
         self.given, self.pieces, rows = self.count, [], []
         for step in steps:
             row = self._equation(step) if isinstance(step, Equation) else self._step(step)
@@ -207,8 +222,9 @@ class Plan:
             return np.inf
         return float(np.max(left[left > 0.0] / size[left > 0.0], initial=0.0))
 
-    def _lay(self, name, shape):
-        self.shapes[name] = shape
+    def _lay(self, name, shape, order):
+        """order: of the axes in memory."""
+        self.shapes[name], self.orders[name] = shape, order
         self.places[name] = slice(self.count, self.count + prod(shape))
         self.count += prod(shape)
 
@@ -218,38 +234,41 @@ class Plan:
         for name, own in zip(step.operands, step.axes, strict=True):
             for axis, length in zip(own, self.shapes[name], strict=True):
                 lengths[axis] = max(length, lengths.get(axis, 1))
-        self._lay(step.name, tuple(lengths[axis] for axis in step.kept))
-        axes = sorted((axis for axis in lengths if axis is not None), key=lengths.get)
-        if step.kind == PRODUCT and (len(axes) > AXES or prod(lengths.values()) >= LARGE):
+        shape = tuple(lengths[axis] for axis in step.kept)
+        large = step.kind == PRODUCT and (len(lengths) > AXES + 1 or prod(lengths.values()) >= LARGE)
+        # the longest comes last, for long loops
+        self._lay(step.name, shape, range(len(shape)) if large else sorted(range(len(shape)), key=shape.__getitem__))
+        if large:
             return Large(step, lengths, self)
-        return self._row(step, [(axis, lengths[axis]) for axis in axes])
+        return self._row(step, [(axis, length) for axis, length in lengths.items() if axis is not None])
 
     def _equation(self, equation):
         name = equation.right if equation.left is None else equation.left
         axes, kind = tuple(range(len(self.shapes[name]))), VANISH if equation.left is None else EQUAL
         step = Step(kind, name, (equation.right,), (axes,), axes, ())
-        return self._row(step, sorted(enumerate(self.shapes[name]), key=lambda axis: axis[1]))
+        return self._row(step, list(enumerate(self.shapes[name])))
 
     def _row(self, step, axes):
-        """axes: (number, length) of the loops, the longest last."""
-        loops = [(None, 1)] * (AXES - len(axes)) + axes
+        """axes: (number, length) of what is looped over."""
+        names, own = (step.name, *step.operands), (step.kept, *step.axes)
+        along = [self._strides(*each) for each in zip(names, own, strict=True)]
+        loops = [(length, [strides.get(axis, 0) for strides in along]) for axis, length in axes if length > 1]
+        loops = _arranged(loops)
+        loops = [(1, [0] * len(names))] * (AXES - len(loops)) + loops
         place = self.places[step.name]
-        row = [step.kind, place.start, place.stop - place.start, *(length for _, length in loops)]
-        row += self._strides(step.name, step.kept, loops)
-        operands = [
-            [self.places[name].start, *self._strides(name, own, loops)]
-            for name, own in zip(step.operands, step.axes, strict=True)
-        ]
+        strides = [[strides[number] for _, strides in loops] for number in range(len(names))]
+        row = [step.kind, place.start, place.stop - place.start, *(length for length, _ in loops), *strides[0]]
+        operands = [[self.places[name].start, *own] for name, own in zip(step.operands, strides[1:], strict=True)]
         return row, operands, step.factors or (1.0,) * len(operands)
 
-    def _strides(self, name, axes, loops):
-        """Of an array along the loops; along an axis of length one it stands still."""
-        found, stride = dict.fromkeys([axis for axis, _ in loops], 0), 1
-        for axis, length in reversed([*zip(axes, self.shapes[name], strict=True)]):
-            if length > 1:
-                found[axis] += stride
-            stride *= length
-        return [0 if axis is None else found[axis] for axis, _ in loops]
+    def _strides(self, name, axes):
+        """Of an array by the numbers of its axes; along an axis of length one it stands still."""
+        found, stride, shape = {}, 1, self.shapes[name]
+        for place in reversed(self.orders[name]):
+            if shape[place] > 1:
+                found[axes[place]] = found.get(axes[place], 0) + stride
+            stride *= shape[place]
+        return found
 
     @staticmethod
     def _loop(rows):
@@ -268,6 +287,22 @@ class Plan:
         return [(np.array(steps, np.uint64), operands, np.array(factors), equations)]
 
 
+def _arranged(loops):
+    """Loops (length, strides) in order: two that go through memory as one become one; one along memory comes last, the
+    longest beside it.
+    """
+    loops = sorted(loops, key=lambda loop: max(loop[1]))  # the inner one of two has shorter strides
+    found = []
+    for length, strides in loops:
+        if found and strides == [found[-1][0] * stride for stride in found[-1][1]]:
+            found[-1] = found[-1][0] * length, found[-1][1]
+        else:
+            found.append((length, strides))
+    found.sort(key=lambda loop: loop[0])
+    last = max(found, key=lambda loop: loop[0] * (_ALONG if max(loop[1]) == 1 else 1), default=None)
+    return [loop for loop in found if loop is not last] + ([last] if last else [])
+
+
 class Large:
     """A product of arrays by linear algebra; lengths by axis."""
 
@@ -276,13 +311,20 @@ class Large:
         own = [PART + "".join(names[1 + axis] for axis in each) for each in step.axes]
         kept = PART + "".join(names[1 + axis] for axis in step.kept)
         self.of = multiplied(own, kept, {PART: 2, **{names[1 + a]: n for a, n in lengths.items() if a is not None}})
-        self.result, *self.operands = ((plan.places[n], plan.shapes[n]) for n in (step.name, *step.operands))
+        names = step.name, *step.operands
+        self.result, *self.operands = ((plan.places[n], plan.shapes[n], plan.orders[n]) for n in names)
 
     def run(self, both):
         """Carry it out on values and bounds."""
-        place, shape = self.result
-        arrays = [both[:, own].reshape(2, *sizes) for own, sizes in self.operands]
+        place, shape, _ = self.result
+        arrays = [_in_order(both[:, own], *rest) for own, *rest in self.operands]
         both[:, place] = np.broadcast_to(self.of(*arrays), (2, *shape)).reshape(2, -1)
+
+
+def _in_order(both, shape, order):
+    """Values and bounds of an array with the axes as they are named."""
+    lies = both.reshape(2, *(shape[place] for place in order))
+    return lies.transpose(0, *(1 + place for place in np.argsort(order)))
 
 
 def multiplied(names, kept, lengths):
@@ -306,4 +348,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "aac955910e6bd8e27d68a35c28818843d4274bcece146b1503af655a2677217a"
+SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"

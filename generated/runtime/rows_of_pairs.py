@@ -6,7 +6,7 @@ the same in common. Averages over the outputs enter by moments of what the covar
 overlap: stationarity makes of these the conjugate of that overlap.
 
 Written by hand, in codegen/runtime/rows_of_pairs.py.
-Generated; do not edit. Signature aac955910e6bd8e2, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -177,4 +177,4 @@ def steps(maps, layer, factor, first, second, readouts, overlaps, beta, found):
         for i in range(n):
             found[s, i] = system[n, i]
 
-SIGNATURE = "aac955910e6bd8e27d68a35c28818843d4274bcece146b1503af655a2677217a"
+SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 680d369e7073fdfc.
+Generated; do not edit. Signature a287978fc7281e9b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "680d369e7073fdfc271fe93ff50d05d87794df6490363385afdf90b83ebee0d8"
+SIGNATURE = "a287978fc7281e9b51069be10b0f9733d72bcae19cca0b6911f3fb90de0ff42a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 138c48604d06ae1c.
+Generated; do not edit. Signature 7580b196770ff6a0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "138c48604d06ae1c0597f97a286ceadb6c6c065c8d91585372f86fccb29cea85"
+SIGNATURE = "7580b196770ff6a0bdcc6d0c8e60fa2cc238f576b1faf4665fa66b1e0b6e036a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature efbc1f5ad147a195, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature b27727516ee80b1f, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "efbc1f5ad147a1952919f211efb41f2c78e807aa66c5461d2afa24057f264a11"
+SIGNATURE = "b27727516ee80b1f8c2474502286804ad1b88160378474a845f41933cf803685"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature d4b35a8131b6a630, runtime 7bbe217b3c470fcc.
+Generated; do not edit. Signature ce73ac8b6b21f48b, runtime a5e30e34dcbc7d77.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d4b35a8131b6a630094dcd6aa6e4d5b475f62a60cadca53b4e91abd5db91bd0f"
+SIGNATURE = "ce73ac8b6b21f48b55a0421493203d1287c2fefe11dffa3dfd619968764972fc"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 42f65b341814fa46.
+Generated; do not edit. Signature ca102ffd5c484681.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "42f65b341814fa46be7b2d653528fc9044dbfe343f069123ae4e13a941a5373f"
+SIGNATURE = "ca102ffd5c484681475c816af6551076bc833c36ffec5d48e637ac954562b419"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ee3559dd2d8444b7.
+Generated; do not edit. Signature 39555366d9e5fc60.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ee3559dd2d8444b7f1322c1815ecb6f44ba1385b45958bd4fc8704b174fa2107"
+SIGNATURE = "39555366d9e5fc607518e0ced69984916270ff2e7c7e594362192c95e1639121"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

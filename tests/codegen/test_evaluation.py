@@ -9,7 +9,7 @@ import pytest
 
 from generated.runtime import array_steps, contraction_layout
 from generated.runtime.array_certificate import ArrayCertificate
-from generated.runtime.array_steps import LARGE, PRODUCT, Plan, Step
+from generated.runtime.array_steps import LARGE, PRODUCT, SUM, Plan, Step
 from generated.runtime.equation_text import Contractions
 from generated.runtime.evaluation import Numbers, Stage
 from generated.runtime.tangents import TangentEquations, Text
@@ -196,20 +196,30 @@ def test_indices_may_have_any_names() -> None:
         assert certificate.check(node, np.ones(k), PARAMETERS, wrong) > 1e-8, name
 
 
-@pytest.mark.parametrize("text", ["ab,ab->", "ab,b->a", "ab,b->ab", "a,ab->ab", "ab,ab->ab", "ab,ba->ab", "ab,cb->ac"])
+PAIRS = ["ab,ab->", "ab,b->a", "ab,b->ab", "a,ab->ab", "ab,ab->ab", "ab,ba->ab", "ab,cb->ac", "ab,ac->bc", "ab,c->bac"]
+
+
+@pytest.mark.parametrize("text", PAIRS)
 @pytest.mark.parametrize("length", [1, 7])
 def test_products_of_two_arrays(text: str, length: int) -> None:
-    """Values, and bounds: the same of absolute values; wherever the last loop goes along memory or stands still."""
+    """Values, and bounds: the same of absolute values; wherever the last loop goes along memory or stands still, and
+    whatever is zero. A second step reads the result as it lies.
+    """
     draw, sizes = np.random.default_rng(7), {"a": 3, "b": length, "c": 4}
     names, kept = text.split("->")[0].split(","), text.split("->")[1]
     arrays = [draw.normal(size=[sizes[axis] for axis in own]) for own in names]
+    arrays[0] *= draw.integers(0, 2, arrays[0].shape)
     axes = tuple(tuple(map("abc".index, own)) for own in names)
-    step = Step(PRODUCT, "result", ("left", "right"), axes, tuple(map("abc".index, kept)), ())
-    plan = Plan([step], dict(zip(("left", "right"), (each.shape for each in arrays), strict=True)))
+    step = Step(PRODUCT, "found", ("left", "right"), axes, tuple(map("abc".index, kept)), ())
+    order = tuple(range(len(kept)))
+    again = Step(SUM, "result", ("found",), (order[::-1],), order, (1.0,))  # turned
+    plan = Plan([step, again], dict(zip(("left", "right"), (each.shape for each in arrays), strict=True)))
     both = plan.numbers(np.concatenate([each.ravel() for each in arrays]))
     assert plan.worst(both) == 0.0
     for found, given in zip(both, (arrays, [np.abs(each) for each in arrays]), strict=True):
-        assert np.allclose(found[plan.places["result"]], np.einsum(text, *given).ravel(), rtol=1e-13)
+        turned = np.einsum(text, *given).T
+        lies = turned.transpose(plan.orders["result"]).ravel()
+        assert np.allclose(found[plan.places["result"]], lies, rtol=1e-13)
 
 
 def test_bounds_of_the_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
