@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b674d3730b264e7b, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 034246561abc25a6, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b674d3730b264e7b6a45a38e028ced9679f4fd8ea930605e14244f373bd83280"
+SIGNATURE = "034246561abc25a638817aed236d5c409bd5907dc7f9f86d399fb73ddf769eb3"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature b81272db8977455f, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature e8e2a33876cb749f, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b81272db8977455f38a5e1771fc5c409f0cd11e02053901841164d41f0d99f32"
+SIGNATURE = "e8e2a33876cb749f18044634a80c02bdb07a223e4175d8c81099088a23a5c760"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 81516f43318b383b, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 262d5bf8f6939845, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "81516f43318b383b5853b53c21fff3545f1bcbfd3c14692f56fc4ae672ff9730"
+SIGNATURE = "262d5bf8f6939845e5d5da50ef3f2a7fe9858abd0b462e2c1e6bde2f0f56e5f9"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 89994fce010cd7f6, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 5d19076940b0b286, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "89994fce010cd7f6e2f8a7464f999545753da508558fec34d08a82cbefde7eb5"
+SIGNATURE = "5d19076940b0b286cc0b8fe02ed6b787a3388cc22bdf46dc0ca56b71bd466618"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature d8e94e889c442ad1, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 7a09c98e8448d0d1, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "d8e94e889c442ad1c1d997202dbd62d5eafd77e2d94c02a7bfbf83eb7a60d95b"
+SIGNATURE = "7a09c98e8448d0d18adffe9c1ca11d087061f5fe966ae3e69812817074c8d5f5"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 9e85cf51dc5debb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 95c12105c1f3e5fb, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "9e85cf51dc5debb930f6b53a20633a6d6240384c80680bc4c2b638d68fb8cad6"
+SIGNATURE = "95c12105c1f3e5fb18a3300307472cc71c43a68f36cbdfeb405e18c1fccf635a"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -155,11 +155,22 @@ def set_on_line(law, rule, y, output, sums):
 
 
 @inner
+def at_center(law, rule, y, output, knots, number):
+    """Minus g, the envelope and the loss at the center, on its part: by the prox, or from the knot that rounds less."""
+    cell, center = find_cell(law, y), output.center
+    slope, envelope, loss, noise = _inside(law, rule, y, output.V, cell, number, center)
+    for i in range(max(number - 1, 0), min(number + 1, 2 * cell[1] - 2)):
+        other, M, value, rough = _from_knot(knots, i, number, center - knots.omega[i])
+        if rough < noise:
+            slope, envelope, loss, noise = other, M, value, rough
+    return slope, envelope, loss
+
+
+@inner
 def add_quadratic(law, rule, y, output, knots, sums):
     """Add the averages over omega_u ~ N(center, spread^2), in the order of `points`."""
-    center, spread, V = output.center, output.spread, output.V
-    cell = find_cell(law, y)
-    count = 2 * cell[1] - 2
+    center, spread = output.center, output.spread
+    count = 2 * find_cell(law, y)[1] - 2
     end = tail_at(-math.inf)
     for number in range(count + 1):
         start, width, slopes = end, knots.width[number] / spread, (knots.h[number], knots.kept[number])
@@ -180,12 +191,8 @@ def add_quadratic(law, rule, y, output, knots, sums):
             here = knots.slope[number], knots.envelope[number], knots.loss[number]
             _add_part((k0, -k1, k2), b, here, slopes, spread, sums)
         else:
-            slope, envelope, loss, noise = _inside(law, rule, y, V, cell, number, center)
-            for i in range(max(number - 1, 0), min(number + 1, count)):
-                other, M, value, rough = _from_knot(knots, i, number, center - knots.omega[i])
-                if rough < noise:
-                    slope, envelope, loss, noise = other, M, value, rough
+            here = at_center(law, rule, y, output, knots, number)
             k0 = 1.0 - start.j0 - end.j0
             k2 = k0 + (a * start.phi if start.phi > 0.0 else 0.0) - (b * end.phi if end.phi > 0.0 else 0.0)
             k1 = start.phi - end.phi
-            _add_part((k0, k1, k2), 0.0, (slope, envelope, loss), slopes, spread, sums)
+            _add_part((k0, k1, k2), 0.0, here, slopes, spread, sums)

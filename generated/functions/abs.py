@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 05e88dd12fa094fb, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature b6004ba8b0585811, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "05e88dd12fa094fbdbe0e907869ab0bbba40526af5c16a6e61a743a0daa160b1"
+SIGNATURE = "b6004ba8b05858119cc51a2841260641982e1323323f56fff9e64822fbff8579"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5610897ae755cfd9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bdca1ad69e992771, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5610897ae755cfd98b31d1652194af48d974a5c1e317960fd478dff42cf2af84"
+SIGNATURE = "bdca1ad69e992771da6ed626ddb977ba112604522d39b942bab407a42f18eee0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

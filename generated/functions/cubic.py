@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a68eec12cc8ae075, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 959176a6f2fd2b96, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a68eec12cc8ae075e959a862ca1bf65b4b70a1f95797af1191759c76c1286e24"
+SIGNATURE = "959176a6f2fd2b96bda72b5531dada3b869116fc9d2fe11a36ce9f31b2f2468e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

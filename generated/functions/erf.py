@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c3faa8ffa2b7eb63, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 8480796f35eb92bd, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "c3faa8ffa2b7eb63d86122a79a1c0eea60495e5df98784edb3adafa3171375ac"
+SIGNATURE = "8480796f35eb92bde22d473a1213ebce6d01269ef9ad025fcb8992cfb1369d72"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2572dc1a28ea07d7, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature b1f92081207286ca, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "2572dc1a28ea07d709595db178994268079e9eb78dbba45e822975f5915d6a40"
+SIGNATURE = "b1f92081207286caa6ae705748d9c74f0b88b9bb3fd5089a8260bda70cfe4ac5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3eb690593b26aeb6, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature cebcd90da36f5736, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "3eb690593b26aeb62e8eea088abd929ddbe5d2cb361e0cbd229049dca385950c"
+SIGNATURE = "cebcd90da36f57369e8de8181e5a5c19a741ef2d4239387212edbd383a72afcd"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

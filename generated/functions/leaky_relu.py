@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature be121bdeca7025ba, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 0210137043fa70f9, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "be121bdeca7025ba0928cd048ba4bffbff062c1ca572f8f5a0c50d1a913d9be4"
+SIGNATURE = "0210137043fa70f99ae6262ca91e0c9875ceb7066a412af17ead722d44e9d82c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

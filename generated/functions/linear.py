@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ce86d3b6639f6ea0, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 3c8c0d1b11484753, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "ce86d3b6639f6ea03382286b3d4e5a7762f07829949780db0f0331b71a4beb0b"
+SIGNATURE = "3c8c0d1b11484753af362df20db4671a500e4410d5c86d82bdc2db96484d0fd3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

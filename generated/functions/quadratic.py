@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5f399ddd77ee90f0, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature d62ecf6b75acab40, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "5f399ddd77ee90f05f0587a5983cb1f8e58a95cd0fe00b20b31fb179ad3f09dc"
+SIGNATURE = "d62ecf6b75acab40c1cf84e4b8506ae657f52a84f8ab6cfd6186f00dc4e1b9ec"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 184f2a57a5dbf2fd, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 2d11dfc30a67060d, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "184f2a57a5dbf2fd5d728b202e5bb09f97751d2ec75b513d9a45df0cd73ff6d2"
+SIGNATURE = "2d11dfc30a67060d5208da57d68f1b9108afab636f6589074d14b87eee9a6e4a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8e63bef4f06a88ba, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature b4b8518f66eb60d4, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "8e63bef4f06a88baa5423e1fdea678d9fcdfee82ae78766916cdcb25edb39861"
+SIGNATURE = "b4b8518f66eb60d4a38addf0dddb7e741f7a5c7fe0369e6e4556e55875f9d2d2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 20bd3fa76b68516e, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 4cf0b6529dc3b942, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "20bd3fa76b68516e657bd624ae8ab27ceda03ec40dcb92120a575ed833bd8a27"
+SIGNATURE = "4cf0b6529dc3b942236690a89ad612a2054ac8626402125d7fe6d3175f6fe5f6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

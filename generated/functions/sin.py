@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9538c3f776bde917, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature f9f54a1706f59dc4, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "9538c3f776bde917c995209d501a3b3a9e68b4e7a9213573a02f8275e6e4f707"
+SIGNATURE = "f9f54a1706f59dc4ca216f0513bab555c3c962bca9f35c4d5b64b0e3739e1907"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

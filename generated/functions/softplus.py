@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8e776e64fed0ce8d, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 9194275af2a7591d, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "8e776e64fed0ce8dca8f490db0ea75647a307fc4d49ac371d6865bc6ba4fac90"
+SIGNATURE = "9194275af2a7591d0dc1c6f7f4089a9c1207753fe07bdd5600463921223eadd0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

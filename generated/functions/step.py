@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 12d53f2875dc5a94, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature c091046c8f9ab49b, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "12d53f2875dc5a9498dd6c8be54a1494ee4f2effeef12e17cd202c7409bdd99d"
+SIGNATURE = "c091046c8f9ab49b85674474240c686cb0e7c8be001b13a1010e8d19071fc200"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d230653d992c7073, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 3b94d0cfe76f7aca, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d230653d992c707360af37d722afe398b96b67e718b75ee7a05f9bc5a3749f39"
+SIGNATURE = "3b94d0cfe76f7aca1239fb408aeb23b4a3f81997bd2aeb9535e825fa927b5689"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature f4d68e66a319430a, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 25b408beaf02d8b2, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "f4d68e66a319430a4bebf181f4c52be2cac19269e2bd9edde912a51f2b1ac1a6"
+SIGNATURE = "25b408beaf02d8b22ad0ae8daf1974525c487d86fb96087a333a628996d4fe62"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature bbc55a38f46b99a4, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 4559315b5f749ece, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "bbc55a38f46b99a46f39c93e68cd5f50a2b5df268d45c324874a413e12da0698"
+SIGNATURE = "4559315b5f749ece4cfcfd8e8012f43449350dedf0bae07f00692a5c2015c293"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 0fff56bcd1aab303, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 68ca04a6f66008ea, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "0fff56bcd1aab3030551169fe2fe82491273254285cf7ed464e231c7133958f3"
+SIGNATURE = "68ca04a6f66008ea96a10a751835ee6df2401a8a2506aa93d6cc9689d726dc20"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 3f00989ef6303a69, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature ffbd4b0bbb738617, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "3f00989ef6303a698e4b932e80d4c80c7d635392bf307ffb8124ed716aa2ec5d"
+SIGNATURE = "ffbd4b0bbb7386170de67a550fb4c29090d03acaeb6b2f87b8b1fa434ea57efe"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 5e64e6c07cc11de2, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 05df2686a21473a1, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "5e64e6c07cc11de2b149fd3df006bdf34a9b111db659da6373a3baadb616f5fd"
+SIGNATURE = "05df2686a21473a1df00181e18bf5cb805b29033ef3e36053e93b5c26f2eebbc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 837c3bfcd74a3a2c, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 20b9b2471b4c4770, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "837c3bfcd74a3a2c39eddcfab914a46fbf9d8f7fa47d08e777395584c5825294"
+SIGNATURE = "20b9b2471b4c4770fa6baab2e5515e51b0bd8bb31bdef1cd57c0e2029793e64f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

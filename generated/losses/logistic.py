@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 7dceb18238c240c2, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 1c9b4957f2a3a6ea, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "7dceb18238c240c232deaee262f37c20470c5b5dda916116cb368bbd19a3cdfe"
+SIGNATURE = "1c9b4957f2a3a6eaa6e9e2d1995c05b3516344b505f532bab0f901a4c202e463"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

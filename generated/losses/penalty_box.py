@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 972a7b02e18f2c31, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 8de9614cc488d7ca, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "972a7b02e18f2c3169ff279e617c5b0f675cc4d2a4216ce31890843b5c277cfe"
+SIGNATURE = "8de9614cc488d7ca03228ad049320933de461fad0ca2648b1a47ad69ec232a7f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

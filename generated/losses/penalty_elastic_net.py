@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 3ecfcbbe25a44dec, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 0b1501fc13a65fa5, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "3ecfcbbe25a44decdbf6547de712524b7bfd07494247204963fd98b18017a4ce"
+SIGNATURE = "0b1501fc13a65fa50fa34210903fd3dea519481ae01d332a0a653bab8db73f4f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 25513fc2c5448d1a, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 226b874f491a9e9a, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "25513fc2c5448d1a4eca04d2f0b5ae19d985c8440a4b49fefd22eec79a0efe4c"
+SIGNATURE = "226b874f491a9e9a7571138bb77fe711bb341af91496df8cdd5208c05d5a317c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 9a2b829f53d111c0, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature e2d37efbee5f0d8c, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "9a2b829f53d111c0e321a64eaef92fdc028596b01f88b5ff09596f2ac4238496"
+SIGNATURE = "e2d37efbee5f0d8c4c9664e450f431cdc52054056f2db437a61e0cda4eb08d72"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 528bf19050ff092c, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature a54047f3f991920f, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "528bf19050ff092c08365253014ef39fe629c37e69053f70720309cc4ac9426e"
+SIGNATURE = "a54047f3f991920f6c70548cda7403aea66f5a19fc49b80c582f768bb71de193"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

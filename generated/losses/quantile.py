@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 9aa42c4ca5a82b1f, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 37392c1478a1d671, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "9aa42c4ca5a82b1f26590945209e7ea1b32efce8b9d74a0be0379a150508e4da"
+SIGNATURE = "37392c1478a1d67196cb95c5cf85b18008f882374c96529c258d77a07626ed71"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 6745555f8304d6ca, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature cea0ca030d3016a9, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "6745555f8304d6ca9f38027db33a00a0f05bf12ea33fdb7aec3d983865788d75"
+SIGNATURE = "cea0ca030d3016a919cc0a7784d393f440125432bd25dc2533ec5f6d8bc9f866"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7caa68e42fdaaa66, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature ea711c3f61dad5f4, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "7caa68e42fdaaa6627a27e219b33eda3b4133fd8d727bcc9d07140f74313067f"
+SIGNATURE = "ea711c3f61dad5f479e05feb41d4315b480226cd05da883d62095f8f153a4baf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 012cb4e6573f9518, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature b46d1d89a48a6a4d, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "012cb4e6573f951869fc4ad36c3f3786d8005ed368bc59ecc746ee987879f477"
+SIGNATURE = "b46d1d89a48a6a4d7daff7136f62c61c93c350fcec244741eaabcd55e69c5ef5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

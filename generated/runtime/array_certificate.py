@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -190,4 +190,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

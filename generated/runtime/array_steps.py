@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -348,4 +348,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

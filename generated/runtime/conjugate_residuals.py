@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

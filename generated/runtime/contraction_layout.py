@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -253,4 +253,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

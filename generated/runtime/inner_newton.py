@@ -4,7 +4,7 @@ Every decision is taken here, whoever evaluates: ``follow`` does where all contr
 what else is read lie among the numbers of equations, ``value``, from the places that ``Followed`` tells.
 
 Written by hand, in codegen/runtime/inner_newton.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -250,4 +250,4 @@ def finish(of, value, state, inverse, room):
     _carry(of, value, state, inverse, room)
     run(of.from_adjoint, value)
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

@@ -5,7 +5,7 @@ a quarter of all compilation. Of machine code that was kept numba also reads wha
 in a process that compiles nothing: that takes longer than all else of loading it.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

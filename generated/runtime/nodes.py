@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -321,4 +321,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

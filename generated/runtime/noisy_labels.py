@@ -2,7 +2,7 @@
 without noise over the places that it may come from.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def told_by_places(places, logarithm, centre, weight, share, around, width):
             total += weight[m] * share[n] * (first / chance) ** 2
     return total
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -241,4 +241,4 @@ def fill_plane(rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

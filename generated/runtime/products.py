@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -68,4 +68,4 @@ def inverted(matrix):
     except np.linalg.LinAlgError:
         return np.full_like(matrix, np.nan)
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

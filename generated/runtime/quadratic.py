@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -161,11 +161,22 @@ def set_on_line(law, rule, y, output, sums):
 
 
 @inner
+def at_center(law, rule, y, output, knots, number):
+    """Minus g, the envelope and the loss at the center, on its part: by the prox, or from the knot that rounds less."""
+    cell, center = find_cell(law, y), output.center
+    slope, envelope, loss, noise = _inside(law, rule, y, output.V, cell, number, center)
+    for i in range(max(number - 1, 0), min(number + 1, 2 * cell[1] - 2)):
+        other, M, value, rough = _from_knot(knots, i, number, center - knots.omega[i])
+        if rough < noise:
+            slope, envelope, loss, noise = other, M, value, rough
+    return slope, envelope, loss
+
+
+@inner
 def add_quadratic(law, rule, y, output, knots, sums):
     """Add the averages over omega_u ~ N(center, spread^2), in the order of `points`."""
-    center, spread, V = output.center, output.spread, output.V
-    cell = find_cell(law, y)
-    count = 2 * cell[1] - 2
+    center, spread = output.center, output.spread
+    count = 2 * find_cell(law, y)[1] - 2
     end = tail_at(-math.inf)
     for number in range(count + 1):
         start, width, slopes = end, knots.width[number] / spread, (knots.h[number], knots.kept[number])
@@ -186,14 +197,10 @@ def add_quadratic(law, rule, y, output, knots, sums):
             here = knots.slope[number], knots.envelope[number], knots.loss[number]
             _add_part((k0, -k1, k2), b, here, slopes, spread, sums)
         else:
-            slope, envelope, loss, noise = _inside(law, rule, y, V, cell, number, center)
-            for i in range(max(number - 1, 0), min(number + 1, count)):
-                other, M, value, rough = _from_knot(knots, i, number, center - knots.omega[i])
-                if rough < noise:
-                    slope, envelope, loss, noise = other, M, value, rough
+            here = at_center(law, rule, y, output, knots, number)
             k0 = 1.0 - start.j0 - end.j0
             k2 = k0 + (a * start.phi if start.phi > 0.0 else 0.0) - (b * end.phi if end.phi > 0.0 else 0.0)
             k1 = start.phi - end.phi
-            _add_part((k0, k1, k2), 0.0, (slope, envelope, loss), slopes, spread, sums)
+            _add_part((k0, k1, k2), 0.0, here, slopes, spread, sums)
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

@@ -6,7 +6,7 @@ the same in common. Averages over the outputs enter by moments of what the covar
 overlap: stationarity makes of these the conjugate of that overlap.
 
 Written by hand, in codegen/runtime/rows_of_pairs.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -177,4 +177,4 @@ def steps(maps, layer, factor, first, second, readouts, overlaps, beta, found):
         for i in range(n):
             found[s, i] = system[n, i]
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

@@ -3,7 +3,7 @@
 Given the other index u a label is a + b w on pieces of w, and w is normal: given y too it is normal on the piece.
 
 Written by hand, in codegen/runtime/straight_labels.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -235,4 +235,4 @@ def means_by_lines(lines, means, labels, reach):
             out[n, 0], out[n, 1] = first / total, second / total
     return out
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

@@ -7,7 +7,7 @@ strides of the first two along these loops; those of all three along a run; how 
 it lies behind the places of the operands, and its length.
 
 Written by hand, in codegen/runtime/thinned.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def _gain(length, steps):
     """How much a loop is worth as the innermost one, by its strides in the result and the other factor."""
     return length * (_ALONG if steps.max() == 1 else 1)
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

@@ -1,7 +1,7 @@
 """Trapezoid rule for smooth f: exponentially accurate where its step resolves f.
 
 Written by hand, in codegen/runtime/trapezoid.py.
-Generated; do not edit. Signature e4d67ffd3430bdb9, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -152,4 +152,4 @@ def trapezoid(f, shifts, q, raw, nodes):
         raw[6, i] = noise
     return marked
 
-SIGNATURE = "e4d67ffd3430bdb9e8430499d54d32da06ac6f56082a4ebcddec6fabc35121d4"
+SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature a287978fc7281e9b.
+Generated; do not edit. Signature 2937f7679cebbf30.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a287978fc7281e9b51069be10b0f9733d72bcae19cca0b6911f3fb90de0ff42a"
+SIGNATURE = "2937f7679cebbf30bcee543f41bb5a969fd8a02cbe0527de38ae34153491289d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

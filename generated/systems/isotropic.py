@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 035a54ee57b96897.
+in X). Generated; do not edit. Signature 7dcaff7118b2f02d.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "035a54ee57b9689719faed4f8a747b59f75420a8bab00a66c51bd8a2831714e1"
+SIGNATURE = "7dcaff7118b2f02de22e76c034f2af41737eff5927b27bf7a6300cd3ff500b7c"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

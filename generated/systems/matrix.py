@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 875de07dbb12d6bd.
+Generated; do not edit. Signature cf9b824552b32e3b.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "875de07dbb12d6bd6a9f0b49f8532caec49b0cb36d715d4a3cfb53c16c13e709"
+SIGNATURE = "cf9b824552b32e3ba6d7d6a7487062ba028ae898bfbeb0338aa058f2813167cf"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

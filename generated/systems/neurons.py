@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 7580b196770ff6a0.
+Generated; do not edit. Signature 2f9a2e1cc9899ffc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7580b196770ff6a0bdcc6d0c8e60fa2cc238f576b1faf4665fa66b1e0b6e036a"
+SIGNATURE = "2f9a2e1cc9899ffce26609700a9c45b2f94c23daf732975f59e1d7710850f976"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

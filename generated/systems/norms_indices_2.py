@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9080543ba373920b.
+in X). Generated; do not edit. Signature 511149a20f05a6fb.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9080543ba373920bf690cfb0fe54a2f9f8c524901d1870ca3239152a8e59446a"
+SIGNATURE = "511149a20f05a6fbe015e544ae6049579ba33d1617462a897b2f81ea9832691c"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature aecce665bd4a4f61, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 5297bf83124c9ff3, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "aecce665bd4a4f6133ae71cc67566a96bb91d2a644bede14a80202491f9142b5"
+SIGNATURE = "5297bf83124c9ff3b93df1302bbf6a9243c04feef8c670cf2dfe6d073b7ba2ae"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b27727516ee80b1f, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature 4c7ad2af2cda5860, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "b27727516ee80b1f8c2474502286804ad1b88160378474a845f41933cf803685"
+SIGNATURE = "4c7ad2af2cda5860a848f6d04a41ec64d1e3139ca0dfeaaff408c81a9ab77de9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

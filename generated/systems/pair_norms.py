@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 15d60e3b09e7d0d5, runtime a5e30e34dcbc7d77.
+Generated; do not edit. Signature dbec6f5f57ab4589, runtime 7dbf5a10da058f4c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "15d60e3b09e7d0d5624fac7d3d77ece12eba87de49a07619a05ec0b91e63bf91"
+SIGNATURE = "dbec6f5f57ab45894e60bc390b229782e779223a2c4b71fea5edd2f63c18ba1b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ca102ffd5c484681.
+Generated; do not edit. Signature 1b8cb706a9b6372d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ca102ffd5c484681475c816af6551076bc833c36ffec5d48e637ac954562b419"
+SIGNATURE = "1b8cb706a9b6372d282970decd883a0e097a79aada5cb4a21617c9bc982cf992"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 476473b87c7152f7.
+in X). Generated; do not edit. Signature 384367fe86bf589a.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "476473b87c7152f78dbc908981ea3e7457a6b7a5b77a918a6f5b37a1e2ae3b0a"
+SIGNATURE = "384367fe86bf589a9fed65e1aeeafd5983c21dd177b1cc08de29831e72c667fc"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

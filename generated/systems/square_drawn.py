@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9795c5aaf9d3d531.
+in X). Generated; do not edit. Signature 2f0d289463dd1c79.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "9795c5aaf9d3d5315f62a09d5c1d205fcc6d557e007d3d3bb6f1979e7c34225d"
+SIGNATURE = "2f0d289463dd1c79ed82ba9064d3e468a1e4474670f640b586e00f5476712b38"
 
 
 # rows of node, then those of the blocks

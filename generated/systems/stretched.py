@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 39555366d9e5fc60.
+Generated; do not edit. Signature 93c46dc6e9c6ca25.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "39555366d9e5fc607518e0ced69984916270ff2e7c7e594362192c95e1639121"
+SIGNATURE = "93c46dc6e9c6ca256ffbcb5ec903c8d052e6be414c35988fb98c434b7dac58a2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

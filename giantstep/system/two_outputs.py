@@ -156,8 +156,8 @@ def _squares(averages: Averages, noise: bool, nodes: int) -> Array:
     for part in np.array_split(np.arange(len(spots.place)), max(1, len(spots.place) // _TOGETHER)):
         here = _Nodes(*(each[part] for each in spots))
         terms = _drawn_series(averages, here, own, orders)
-        for n in range(orders):
-            total[n] += np.bincount(here.place, here.weight * terms[:, n] ** 2, len(center))
+        starts = np.flatnonzero(np.diff(here.place, prepend=-1))  # nodes of one kappa follow each other
+        total[:, here.place[starts]] += np.add.reduceat(here.weight[:, None] * terms**2, starts, axis=0).T
     return total
 
 
