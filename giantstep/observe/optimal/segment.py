@@ -17,7 +17,6 @@ from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.shapes import Shapes
 from giantstep.observe.optimal.told import first_of, information, is_rough
-from giantstep.observe.optimal.two import by_two, ends_late
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 
@@ -298,7 +297,7 @@ class Segment:
 
 
 def _end_of(target: Target) -> float:
-    return _ENDS[is_rough(target) or (by_two(target) and not ends_late(target.link))]
+    return _ENDS[is_rough(target)]
 
 
 def _close(x: float) -> float:

@@ -149,7 +149,8 @@ class Straight(NoisyPair):
         reach, edges = _REACH * float(np.linalg.norm(self._rows[0])), []
         cuts, rooted = _cuts(self.link, tuple(self._order), reach)
         for low, high in cuts:
-            ends = np.linspace(low, high, max(4, math.ceil((high - low) / _FINEST)) + 1)
+            share = np.linspace(0.0, 1.0, max(4, math.ceil((high - low) / _FINEST)) + 1)
+            ends = low + (high - low) * (_towards(share, low > -reach, high < reach) if rooted else share)
             sharp = self._sharpness(0.5 * (ends[1:] + ends[:-1]))
             narrow = np.concatenate([[0.0], np.cumsum(np.diff(ends) * sharp)])
             number = math.ceil(narrow[-1] * self.finer)
@@ -182,6 +183,13 @@ class Straight(NoisyPair):
         width = np.clip(_WIDTHS[0] + _FALL * np.log10(told), _WIDTHS[1], _WIDTHS[0])
         found: Array = np.hypot(1.0 / lower[0, 0], steepest) * np.sqrt(np.maximum(1.0 - u * u / _RARE, 0.2)) / width
         return found
+
+
+def _towards(share: Array, low: bool, high: bool) -> Array:
+    """Places between 0 and 1 that are close next to 0, to 1 or to both."""
+    if low and high:
+        return np.asarray(np.sin(0.5 * math.pi * share) ** 2)
+    return share**2 if low else 1.0 - (1.0 - share) ** 2 if high else share
 
 
 def _nodes(panels: Array) -> tuple[Array, Array]:

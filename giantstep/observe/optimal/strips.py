@@ -17,7 +17,7 @@ from giantstep.quadrature.gauss import normal_between
 
 Array = np.ndarray
 REACH = 5.2  # of kappa: beyond lies a part of 2e-7
-_STRIP = 5.0  # a panel on each side of a line, in its widths
+STRIP = 5.0  # a panel on each side of a line, in its widths
 _STILL = 0.3  # widths that a line moves over the reach of a direction that does not cross it
 _BLUNT = 0.1  # widths of a line in one of kappa, below which it is nowhere
 _SLANTED, _SHORTEST = 2.6, 0.1  # panels of the other direction over the slope of the lines, and at least
@@ -63,13 +63,13 @@ class Strips:
         if felt[0]:
             slants = np.abs(slopes[crossed, 1]) / np.maximum(np.abs(slopes[crossed, 0]), 1e-300)
             longest = max(float(np.min(_SLANTED * slants, initial=self.longest)), _SHORTEST)
-            ends = _ends(list(_breaks(slopes, places, crossed)), longest, 0.0 if half else -REACH)
+            ends = ends_about(list(_breaks(slopes, places, crossed)), longest, 0.0 if half else -REACH)
             first, share = (x.ravel() for x in normal_between(ends[:-1], ends[1:], self.order))
             share = share * (2.0 if half else 1.0)
         owner, second, part = np.arange(len(first)), np.zeros((len(first), 1)), np.ones((len(first), 1))
         if felt[1]:
             lines = list(zip(slopes[crossed].tolist(), places[crossed].tolist(), strict=True))
-            each = [_ends([_met(line, at) for line in lines], self.longest, -REACH) for at in first.tolist()]
+            each = [ends_about([_met(line, at) for line in lines], self.longest, -REACH) for at in first.tolist()]
             owner = np.repeat(owner, [len(ends) - 1 for ends in each])
             low, high = (np.concatenate(x) for x in ([ends[:-1] for ends in each], [ends[1:] for ends in each]))
             second, part = normal_between(low, high, self.order)
@@ -102,25 +102,25 @@ def _slant(slopes: Array) -> float:
 def _met(line: tuple[list[float], float], first: float) -> Break:
     """Where a line is met along the second direction."""
     (a, b), place = line
-    return (place - a * first) / b, _STRIP / abs(b)
+    return (place - a * first) / b, STRIP / abs(b)
 
 
 def _breaks(slopes: Array, places: Array, crossed: Array) -> Iterator[Break]:
     """Where averages over the second direction vary along the first one."""
     for (a, _), place in zip(slopes[~crossed].tolist(), places[~crossed].tolist(), strict=True):
         if abs(a) > _BLUNT:
-            yield place / a, _STRIP / abs(a)
+            yield place / a, STRIP / abs(a)
     along, where = slopes[crossed], places[crossed]
     for i in range(len(along)):
         for j in range(i):
             if abs(np.linalg.det(along[[i, j]])) > 1e-9:
                 inverse = np.linalg.inv(along[[i, j]])
                 first, second = inverse @ where[[i, j]]
-                if abs(second) < REACH + _STRIP * np.abs(inverse[1]).sum():
-                    yield float(first), _STRIP * math.hypot(*inverse[0])
+                if abs(second) < REACH + STRIP * np.abs(inverse[1]).sum():
+                    yield float(first), STRIP * math.hypot(*inverse[0])
 
 
-def _ends(breaks: list[Break], longest: float, least: float) -> Array:
+def ends_about(breaks: list[Break], longest: float, least: float) -> Array:
     """Ends of panels from a place on, at breaks and beside them, none much longer than what they say."""
     about = [(place, wide) for place, wide in breaks if wide < longest and least - wide < place < REACH + wide]
     inside = {place + side * wide for place, wide in about for side in (-1.0, 0.0, 1.0)}

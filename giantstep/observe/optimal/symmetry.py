@@ -9,7 +9,7 @@ from itertools import permutations, product
 import numpy as np
 
 from giantstep.observe.optimal.parity import size_of
-from giantstep.observe.optimal.two import by_two, ends_late
+from giantstep.observe.optimal.two import by_two
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 
@@ -27,7 +27,7 @@ def is_alike(target: Target) -> bool:
     m = target.indices
     if m == 1:
         return True
-    if not (by_two(target) and ends_late(target.link)) and size_of(target) is None:
+    if not by_two(target) and size_of(target) is None:
         return False
     return len(unchanged(target)) == 1
 

@@ -6,13 +6,16 @@ Where the link is straight in one index that one is averaged in closed form (``s
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
 
+from derive.language.grammar import Node
 from derive.language.links import link_of
 from giantstep.law.label_cells import plane_of
 from giantstep.observe.optimal.axes import Axes
+from giantstep.observe.optimal.curves import Curves
 from giantstep.observe.optimal.fineness import KAPPA, Fineness, is_smooth
 from giantstep.observe.optimal.known_pair import KnownPair
 from giantstep.observe.optimal.on_polygons import OnPolygons
@@ -41,15 +44,9 @@ def by_two(target: Target) -> bool:
     return noisy and (is_smooth(target) or straight_in(target.link) is not None)
 
 
-@lru_cache(maxsize=64)
-def ends_late(link: str) -> bool:
-    """Whether panels of kappa are few up to an overlap of 1: a link without kinks, or with straight ones."""
-    return next(kinks(link_of(link).node), None) is None or lines_of(link) is not None
-
-
 def first_of_two(target: Target) -> Fineness:
     """What such averages are tried on first."""
-    return Fineness() if lines_of(target.link) else Fineness().more_kappa()
+    return Fineness() if kinks_of(target.link) else Fineness().more_kappa()
 
 
 def told_by_pairs(target: Target, known: Array, fineness: Fineness) -> Array:
@@ -113,7 +110,7 @@ def _average(target: Target, axes: Axes, fineness: Fineness, squared: int | None
 
 def _rule(
     link: str, noise: float, axes: Axes, fineness: Fineness, probit: float = 0.0, squared: int | None = None
-) -> tuple[PairNodes | Straight | OnPolygons, KnownPair | Strips]:
+) -> tuple[PairNodes | Straight | OnPolygons, KnownPair | Strips | Curves]:
     """Nodes of t, and of kappa: in strips along straight kinks, or along the axes."""
     half, mixed = _signs(link, tuple(map(tuple, axes.turn.tolist())))
     scale, step, finer = math.sqrt(1.0 + probit), KAPPA / fineness.kappa, math.sqrt(2.0) ** fineness.labels
@@ -124,8 +121,18 @@ def _rule(
     if len(lines) and np.any(sharp > _SHARP):
         longest = REACH if rule is OnPolygons else _LONGEST
         return nodes, Strips(lines, root, turn * axes.spread, round(_NODES / step), longest, half, mixed)
+    curves = kinks_of(link)
+    if curves and np.any(sharp > _SHARP):
+        about = Curves.of(curves, link_of(link).variables, root, turn * axes.spread, (round(_NODES / step), _LONGEST))
+        return nodes, replace(about, even=half, mixed=mixed)
     even = step if rule is OnPolygons or not len(lines) else _EVEN * step
     return nodes, KnownPair(sharp, _kinks(link, root), half, mixed, _WIDTH * step, even)
+
+
+@lru_cache(maxsize=256)
+def kinks_of(link: str) -> tuple[Node, ...]:
+    """Expressions whose zeros are the kinks and jumps of a link."""
+    return tuple(dict.fromkeys(kinks(link_of(link).node)))
 
 
 @lru_cache(maxsize=256)
@@ -137,7 +144,7 @@ def lines_of(link: str) -> Rows | None:
     if plane is not None:
         return tuple(map(tuple, plane.kinks.tolist()))
     lines = straight_kinks(link)
-    return lines if straight_in(link) is not None and len(lines) == len(set(kinks(link_of(link).node))) else None
+    return lines if straight_in(link) is not None and len(lines) == len(kinks_of(link)) else None
 
 
 def _kinks(link: str, root: Array) -> tuple[Array, Array]:
