@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 034246561abc25a6, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 806451420ecc4abf, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "034246561abc25a638817aed236d5c409bd5907dc7f9f86d399fb73ddf769eb3"
+SIGNATURE = "806451420ecc4abf0153a81696eb58c56318ea85391c2602e1765b316e92a72d"
 
 
 def overlap(lower, information, alpha):

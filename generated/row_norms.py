@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 5b05049ac22f84d4.
+Generated; do not edit. Signature 779b2c115d314d47.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5b05049ac22f84d442caeb6ef58c0e490526b8b89200f2b66b2eb0af6f66f6d6"
+SIGNATURE = "779b2c115d314d477ac3c6562b119ac6bf493cf5c24fab662b36269427a5ae5d"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 7a09c98e8448d0d1, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 15bc0058871c5134, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "7a09c98e8448d0d18adffe9c1ca11d087061f5fe966ae3e69812817074c8d5f5"
+SIGNATURE = "15bc0058871c51349b9aaf5c7a789d00c0ba672b836bf4ad1e4efc638f0a9ccd"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 2754c88e07b5e51c, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature d53c8910e83d51b5, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2754c88e07b5e51c172145768cb7c2633fd3b7f95dad594db50583f249d5ae5d"
+SIGNATURE = "d53c8910e83d51b5b38b532544b3eb01fd2b59c317f6ba6e430ca0798d87b103"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -27,6 +27,7 @@ REACH = 9.0  # standard deviations of the output that count: the weight beyond i
 OMEGA, WEIGHT, G, H, ENVELOPE, LOSS, G_G, G_H, G_G_H = range(9)
 SCRATCH_SHAPE = (9, 8200)  # not a power of two: rows would share their places in the processor's cache
 _LENGTH = 27.0  # of l, in units of the loss: the fewest steps of the trapezoid serve up to here
+_NEAREST, _FARTHEST, _FARTHER = 0.25, 3.0, 2.0  # distances from poles of the slope, in units of the loss
 _MOST_STEPS = 400
 _STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes are straightened; that of equal ones
 VECTOR = 8  # numbers of the longest vector of a processor
@@ -100,11 +101,31 @@ def whole(count):
 
 
 @inner
+def _strip(V, spread, fewest):
+    """The width of the strip beside the line on which a step is judged, over that where poles of the slope are alone.
+
+    A slope is that of a logarithm at a zero, with poles i pi off the line, in units of the loss. At a distance y below
+    one omega = l + V rho'(l) is i (pi - y + V/y), and a Gaussian of it so large that a step h leaves an error of
+    exp(-2 pi (pi - y)/h + (pi - y + V/y)^2/(2 spread^2)): the best y counts.
+    """
+    allowed, width, y = 2.0 * math.pi * math.pi * fewest / _LENGTH, 0.0, _NEAREST
+    while y < _FARTHEST:
+        left = math.pi - y
+        omega = (left + V / y) / spread
+        width = max(width, left / math.pi / (1.0 + 0.5 * omega * omega / allowed))
+        y *= _FARTHER
+    return width
+
+
+@inner
 def _trapezoid_steps(law, piece, ends, fewest, span, width):
     """Steps of the trapezoid on the whole line of a smooth loss; 0 where panels are better."""
     first, last = ends
     most = int(_MOST_STEPS * (span.high - span.low) / (2.0 * REACH * span.spread))
-    steps = max(fewest, int(min(1e6, law.steepness * (last - first) * fewest / _LENGTH)))
+    unit, steps = law.steepness, fewest
+    if unit * (last - first) > _LENGTH:
+        served = _LENGTH * _strip(unit * unit * span.V, unit * span.spread, fewest)
+        steps = int(min(1e6, unit * (last - first) * fewest / served))
     largest = law.curvature  # steps of omega are longer than those of l
     if largest == math.inf:
         largest = bend(piece, first, last, min(steps, most) // 2)

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b6004ba8b0585811, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature b839193f44baf7c2, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "b6004ba8b05858119cc51a2841260641982e1323323f56fff9e64822fbff8579"
+SIGNATURE = "b839193f44baf7c227eb595175c7ed226b50b6f33200969e1a372b80ae2f7f24"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

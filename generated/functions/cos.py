@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature bdca1ad69e992771, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature ff0bc4c2653f66cd, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "bdca1ad69e992771da6ed626ddb977ba112604522d39b942bab407a42f18eee0"
+SIGNATURE = "ff0bc4c2653f66cd32629a97d6fc93bc24c7476f536cd052447e56074c613b90"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

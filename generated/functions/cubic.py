@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 959176a6f2fd2b96, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 158da358fc6ad91c, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "959176a6f2fd2b96bda72b5531dada3b869116fc9d2fe11a36ce9f31b2f2468e"
+SIGNATURE = "158da358fc6ad91cd79acf8e0531f6bd30f42ad6b7f0658331623e4c8dcc3b9d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

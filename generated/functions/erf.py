@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8480796f35eb92bd, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature adda303415a81239, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "8480796f35eb92bde22d473a1213ebce6d01269ef9ad025fcb8992cfb1369d72"
+SIGNATURE = "adda303415a81239dd4096e58ebb1df7f1d40ee234348c00f93ec8a5073c8257"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

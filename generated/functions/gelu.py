@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b1f92081207286ca, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 22a9592108ded0d0, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b1f92081207286caa6ae705748d9c74f0b88b9bb3fd5089a8260bda70cfe4ac5"
+SIGNATURE = "22a9592108ded0d0ccd1049f8c2dbb288c5b3c0990e53cff36781bf5f2214e6c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cebcd90da36f5736, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature e587b36849ddd8a9, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "cebcd90da36f57369e8de8181e5a5c19a741ef2d4239387212edbd383a72afcd"
+SIGNATURE = "e587b36849ddd8a900cc09cb13ccfb5bc2fc72a8a8c4ffdb256180526874e3b3"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

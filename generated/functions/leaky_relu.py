@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0210137043fa70f9, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 7b5f8435278fafa8, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "0210137043fa70f99ae6262ca91e0c9875ceb7066a412af17ead722d44e9d82c"
+SIGNATURE = "7b5f8435278fafa84185011b7e45acf24feccfdd4db48488d61f306744d5f615"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3c8c0d1b11484753, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature caab23aafd392abb, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "3c8c0d1b11484753af362df20db4671a500e4410d5c86d82bdc2db96484d0fd3"
+SIGNATURE = "caab23aafd392abb2b3e6b054c3be39e9853c6bfdfa84346dcdf2124991dbc13"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d62ecf6b75acab40, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature c9bb3dbd5558c68a, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "d62ecf6b75acab40c1cf84e4b8506ae657f52a84f8ab6cfd6186f00dc4e1b9ec"
+SIGNATURE = "c9bb3dbd5558c68a03802e0d97c4aa5cdf9f353b88d4a61fc0b2d3f1eeb148fb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

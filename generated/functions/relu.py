@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2d11dfc30a67060d, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 96bd142f5a85cf6d, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "2d11dfc30a67060d5208da57d68f1b9108afab636f6589074d14b87eee9a6e4a"
+SIGNATURE = "96bd142f5a85cf6d2886d6edfb7ea16fdff82d9500221cd20d6ff6fa212526e4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

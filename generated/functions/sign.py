@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b4b8518f66eb60d4, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 43479b6b4c9c8cff, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b4b8518f66eb60d4a38addf0dddb7e741f7a5c7fe0369e6e4556e55875f9d2d2"
+SIGNATURE = "43479b6b4c9c8cffce5dbdf852e7a57755eed4de0427e1857e651a28da207dde"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

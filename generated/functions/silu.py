@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4cf0b6529dc3b942, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 7dbf5c9b22a0c21a, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "4cf0b6529dc3b942236690a89ad612a2054ac8626402125d7fe6d3175f6fe5f6"
+SIGNATURE = "7dbf5c9b22a0c21a8dd840854286900a81949cee3499fb22d8a33a88290dd661"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

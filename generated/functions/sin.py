@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f9f54a1706f59dc4, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature fdedbbed60314651, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "f9f54a1706f59dc4ca216f0513bab555c3c962bca9f35c4d5b64b0e3739e1907"
+SIGNATURE = "fdedbbed60314651a15d8096c1af8c1da31829fcc9bf715fbf4919ee79628a2d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

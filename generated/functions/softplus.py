@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9194275af2a7591d, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 7f2d8b1b0e5f68f2, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "9194275af2a7591d0dc1c6f7f4089a9c1207753fe07bdd5600463921223eadd0"
+SIGNATURE = "7f2d8b1b0e5f68f2f5409838c9dd53f205403ee152938efa9551227928486a85"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c091046c8f9ab49b, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 7d2776513e1e8b91, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "c091046c8f9ab49b85674474240c686cb0e7c8be001b13a1010e8d19071fc200"
+SIGNATURE = "7d2776513e1e8b9198939e25df0ef953e1e887823038cf717664f745e2733607"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3b94d0cfe76f7aca, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 1217a638182c17d2, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "3b94d0cfe76f7aca1239fb408aeb23b4a3f81997bd2aeb9535e825fa927b5689"
+SIGNATURE = "1217a638182c17d260ad73a66883d5fd9045230a6daba4876d862850cbee14eb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 25b408beaf02d8b2, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 1fb9a29a32825cf9, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "25b408beaf02d8b22ad0ae8daf1974525c487d86fb96087a333a628996d4fe62"
+SIGNATURE = "1fb9a29a32825cf991523e664f7eed0d81cc686a55eb8494d3bed5d5ada3fa0e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

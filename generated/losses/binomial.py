@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 4559315b5f749ece, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature bfe03171d8230e15, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "4559315b5f749ece4cfcfd8e8012f43449350dedf0bae07f00692a5c2015c293"
+SIGNATURE = "bfe03171d8230e15ac037dcfa259ed01fed08d58ab282c7a914038e16927d05b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 68ca04a6f66008ea, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 325054c6fbb47ad5, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "68ca04a6f66008ea96a10a751835ee6df2401a8a2506aa93d6cc9689d726dc20"
+SIGNATURE = "325054c6fbb47ad5db218f0bc22c0d331bcaeb2aff711c8bf73fc371434b5c0e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8929298e4cbe2437, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature d2bdaa5909389800, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "8929298e4cbe2437ca5ef9a8a8e5a965ff43942205bc86c998948d942edb7c80"
+SIGNATURE = "d2bdaa590938980077dff2915ada8654a7a0a591049e19e00f602ddc99110d80"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

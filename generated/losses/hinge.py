@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature ffbd4b0bbb738617, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature c1a93631907b42d4, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "ffbd4b0bbb7386170de67a550fb4c29090d03acaeb6b2f87b8b1fa434ea57efe"
+SIGNATURE = "c1a93631907b42d47ee18fde14e3dbed15f6c0c8a0e132eb0a21df42b6b9f2f5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 05df2686a21473a1, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature e2fbc5b7cdc1563d, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "05df2686a21473a1df00181e18bf5cb805b29033ef3e36053e93b5c26f2eebbc"
+SIGNATURE = "e2fbc5b7cdc1563df38dace1a43f34e315213a6c1477d98f17d276ad08bee15d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

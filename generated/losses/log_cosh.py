@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 20b9b2471b4c4770, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 69b968fcc994bd29, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "20b9b2471b4c4770fa6baab2e5515e51b0bd8bb31bdef1cd57c0e2029793e64f"
+SIGNATURE = "69b968fcc994bd293ebb18619c382d6caaec2e4f7fb5671e889a9246e671a842"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 1c9b4957f2a3a6ea, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 72f14bb9959ef9c3, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "1c9b4957f2a3a6eaa6e9e2d1995c05b3516344b505f532bab0f901a4c202e463"
+SIGNATURE = "72f14bb9959ef9c395c20dc27663eb1fbccb671d4e66cf12d2b7f5e441848bf2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 0b1501fc13a65fa5, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature a9e68c3a2f7e93c0, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "0b1501fc13a65fa50fa34210903fd3dea519481ae01d332a0a653bab8db73f4f"
+SIGNATURE = "a9e68c3a2f7e93c0376055c3fa06d7631079617ef2f5161f96f7882693f25713"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

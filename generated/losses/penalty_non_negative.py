@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 226b874f491a9e9a, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature af027e83f2e1b985, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "226b874f491a9e9a7571138bb77fe711bb341af91496df8cdd5208c05d5a317c"
+SIGNATURE = "af027e83f2e1b98568e7971e1ae9b638180e1a9aaf153bb52946f495e4acc870"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature e2d37efbee5f0d8c, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 2c3b2b39aba1ffab, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "e2d37efbee5f0d8c4c9664e450f431cdc52054056f2db437a61e0cda4eb08d72"
+SIGNATURE = "2c3b2b39aba1ffab351c074cc9748d5409e621a49d2fd8968f2c6b5688e71d4e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

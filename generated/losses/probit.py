@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a54047f3f991920f, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature c5042c286674e567, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "a54047f3f991920f6c70548cda7403aea66f5a19fc49b80c582f768bb71de193"
+SIGNATURE = "c5042c286674e56719f3e2a725fc8e8ce160e9714174b5640eea785bd472c10b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

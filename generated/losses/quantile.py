@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 37392c1478a1d671, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature a8423f7dbc04c184, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "37392c1478a1d67196cb95c5cf85b18008f882374c96529c258d77a07626ed71"
+SIGNATURE = "a8423f7dbc04c18410c9340ebb6c64cedaa60f98ae5c2af78be71ea705217c7e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

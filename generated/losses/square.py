@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ea711c3f61dad5f4, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 2fec072d17955129, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "ea711c3f61dad5f479e05feb41d4315b480226cd05da883d62095f8f153a4baf"
+SIGNATURE = "2fec072d17955129c9c7dbb688330d2799206b87aceeb3638f934c571587f9ad"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

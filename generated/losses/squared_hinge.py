@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature b46d1d89a48a6a4d, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 1a5a2be561e6d83b, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "b46d1d89a48a6a4d7daff7136f62c61c93c350fcec244741eaabcd55e69c5ef5"
+SIGNATURE = "1a5a2be561e6d83bc9430d32785ed077fa9b38c640561f37254c636763caa3c6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

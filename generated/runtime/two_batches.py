@@ -9,7 +9,7 @@ of kappa [Z, k] with weights given [k] for each of them. The covariance of both 
 and P_a is what it moves by with an overlap a: first Q2_12[b], then Q1_12[b, c].
 
 Written by hand, in codegen/runtime/two_batches.py.
-Generated; do not edit. Signature bcc7c0a91077d3d0, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature fb1a8203bddcae77, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -187,4 +187,4 @@ def apart_of_outputs(law, given, output, variance):
         square += law[i] * own
     return half, square
 
-SIGNATURE = "bcc7c0a91077d3d03133a88e39d61aa37b01925de8ecd6948635099f1e8a7802"
+SIGNATURE = "fb1a8203bddcae77af6e18d20ecee65002c847594552f641ed097098f4d81436"

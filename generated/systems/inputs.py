@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 2937f7679cebbf30.
+Generated; do not edit. Signature e3307a4f36ca0fd0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2937f7679cebbf30bcee543f41bb5a969fd8a02cbe0527de38ae34153491289d"
+SIGNATURE = "e3307a4f36ca0fd02641801f7de9a535416451e70d223f6c82484e9e937db826"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 2f9a2e1cc9899ffc.
+Generated; do not edit. Signature e048af2760f7b554.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2f9a2e1cc9899ffce26609700a9c45b2f94c23daf732975f59e1d7710850f976"
+SIGNATURE = "e048af2760f7b5547e2ec905e65b5b15c1d812318cb3703a7615b811b968698f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c72e2fef3802ec56, runtime 7dbf5a10da058f4c.
+Generated; do not edit. Signature 278233219b90acbd, runtime 72db279826dd7aa8.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "c72e2fef3802ec56e160e2e580facb1b019def569b42496baae3a89e14b7d7ce"
+SIGNATURE = "278233219b90acbdb765d0805adcc3996527b61191d7ee9566e10d76915a52e0"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

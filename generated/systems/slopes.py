@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 1b8cb706a9b6372d.
+Generated; do not edit. Signature dff37f65ff1a9744.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1b8cb706a9b6372d282970decd883a0e097a79aada5cb4a21617c9bc982cf992"
+SIGNATURE = "dff37f65ff1a9744c722ade6c25e365263b15ecf1cb66d8653e6101563d53c6c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2f0d289463dd1c79.
+in X). Generated; do not edit. Signature 1e958c5312337b79.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "2f0d289463dd1c79ed82ba9064d3e468a1e4474670f640b586e00f5476712b38"
+SIGNATURE = "1e958c5312337b7939aab56b7fc7d14bc2388f3866127ef38c62b2f47058f857"
 
 
 # rows of node, then those of the blocks

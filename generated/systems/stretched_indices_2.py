@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature fe27ce124e6f50e5.
+Generated; do not edit. Signature 2d841600799620e6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fe27ce124e6f50e584efb703fdbc26408e11799baa7ebd4b8b95ef954269a5c8"
+SIGNATURE = "2d841600799620e6263cf2f600610a7d5b0a7b7077231816060f698a1bc6f7bc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

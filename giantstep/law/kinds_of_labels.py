@@ -11,7 +11,7 @@ import numpy as np
 Array = np.ndarray
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Intervals:
     """Labels that are constant on intervals [low, high) of ``z' = gamma kappa + width t'``, corr(t, t') = correlation.
 

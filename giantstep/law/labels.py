@@ -20,7 +20,7 @@ from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
 from giantstep.law.residual import turns_of
 from giantstep.quadrature.gauss import ends_within, normal_between, products
-from giantstep.simulate.memory import available_bytes
+from giantstep.simulate.available_memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values

@@ -14,7 +14,7 @@ import numpy as np
 
 from giantstep.quadrature.gauss import hermite
 from giantstep.quadrature.mesh import Term, initial_mesh, nodes, reach_of, steep_places
-from giantstep.simulate.memory import available_bytes
+from giantstep.simulate.available_memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients, function_kernel
 from giantstep.spec.matrix import Rows

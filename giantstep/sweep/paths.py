@@ -17,7 +17,7 @@ from giantstep.sweep.grid import Changes
 from giantstep.system.result import Result
 
 LENGTH = 25  # points of a path, of which the first ones lead to the others
-_LEADING = 6  # points before that lead to one; more of them bring rounding
+_LEADING = 8  # points before that lead to one; more of them bring rounding
 _TRUSTED = 0.03  # relative change by the first of these, beyond which they are too far apart
 _NEXT = 0.1  # the same of the place beside a single one
 _SMALL = 1e-9  # of the largest number: one that may be rounding
@@ -75,14 +75,17 @@ class Leaders:
         self._last = result
 
     def start(self, place: float) -> Result | None:
-        """The polynomials through the last solutions, at a further place; None where these are far apart."""
+        """The polynomials through the last solutions, at a further place; None where these are far apart.
+
+        They are polynomials of the logarithm of a place, where places have one sign: solutions vary as powers of it.
+        """
         if self._last is None:
             return None
         if len(self._places) == 1:
             (before,) = self._places
             return self._last if abs(place - before) <= _NEXT * abs(before) else None
-        numbers = np.array(self._numbers)
-        shares = np.array([_shares(self._places, place), [0.0, *_shares(self._places[1:], place)]])
+        numbers, (*places, here) = np.array(self._numbers), _coordinates([*self._places, place])
+        shares = np.array([_shares(places, here), [0.0, *_shares(places[1:], here)]])
         guess, other = (shares[:, :, None] * numbers).sum(axis=1)
         size = np.abs(numbers).max(axis=0)
         if np.any(np.abs(guess - other) > _TRUSTED * np.maximum(size, _SMALL * size.max())):
@@ -96,6 +99,13 @@ class Leaders:
 
 def _kind(result: Result) -> list[tuple[str, tuple[int, ...]]]:
     return [(name, values.shape) for name, values in result.order_parameters.items()]
+
+
+def _coordinates(places: list[float]) -> list[float]:
+    """Logarithms of places, where these have one sign."""
+    if min(places) > 0.0 or max(places) < 0.0:
+        return [math.log(abs(place)) for place in places]
+    return places
 
 
 def _shares(places: list[float], place: float) -> list[float]:

@@ -78,12 +78,19 @@ def asked_for(problem: Problem, level: Level) -> AskedFor:
 def at_level(problem: Problem, level: Level, laws: Resolved | None = None) -> AtLevel:
     """What a system of a problem has at a level, remembered but where the laws are others."""
     asked = asked_for(problem, level)
-    return _remembered(asked) if laws is None else _made(asked, laws)
+    if laws is None:
+        return _remembered(asked)
+    return _on_kept(asked, laws) if laws.kept else _made(asked, laws)
 
 
 @lru_cache(maxsize=16)
 def _remembered(asked: AskedFor) -> AtLevel:
     return _made(asked, resolved(asked.problem, asked.level))
+
+
+@lru_cache(maxsize=32)
+def _on_kept(asked: AskedFor, laws: Resolved) -> AtLevel:
+    return _made(asked, laws)
 
 
 def _made(asked: AskedFor, laws: Resolved) -> AtLevel:

@@ -26,7 +26,7 @@ from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
 from giantstep.system.at_level import at_level
 from giantstep.system.directions import in_units, unit_vectors
-from giantstep.system.discretisation import Level, Resolved, clean_law, resolved, rows_between
+from giantstep.system.discretisation import Level, Resolved, laws_between, resolved
 from giantstep.system.equations import Tangents
 from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
@@ -66,7 +66,6 @@ class CoupledSystem(LinearReadouts):
         self.kernel = at.kernel
         self.equations: ModuleType = at.kernel  # with their certificate and tangents
         self.noise, self.constants = at.rule.noise, at.rule.parameters
-        self.scratch = np.empty(self.loss.SCRATCH_SHAPE)
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work
         if problem.norms_vary:
@@ -75,7 +74,6 @@ class CoupledSystem(LinearReadouts):
         self.parameters = problem.parameters.array()
         self.averages = self.room.rows(self.kernel.AVERAGES)
         self.slopes = self.room.rows(self.kernel.SLOPES)
-        self.averaging = self._averaging()
         # Delta as it is, and the terms that V and Delta are differences of, without their signs
         self.variance, self.terms = np.empty(nodes), np.empty((2, nodes))
         self.raised = False  # whether some V or Delta was, at the last x
@@ -85,6 +83,11 @@ class CoupledSystem(LinearReadouts):
         self.whole = True  # not a part of the nodes of another
         self.ends: Ends = {}  # where its outputs vanish, at the last x
         self.signs: Signs | None = None  # where those of the output were judged, of one direction of kappa
+
+    @cached_property
+    def scratch(self) -> Array:
+        """Room for the nodes of an average, once it is needed."""
+        return np.empty(self.loss.SCRATCH_SHAPE)
 
     def at_ridge(self, ridge: float) -> CoupledSystem:
         """The same system at another ridge."""
@@ -352,13 +355,8 @@ class CoupledSystem(LinearReadouts):
 
     def _on(self, kappa: Array, weight: Array, clean: LabelLaw | None = None) -> CoupledSystem:
         """The fields of the last x at other nodes of kappa, with the law of the clean label there."""
-        problem = self.problem
-        rows = rows_between(problem, kappa, weight)
-        if clean is None and isinstance(self.clean, Intervals):  # the same at every kappa
-            clean = self.clean
-        target = problem.model.target
-        clean = clean or clean_law(rows, target.clean(self.loss.FORM == "margin"), problem.overlaps, self.level)
-        found = type(self)(problem, self.level, Resolved(rows, clean, clean))
+        law = clean or (self.clean if isinstance(self.clean, Intervals) else None)  # which are one at every kappa
+        found = type(self)(self.problem, self.level, laws_between(self.problem, kappa, weight, law, self.level))
         found.whole, found.ends = False, self.ends
         found.fields(self.x)
         return found
@@ -387,7 +385,8 @@ class CoupledSystem(LinearReadouts):
             (kernel.observables, (*given, np.zeros(3))),
         ]
 
-    def _averaging(self) -> tuple[Callable[..., object], Sequence[object]]:
+    @cached_property
+    def averaging(self) -> tuple[Callable[..., object], Sequence[object]]:
         """The kernel that averages over the output, with its arguments."""
         fields = Fields(self.view("V"), self.view("mean"), self.slopes, self.view("Delta"))
         kernel, labels = self.at.labels

@@ -10,7 +10,7 @@ import numpy as np
 from derive.language.links import link_of
 from derive.language.parity import parity
 from giantstep.law.directions import rows_of
-from giantstep.law.kinds_of_labels import Labels, Points
+from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.label_cells import Cells, LabelLaw, straight_law
 from giantstep.law.label_lines import Lines
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
@@ -87,13 +87,17 @@ class Columns:
     of_square: dict[float, Array] = field(default_factory=dict, compare=False, repr=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Resolved:
-    """The table [N, 5 + ... + 3K], read-only; the law of the label as the loss takes it, and of the clean label."""
+    """The table [N, 5 + ... + 3K], read-only; the law of the label as the loss takes it, and of the clean label.
+
+    kept: whether these are places that other problems with the same features ask for as well.
+    """
 
     table: Array
     labels: LabelLaw
     clean: LabelLaw
+    kept: bool = False
     known: dict[tuple[Term, ...], Array] = field(default_factory=dict, compare=False, repr=False)
     columns: dict[Span | None, Columns] = field(default_factory=dict, compare=False, repr=False)
 
@@ -265,6 +269,24 @@ def rows_between(problem: Problem | Features, kappa: Array, weight: Array) -> Ar
     unknown = np.full(len(kappa), np.nan)
     linear = np.repeat(unknown[:, None], problem.model.target.indices, axis=1)
     return _with_target(rows, LabelMoments(unknown, linear, unknown))
+
+
+def laws_between(problem: Problem, kappa: Array, weight: Array, law: LabelLaw | None, level: Level) -> Resolved:
+    """The rows at any kappa with the law of a clean label, found here where it is not given.
+
+    With a law that is one at every kappa they are remembered: neighbours on a curve judge signs at equal places.
+    """
+    if isinstance(law, Intervals) and problem.rank == 1:
+        return _kept_between(problem.features, kappa.tobytes(), weight.tobytes(), law)
+    rows, margin = rows_between(problem, kappa, weight), loss_kernel(problem.model.fit.loss).FORM == "margin"
+    law = law or clean_law(rows, problem.model.target.clean(margin), problem.overlaps, level)
+    return Resolved(rows, law, law)
+
+
+@lru_cache(maxsize=32)
+def _kept_between(features: Features, kappa: bytes, weight: bytes, law: Intervals) -> Resolved:
+    rows = rows_between(features, np.frombuffer(kappa), np.frombuffer(weight))
+    return Resolved(rows, law, law, kept=True)
 
 
 def clean_law(rows: Array, clean: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:

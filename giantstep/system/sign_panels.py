@@ -12,15 +12,14 @@ import math
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
-from numpy.polynomial.legendre import legvander
 from numpy.typing import NDArray
 
 from generated.runtime.between_nodes import fill_turns, is_sharp
 from giantstep.law.kinds_of_labels import Intervals, Labels
-from giantstep.quadrature.gauss import legendre
+from giantstep.quadrature.gauss import legendre_coefficients
 from giantstep.quadrature.mesh import nodes
 
 Array = np.ndarray
@@ -117,14 +116,15 @@ def panels(output: Output, ends: Array, given: Given, averaged: Averaged) -> Sig
     grid, _ = nodes(edges, _ORDER)
     grid = grid[grid**2 < _OUTSIDE]
     centre, width = _places(given, np.concatenate([-grid[:1], grid]) if half else grid)
-    edges, average = _halved(_about_turns(edges, centre, width), averaged)
+    edges, average = _halved(_about_turns(*(tuple(each.tolist()) for each in (edges, centre, width))), averaged)
     return Signs(edges, half, 2.0 * average if half else average)
 
 
-def _about_turns(edges: Array, centres: Array, widths: Array) -> Array:
+@lru_cache(maxsize=32)
+def _about_turns(edges: tuple[float, ...], centres: tuple[float, ...], widths: tuple[float, ...]) -> Array:
     """Edges with those about turns, the closest first, but for what is close to another."""
-    found, last = edges.tolist(), edges[-1]
-    turns = list(zip(centres.tolist(), widths.tolist(), strict=True))
+    found, last = list(edges), edges[-1]
+    turns = list(zip(centres, widths, strict=True))
     for share in _AROUND:
         for centre, width in turns:
             step = share * width
@@ -137,7 +137,11 @@ def _about_turns(edges: Array, centres: Array, widths: Array) -> Array:
 
 
 def _places(given: Given, grid: Array) -> tuple[Array, Array]:
-    """Centres of the turns, and their widths: zeros, and where a turn comes near to zero and goes back."""
+    """Centres of the turns, and their widths: zeros, and where a turn comes near to zero and goes back.
+
+    Widths are rounded to powers of the root of two: neighbours on a curve then have the same panels, whose coefficients
+    are remembered.
+    """
     found = _Turns(given)
     values, _ = given(grid).turns()
     size, positive = np.abs(values), values > 0.0
@@ -157,6 +161,8 @@ def _places(given: Given, grid: Array) -> tuple[Array, Array]:
     )
     zeros, widths = found.zeros(np.concatenate([owner, twice, twice]), low, high)
     width, centre = np.concatenate([width, widths]), np.concatenate([middle, zeros])
+    with np.errstate(divide="ignore"):
+        width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))
     kept = width < _LONGEST
     return centre[kept], width[kept]
 
@@ -215,8 +221,7 @@ def _halved(edges: Array, averaged: Averaged) -> tuple[Array, float]:
     """Panels halved until the last Legendre coefficients of every function on them are small; the average of the first
     function, which is nowhere negative.
     """
-    points, weights = legendre(_ORDER)
-    tails = (legvander(points, _ORDER - 1)[:, -2:] * weights[:, None]).T * (np.arange(_ORDER)[-2:, None] + 0.5)
+    tails = legendre_coefficients(_ORDER)[-2:]
     new, known = np.ones(len(edges) - 1, bool), None
     for _ in range(_HALVINGS):
         kappa, weight = (each.reshape(-1, _ORDER) for each in nodes(edges, _ORDER))

@@ -69,7 +69,7 @@ def use(system: CoupledSystem, loss: ModuleType) -> None:
     """Let a system average with another module."""
     system.loss = loss
     system.at = replace(system.at, loss=loss, labels=kernel_of(loss, system.labels, system.kappa))
-    system.averaging = system._averaging()
+    vars(system).pop("averaging", None)
 
 
 def survivors(

@@ -274,6 +274,14 @@ def test_curvature_that_peaks_off_the_middle(V: float, Delta: float, mean: float
     assert (p @ found_h, p @ found_g**2) == pytest.approx((weight @ h, weight @ piece[1](u) ** 2), rel=CLOSE)
 
 
+@pytest.mark.parametrize("name", ["logistic", "log_cosh", "probit"])
+def test_outputs_that_vary_widely_take_more_steps(name: str) -> None:
+    """The first resolution, of which V and the spread of outputs at small ridges decide how close poles are felt."""
+    fields = ((13.1, 2.3, 2.26, 33.0), (7.3, 2.2, 1.47, 12.8), (4.2, 0.5, 0.99, 5.0), (0.8, -2.0, 0.5, 60.0))
+    cases = [Case(model(name, target__link="sign", spike__alignment=0.8), 0.4, *each) for each in fields]
+    assert max(error(case, FINE[0].output) for case in cases) < CLOSE
+
+
 def test_losses_have_their_parameters() -> None:
     """The cases above run over every registered loss, with parameters off their defaults."""
     from derive.language.loss_catalogue import REGISTERED
