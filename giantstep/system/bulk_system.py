@@ -144,15 +144,20 @@ class BulkSystem(CoupledSystem):
             return np.full(len(x), np.nan)
         average, given = self.averaging
         average(*given)
-        exchange, value = self.exchange, self.numbers.value
-        value[exchange.unknowns[1]] = self.work[exchange.unknowns[0]]
-        value[exchange.averages] = self.averages
+        self.give()
         if not self.follow():
             return np.full(len(x), np.nan)
         self.evaluated = True
+        exchange, value = self.exchange, self.numbers.value
         self.work[exchange.residuals[0]] = value[exchange.residuals[1]]
         residuals: Array = self.work[self.members[RESIDUAL]]
         return residuals
+
+    def give(self) -> None:
+        """Unknowns and averages to the numbers of the equations."""
+        exchange, value = self.exchange, self.numbers.value
+        value[exchange.unknowns[1]] = self.work[exchange.unknowns[0]]
+        value[exchange.averages] = self.averages
 
     def follow(self) -> bool:
         """Evaluate what follows from the unknowns; whether it could be."""

@@ -1,4 +1,4 @@
-"""What a coupled system has of a penalty on the readout where there is none."""
+"""What a coupled system has of a penalty on the readout, and of rows of a law of their own, where there are none."""
 
 from __future__ import annotations
 
@@ -8,12 +8,16 @@ Array = np.ndarray
 
 
 class LinearReadouts:
-    """Readouts that are linear functions of their fields."""
+    """Readouts that are linear functions of their fields, of isotropic rows."""
 
     like_ridge = 0.0  # the ridge that a penalty is like, to start from
 
     def of_linear_readouts(self, x: Array) -> Array:
         """The unknowns from those of a fit without a penalty."""
+        return x
+
+    def of_rows(self, x: Array, curvature: float) -> Array:
+        """The unknowns from those of a square loss of so much curvature on isotropic rows."""
         return x
 
     def hint(self) -> str:

@@ -77,7 +77,7 @@ def unknowns_of_like_square_loss(problem: Problem, system: CoupledSystem) -> Arr
         x = found = _unknowns(problem, system, node, like)
         if change < _NEAR:
             break
-    return found
+    return None if found is None else system.of_rows(found, like.c)
 
 
 def order_of_square_loss(system: CoupledSystem) -> dict[str, Array]:

@@ -16,11 +16,14 @@ from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.equations import Tangents
+from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
+from giantstep.system.responses_of_square import ResponsesOfSquare, ResponseStages, response_stages
 from giantstep.system.rows_hessian import HessianStages, RowsHessian, hessian_stages
 
 Array = np.ndarray
 _FEWEST, _LITTLE = 3, 256  # directions that are followed at a time; numbers of an array that cost less than a call
+_SOON, _NEAR = 12, 1e-6  # Newton steps of the responses that a solution begins with, and the last of them
 _KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
 
 
@@ -48,6 +51,12 @@ class StretchedSystem(BulkSystem):
         """See ``CoupledSystem``: X is found from where it is."""
         if isinstance(other, StretchedSystem) and other.numbers["X"].shape == self.numbers["X"].shape:
             self.added.takes(other.added)
+
+    def of_rows(self, x: Array, curvature: float) -> Array:
+        """See ``LinearReadouts``: with T and V1 of these rows."""
+        responses = ResponsesOfSquare(self, self.added, x, curvature)
+        found = newton(responses, responses.start, most=_SOON, settled=_NEAR, blind=True)
+        return responses.with_responses(found.x) if found.converged else x
 
     def easier(self) -> Callable[[float], CoupledSystem]:
         """See ``CoupledSystem``: with a share of what the samples add to isotropic rows; all of it at one."""
@@ -95,6 +104,7 @@ class Orders:
     stages: Stages
     energy: Stage
     moved: HessianStages
+    responses: ResponseStages
 
 
 @lru_cache(maxsize=16)
@@ -102,7 +112,8 @@ def orders_of(equations: ModuleType) -> Orders:
     """The stages of a module's equations."""
     of = equations.tangents.contractions
     stages = Stages.to(equations, [*(f"residual_{name}" for name in equations.UNKNOWNS), *of.followed])
-    return Orders(stages, Stage(of, ("free_energy",), after=stages.all), hessian_stages(equations, stages))
+    energy = Stage(of, ("free_energy",), after=stages.all)
+    return Orders(stages, energy, hessian_stages(equations, stages), response_stages(equations, stages))
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from giantstep.system.coupled_solver import PATH, order_of
 from giantstep.system.newton import continued, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
+from giantstep.system.square_start import unknowns_of_square_loss
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.trained_bulk import stretched_checks
@@ -71,6 +72,20 @@ BY_SPECTRUM: list[tuple[tuple[Any, ...], dict[str, Any], tuple[float, ...]]] = [
     (("relu", (1.0,), "relu"), {}, (0.1543441936578, 0.05478712191766, 0.06191609271778)),
     (("relu", (1.0,), "relu"), BIASED_GAUSSIAN, (0.2354820772532, 0.08994740289754, 0.1017185575468)),
 ]
+
+
+@pytest.mark.parametrize("case", [TWO, SECOND])
+def test_responses_begin_where_those_of_the_square_loss_are(case: tuple[Any, ...]) -> None:
+    """T and V1 of trained rows, found without the rest: those of the solution; those of isotropic rows are not."""
+    system, _ = stretched(model(*case))
+    order = system.order_parameters()
+    solution = order["V2"], order["V1"]
+    x = unknowns_of_square_loss(system.problem, system)
+    for start, near in ((x, False), (system.of_rows(x, 1.0), True)):
+        system.fields(start)
+        found = system.order_parameters()
+        for name, of in zip(("V2", "V1"), solution, strict=True):
+            assert (np.max(np.abs(found[name] - of)) < 1e-9 * np.max(of)) == near
 
 
 @pytest.mark.parametrize(("case", "changes", "by_spectrum"), BY_SPECTRUM)
