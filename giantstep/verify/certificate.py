@@ -22,6 +22,7 @@ ERRORS = 1e-8  # relative; both quadratures promise 1e-10, errors move with the 
 EQUATIONS = 1e-7  # a solution is found to the square root of what the errors are good for
 _SETTLED = 1e-9  # of the averages themselves; where they have not settled the certificate says so
 _EPS = 2.2e-16
+_CANCELS = 5 * _EPS  # of E y^2, which E (y - f)^2 is a difference of: what a result promises of errors that are less
 _EXPLAINED = 0.3  # of a residual, by averages that are so much off: the directions tried are not the worst
 _ROUNDING = 1e-10  # of the output: with more a difference of features that hardly differ tells nothing
 _NOTHING = 1e-15  # of a readout and an objective that hardly any label adds to
@@ -33,7 +34,8 @@ _WORDS = {"test_error": "test error", "train_error": "training error", "free_ene
 
 @dataclass(frozen=True)
 class Certificate:
-    """By how much a result and the reference differ: errors and equations by name, relative; ``layer``: strengths,
+    """By how much a result and the reference differ: errors and equations by name, relative (errors that are next to
+    nothing to what rounding of E y^2 leaves of them); ``layer``: strengths,
     alignments and bulk variances, averages over a density of readout values; ``unsettled``: why a difference tells
     nothing, empty where it does.
     """
@@ -73,11 +75,24 @@ def _certificate(found: Reference) -> Certificate:
     reported = {name: float(getattr(found.result, name)) for name in observables}
     sizes = {name: abs(value) for name, value in reported.items()}
     sizes["train_error"] += _RARE * reported["free_energy"] / model.fit.samples
+    for name, value in _rounding_of_squares(found).items():
+        sizes[name] = max(sizes[name], value / ERRORS)
     errors = {name: abs(value - reported[name]) / max(sizes[name], 1e-300) for name, value in observables.items()}
     if not unsettled and max(equations.values()) > EQUATIONS and max(errors.values()) <= ERRORS:
         unsettled = _left_open(found, equations)
     layer = max(_layer_differs(found.result, found.layer), density_differs(model, found.layer.rows))
     return Certificate(errors, equations, layer, unsettled)
+
+
+def _rounding_of_squares(found: Reference) -> dict[str, float]:
+    """What rounding makes of errors of the residual, as differences of E y^2 and E f^2; the objective is that of all
+    samples. Others are sums of what does not cancel.
+    """
+    model = found.result.vocabulary
+    if model.fit.loss.form != "residual":
+        return {}
+    of_one = _CANCELS * found.signal
+    return {"test_error": of_one, "train_error": of_one, "free_energy": of_one * model.fit.samples}
 
 
 def _left_open(found: Reference, equations: Mapping[str, float]) -> str:

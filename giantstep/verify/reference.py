@@ -311,6 +311,13 @@ class Reference:
         columns |= {f"avg_{t}g": long(row) for t, row in zip(directions_of("t", m), found["avg_tg"], strict=True)}
         return replace(point, columns={**point.columns, **columns})
 
+    @cached_property
+    def signal(self) -> float:
+        """E y^2 of the label and its noise, over all inputs."""
+        everywhere = replace(self.law, overlaps=np.zeros_like(self.law.overlaps))
+        nowhere = np.zeros(1) if self.rank == 1 else np.zeros((1, self.rank))
+        return float(everywhere.moments(nowhere, self.width)[1][0]) + self._noise
+
     def share_of_output(self, m: Array) -> float:
         """By how much m is to be multiplied for what it adds to the mean output to be no larger than the output is."""
         features = np.array([np.asarray(self.point.columns[name], float) for name in ("mu0", "mu1", "mu2sq")])

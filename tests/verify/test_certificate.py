@@ -11,7 +11,7 @@ from certified_models import SPIKED, STEPPED, failed
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
-from giantstep.verify.certificate import certificate, certificate_checks
+from giantstep.verify.certificate import ERRORS, certificate, certificate_checks
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.reference import reference
 from giantstep.verify.solver_equations import solver_checks
@@ -257,3 +257,16 @@ def test_rounding_of_responses_that_cancel_is_no_difference() -> None:
     order = {**result.order_parameters, "V1": result.order_parameters["V1"] * 1.001}
     wrong = certificate(replace(result, order_parameters=order))
     assert not wrong.holds and not wrong.unsettled
+
+
+def test_rounding_of_squares_is_no_difference_of_errors_next_to_nothing() -> None:
+    """A target that the features span all but for the ridge: errors are 3e-13 of E y^2, of which rounding takes eps; a
+    difference of a hundredth is no rounding.
+    """
+    network, fit = {"activation": "linear", "width": 2.0}, {"samples": 4.0, "ridge": 1e-6}
+    spike = {"strength": 0.5, "alignment": 0.8, "bulk_variance": 1.2}
+    result = solve(Model.from_dict({"network": network, "spike": spike, "target": {"link": "z"}, "fit": fit}))
+    assert result.test_error < 1e-12 and all(off <= ERRORS for off in certificate(result).errors.values())
+    for name in ("test_error", "train_error"):
+        wrong = certificate(replace(result, **{name: getattr(result, name) * 1.02}))
+        assert wrong.errors[name] > ERRORS and not wrong.holds and not wrong.unsettled
