@@ -120,7 +120,7 @@ class Rates(Pictured):
         found = [(part, size) for part, size in self.holds_from if size is not None]
         if not found:
             return f"not to {_CLOSE[0]:.0%} up to N = 1e12"
-        return ", ".join(f"to {part:.0%} from N = {size:.1g} on" for part, size in found)
+        return ", ".join(f"to {part:.0%} from N = {size:.2g} on" for part, size in found)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers, for JSON."""
@@ -280,7 +280,7 @@ def _enough_width(laws: tuple[float, float], width: float, ridge: float, noisy: 
     return round(high, 8)
 
 
-def _solved(model: Model, count: int, width: float, ridge: float) -> float | None:
+def _solved(model: Model, count: float, width: float, ridge: float) -> float | None:
     """The test error of the model of a size, None where it is refused; at the first size it has the model's ridge and
     neurons for a sample.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from itertools import pairwise
 
@@ -13,7 +14,7 @@ from scipy.optimize import brentq
 import giantstep as gs
 from derive.check import check_derivation
 from derive.power_law_rates import power_law_rates
-from giantstep.observe.rates import _law_of, exponents_at
+from giantstep.observe.rates import _law_of, _solved, exponents_at
 from giantstep.spec.inputs_table import MAX_MODES
 
 MODEL = gs.Model(
@@ -118,6 +119,19 @@ def test_from_where_on_the_exponents_hold() -> None:
     assert found.expected == pytest.approx(law.exponent(160.0, 320.0), rel=1e-12)
     assert "other terms" in repr(found) and "to 5% from N = " in repr(found)
     assert found.to_dict()["holds_from"] == {"0.05": found.holds_from[0][1], "0.01": found.holds_from[1][1]}
+
+
+def test_solved_models_fall_with_the_exponent_from_where_it_is_said_to_hold() -> None:
+    """The number in the words, against the test errors of models on both sides of it."""
+    network, inputs = gs.Network("linear", width=20.0), gs.Inputs(capacity=2.5, source=1.6)
+    found = gs.rates(MODEL.replace({"network": network, "inputs": inputs}))
+    said = re.search(r"to 5% from N = (\S+) on", repr(found))
+    assert said is not None
+    sizes = float(said[1]) * 1.5 ** np.arange(-1.0, 6.0)
+    errors = [_solved(found.model, float(size), found.width, found.ridge) for size in sizes]
+    exponents = -np.diff(np.log(np.array(errors, float))) / math.log(1.5)
+    before, *beyond = np.abs(exponents / found.rate - 1.0)
+    assert max(beyond) < 0.05 < before
 
 
 def test_the_best_ridge_is_the_best_of_a_grid() -> None:
