@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 806451420ecc4abf, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 3c86bbf810893f61, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "806451420ecc4abf0153a81696eb58c56318ea85391c2602e1765b316e92a72d"
+SIGNATURE = "3c86bbf810893f61194d6f884bc984abdbe3fac0529f7f54d57edee900c39d9d"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 7a13fa63587cb078, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 28f216a59f20ebbb, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7a13fa63587cb078aee32a1a1b5f0aefc6bcd151f85738c0c3f761f2a54de0ab"
+SIGNATURE = "28f216a59f20ebbbf50a9a99d4ac6741ff1650905960291734f0f15772980d30"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

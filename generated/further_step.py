@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature f981cb1f52bfe152, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature e2b56e55e08fb52d, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f981cb1f52bfe152d409329751ef6d8dc832a0a84640fd7edb3b5fc40864fc8a"
+SIGNATURE = "e2b56e55e08fb52d5ce03e94ce22a9e115270864ee32050f9f6c72be7bef0bc7"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

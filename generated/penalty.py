@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 1229da6cea951fb3, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature fbd0ab23e518e0e1, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1229da6cea951fb36e619caf9d8db7cfecfcb8a21253140ba2d405e1d40e979e"
+SIGNATURE = "fbd0ab23e518e0e12af8cf3d3f2790d815d1bf00e088594dc7df7458d26f8a0a"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

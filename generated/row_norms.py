@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 779b2c115d314d47.
+Generated; do not edit. Signature d9d7215758d5d17c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "779b2c115d314d477ac3c6562b119ac6bf493cf5c24fab662b36269427a5ae5d"
+SIGNATURE = "d9d7215758d5d17c41f4ac5c8fd2c38aa85132efe43cca3bfeffd68921208682"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 15bc0058871c5134, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 2cd750cd5e1b0f02, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "15bc0058871c51349b9aaf5c7a789d00c0ba672b836bf4ad1e4efc638f0a9ccd"
+SIGNATURE = "2cd750cd5e1b0f0252ba67d0b7ce66b6a378260abdd73b7479a3d0175207ea1d"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 024a59ef16853358, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature e6d55613d24da68c, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "024a59ef1685335872f0474dfb23af25a3e68922d0425ef74f3ce8fc02a6d41f"
+SIGNATURE = "e6d55613d24da68cf901efc12a9d08bbef98e9740e08bf19e903b69d275b90ee"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -15,6 +15,7 @@ from codegen.runtime.compiling import kept
 from codegen.runtime.contractions import ALONG, INNER, MAKING
 
 OPEN = {**ALONG, **MAKING, "no_cpython_wrapper": False}
+LEAST = 1e-290  # of a variance
 
 
 @kept(**ALONG)
@@ -108,55 +109,88 @@ def moments_of_products(law, given, mu1, common, gain, slope, noise, found):
 
 
 @kept(**OPEN)
-def moments_of_series(nodes, features, series, chance, spread, overlaps, noise, first, second):
+def moments_at(closed, kinds, x, scales, first, second):
+    """The same of S pairs at overlaps x [S, n], T_12 and Q1_12: E g_1 g_2 P_a [S, n] and its slope [S, n, n].
+
+    closed: see ``moments_of_products``; kinds: whether first layers begin with the same rows, and labels are the same
+    ones, [S] each; scales: beta, the variance of the labels' noise.
+    """
+    mean, drawn, plain, slope = closed
+    (layer, same), (beta, noise) = kinds, scales
+    S, n = x.shape
+    K = int(np.sqrt(2.0 * n + 2.25) - 1.0)  # n = K (K + 3)/2
+    for s in range(S):
+        for a in range(n):
+            known = layer[s] if a < K else 1.0
+            first[s, a] = known * (mean[a] + same[s] * (drawn[a] + noise * plain[a]))
+            for b in range(n):
+                second[s, a, b] = known * slope[a, b] * (layer[s] if b < K else 1.0)
+                first[s, a] += second[s, a, b] * (x[s, b] / beta if b < K else x[s, b])
+
+
+@kept(**ALONG)
+def _fill_products(mu1, common, i, pairs, products):
+    """What the covariance moves by with every overlap, products [n, N (N + 1)/2], of one each pair of both kappa."""
+    K, N = mu1.shape[0], mu1.shape[2]
+    for k in range(N):
+        start = k * (k + 1) // 2
+        for b in range(common.shape[0]):
+            for m in range(k + 1):
+                products[b, start + m] = common[b, i, k, m]
+        for p in range(pairs.shape[0]):
+            b, c = pairs[p, 0], pairs[p, 1]
+            first, second = mu1[b, i, k], mu1[c, i, k] if b != c else 0.0
+            for m in range(k + 1):
+                products[K + p, start + m] = first * mu1[c, i, m] + second * mu1[b, i, m]
+
+
+@kept(**OPEN)
+def moments_of_series(nodes, features, outputs, overlaps, noise, found):
     """Moments where E g_1 g_2 is a series in the covariance of the outputs, by sums over both kappa.
 
-    nodes: law, given; features: mu1 [K, Z, k], common [K or 0, Z, k, k]; series [Y, orders, Z, k]: of every label,
-    with its chance [Y, Z]; spread [Z, k]: of an output and the noise of its label; overlaps: Q2_12, then Q1_12 of
-    pairs; noise: of the label that both have in common. first[a] = E g_1 g_2 P_a, second[a, b] = E g_1' g_2' P_a P_b.
+    nodes: law, given; features: mu1 [K, Z, k], common [K or 0, Z, k, k]; outputs: series [Y, orders, Z, k] of every
+    label, how many of its terms count, the chances [Y, Z] of labels, the spreads [Z, k] of an output with the noise of
+    its label; overlaps: Q2_12, then Q1_12 of pairs; noise: of the label that both have in common. found: first[a] =
+    E g_1 g_2 P_a, second[a, b] = E g_1' g_2' P_a P_b.
     """
-    (law, given), (mu1, common) = nodes, features
+    (law, given), (mu1, common), (series, orders, chance, spread) = nodes, features, outputs
+    first, second = found
     K, Z, N = mu1.shape
-    pairs, both = _of_pairs(K), _of_pairs(N)  # of both kappa one of each pair: both fits have one law
-    n, orders, count = K + pairs.shape[0], series.shape[1], both.shape[0]
-    products, own, scale = np.zeros((n, count)), np.empty(count), np.empty(count)
-    x, value, move, term, moved = np.empty((5, count))
+    pairs = _of_pairs(K)
+    n, count = K + pairs.shape[0], N * (N + 1) // 2  # of both kappa one of each pair: both fits have one law
+    products, scale, own = np.zeros((n, count)), np.empty(count), np.empty(count)
+    x, value, move, moved = np.empty((4, count))
     first[:], second[:, :] = 0.0, 0.0
     for i in range(Z):
+        _fill_products(mu1, common, i, pairs, products)
         for q in range(count):
-            k, m = both[q, 0], both[q, 1]
-            scale[q] = 1.0 / (spread[i, k] * spread[i, m])
-            x[q] = noise
-            for b in range(common.shape[0]):
-                products[b, q] = common[b, i, k, m]
-            for p in range(pairs.shape[0]):
-                b, c = pairs[p, 0], pairs[p, 1]
-                products[K + p, q] = mu1[b, i, k] * mu1[c, i, m]
-                if b != c:
-                    products[K + p, q] += mu1[c, i, k] * mu1[b, i, m]
+            x[q], value[q], move[q] = noise, 0.0, 0.0
         for a in range(n):
             for q in range(count):
                 x[q] += overlaps[a] * products[a, q]
+        for k in range(N):
+            for m in range(k + 1):
+                scale[k * (k + 1) // 2 + m] = 1.0 / (spread[i, k] * spread[i, m])
         for q in range(count):
             x[q] = min(1.0, max(-1.0, x[q] * scale[q]))
-            value[q] = move[q] = 0.0
         for y in range(series.shape[0]):
             for q in range(count):
                 own[q] = moved[q] = 0.0
             for order in range(orders - 1, -1, -1):  # Horner's rule
-                for q in range(count):
-                    term[q] = series[y, order, i, both[q, 0]] * series[y, order, i, both[q, 1]]
-                for q in range(count):
-                    moved[q] = moved[q] * x[q] + own[q]
-                    own[q] = own[q] * x[q] + term[q]
+                for k in range(N):
+                    start, term = k * (k + 1) // 2, series[y, order, i, k]
+                    for m in range(k + 1):
+                        q = start + m
+                        moved[q] = moved[q] * x[q] + own[q]
+                        own[q] = own[q] * x[q] + term * series[y, order, i, m]
             for q in range(count):
                 value[q] += chance[y, i] * own[q]
                 move[q] += chance[y, i] * moved[q]
-        for q in range(count):
-            k, m = both[q, 0], both[q, 1]
-            weight = law[i] * given[k] * given[m] * (1.0 if m == k else 2.0)
-            value[q] *= weight
-            move[q] *= weight * scale[q]
+        for k in range(N):
+            for m in range(k + 1):
+                q, weight = k * (k + 1) // 2 + m, law[i] * given[k] * given[m] * (1.0 if m == k else 2.0)
+                value[q] *= weight
+                move[q] *= weight * scale[q]
         for a in range(n):
             first[a] += _product(value, products[a])
             for q in range(count):
@@ -169,14 +203,22 @@ def moments_of_series(nodes, features, series, chance, spread, overlaps, noise, 
 
 
 @kept(**OPEN)
-def apart_of_outputs(law, given, output, variance):
-    """(E (f_1 - f_2)^2/2 but for the covariance given z and both kappa, E f^2); mean and variance of outputs [Z, k]."""
-    half, square = 0.0, 0.0
+def outputs_at(rows, t, law, given, output, variance):
+    """Mean and variance [Z, k] of outputs, of their mean and their slopes at t = 0, and their variance beside: rows.
+    Returns E (f_1 - f_2)^2/2 but for the covariance given z and both kappa, and E f^2.
+    """
+    mean, slopes, rest = rows
+    half, square, count = 0.0, 0.0, output.shape[1]
     for i in range(output.shape[0]):
-        mean, own = 0.0, 0.0
-        for k in range(output.shape[1]):
-            mean += given[k] * output[i, k]
-            own += given[k] * (output[i, k] * output[i, k] + variance[i, k])
-        half += law[i] * (own - mean * mean)
+        middle, own = 0.0, 0.0
+        for k in range(count):
+            place = i * count + k
+            value, spread = mean[place], max(rest[place], LEAST)
+            for d in range(t.shape[0]):
+                value += slopes[d, place] * t[d, i, k]
+            output[i, k], variance[i, k] = value, spread
+            middle += given[k] * value
+            own += given[k] * (value * value + spread)
+        half += law[i] * (own - middle * middle)
         square += law[i] * own
     return half, square

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 158da358fc6ad91c, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 79d835677a397d76, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "158da358fc6ad91cd79acf8e0531f6bd30f42ad6b7f0658331623e4c8dcc3b9d"
+SIGNATURE = "79d835677a397d7688edabb70d4d1082fddad6d84809c7b548791436577d8566"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature adda303415a81239, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 138ab8d689dcf8ba, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "adda303415a81239dd4096e58ebb1df7f1d40ee234348c00f93ec8a5073c8257"
+SIGNATURE = "138ab8d689dcf8bad08bcaf3cbc7232eb20ba66d89bebd88d31961cfb9e3cf3b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 22a9592108ded0d0, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 54cc4860694962ff, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "22a9592108ded0d0ccd1049f8c2dbb288c5b3c0990e53cff36781bf5f2214e6c"
+SIGNATURE = "54cc4860694962ff79ee6bf9d3f95f9d42f4451db32e05c762c40ecaefff7ca2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

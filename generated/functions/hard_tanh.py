@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e587b36849ddd8a9, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 6706764ccae9db53, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "e587b36849ddd8a900cc09cb13ccfb5bc2fc72a8a8c4ffdb256180526874e3b3"
+SIGNATURE = "6706764ccae9db53a494f4578ca9645400831e6875cbb3cfac4e6dc56f7b89ac"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7b5f8435278fafa8, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 5d2ca25c30fb1249, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "7b5f8435278fafa84185011b7e45acf24feccfdd4db48488d61f306744d5f615"
+SIGNATURE = "5d2ca25c30fb1249beb86cdccab13c0f99bd2db67da68a4853fb8de337532689"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature caab23aafd392abb, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 958eec15089bb15d, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "caab23aafd392abb2b3e6b054c3be39e9853c6bfdfa84346dcdf2124991dbc13"
+SIGNATURE = "958eec15089bb15d874229cae527eb77476d4eb52f89ce4a67ed9d47ac2f1c22"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

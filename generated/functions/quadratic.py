@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c9bb3dbd5558c68a, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 4c695427b753fa55, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "c9bb3dbd5558c68a03802e0d97c4aa5cdf9f353b88d4a61fc0b2d3f1eeb148fb"
+SIGNATURE = "4c695427b753fa5519a6ee8b0caca919fa7cfcfe6704eda5887546721feb2ad9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 96bd142f5a85cf6d, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 3237934f56c1deb7, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "96bd142f5a85cf6d2886d6edfb7ea16fdff82d9500221cd20d6ff6fa212526e4"
+SIGNATURE = "3237934f56c1deb7c0e6cf6da9704e3210184aa605f4f7a994a6b19d62bd47f7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

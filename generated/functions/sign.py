@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 43479b6b4c9c8cff, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature b837bf7fb15ef211, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "43479b6b4c9c8cffce5dbdf852e7a57755eed4de0427e1857e651a28da207dde"
+SIGNATURE = "b837bf7fb15ef21168e11c9a95b30737ae1e6687595f5d34aab7e4ece6dfa17c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

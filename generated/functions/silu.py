@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7dbf5c9b22a0c21a, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 3eb600df134e8e2f, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "7dbf5c9b22a0c21a8dd840854286900a81949cee3499fb22d8a33a88290dd661"
+SIGNATURE = "3eb600df134e8e2fd6de91a99ccbbba9eb74bf5cd4c57502ecf8abe38dcb4619"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

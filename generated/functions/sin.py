@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fdedbbed60314651, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 6fb7a889f42619e1, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "fdedbbed60314651a15d8096c1af8c1da31829fcc9bf715fbf4919ee79628a2d"
+SIGNATURE = "6fb7a889f42619e15610d41ae40bc244b41eff7158433663baf34cc15b316788"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

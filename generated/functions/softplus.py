@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7f2d8b1b0e5f68f2, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature bd9c5ddf01d6d5f8, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "7f2d8b1b0e5f68f2f5409838c9dd53f205403ee152938efa9551227928486a85"
+SIGNATURE = "bd9c5ddf01d6d5f88f89d23c2bb5980518f489491af31164fba68e2041205606"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

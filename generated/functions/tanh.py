@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1217a638182c17d2, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature ff59d944db254aa7, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "1217a638182c17d260ad73a66883d5fd9045230a6daba4876d862850cbee14eb"
+SIGNATURE = "ff59d944db254aa7bfe5451ac9ccf341345d3fe4dbb1801b37dd6b91a01555b2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1fb9a29a32825cf9, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 9e83d01747cfcd03, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1fb9a29a32825cf991523e664f7eed0d81cc686a55eb8494d3bed5d5ada3fa0e"
+SIGNATURE = "9e83d01747cfcd0331613059a0e4356c87d5f65e7e77014c042f4ea6d45df223"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature bfe03171d8230e15, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature c200ef782e62eeea, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "bfe03171d8230e15ac037dcfa259ed01fed08d58ab282c7a914038e16927d05b"
+SIGNATURE = "c200ef782e62eeeae36b790e561ae22680328d14ca83ea14dccf9a6787816d47"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 325054c6fbb47ad5, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature eb8c0ac48186412f, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "325054c6fbb47ad5db218f0bc22c0d331bcaeb2aff711c8bf73fc371434b5c0e"
+SIGNATURE = "eb8c0ac48186412fd350c2d950ed87885422d2a60082e9f9d24d9eb4caa019ce"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

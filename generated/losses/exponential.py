@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d2bdaa5909389800, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 02f4dc0b403f4207, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "d2bdaa590938980077dff2915ada8654a7a0a591049e19e00f602ddc99110d80"
+SIGNATURE = "02f4dc0b403f42079d7016a9aaf17cf6b39a2d946c6b2e468a00421f19c19242"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

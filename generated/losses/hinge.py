@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature c1a93631907b42d4, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 5a82bd7fd16faea4, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "c1a93631907b42d47ee18fde14e3dbed15f6c0c8a0e132eb0a21df42b6b9f2f5"
+SIGNATURE = "5a82bd7fd16faea4f2e1178482a5b503555d9e403445dab1250ff4c54dda9d54"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e2fbc5b7cdc1563d, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature f7be2dc0e6944bfc, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e2fbc5b7cdc1563df38dace1a43f34e315213a6c1477d98f17d276ad08bee15d"
+SIGNATURE = "f7be2dc0e6944bfc462f2a4b971e07adb364004ab81e42ee51700ace038c3129"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

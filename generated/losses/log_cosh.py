@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 69b968fcc994bd29, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 278470a01558d3b5, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "69b968fcc994bd293ebb18619c382d6caaec2e4f7fb5671e889a9246e671a842"
+SIGNATURE = "278470a01558d3b54ea26989a71dec4a5fc3d41dd1a0c4b0acd76e01a16b0d5d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 72f14bb9959ef9c3, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature fed26b4ad6b2554e, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "72f14bb9959ef9c395c20dc27663eb1fbccb671d4e66cf12d2b7f5e441848bf2"
+SIGNATURE = "fed26b4ad6b2554eb61f22c476d18243c83502160740154e53fe464e232331c5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 41197c387619ebba, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 89ec2a327f6f721e, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "41197c387619ebbac5955d68981d1f3c7e036955729b26881df18ad2e2c769e0"
+SIGNATURE = "89ec2a327f6f721e40f28772af2e60d8cc2cc06bbf2ccf89ec1f79072d0e9e70"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature a9e68c3a2f7e93c0, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 7e2bd6e81fb56fad, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "a9e68c3a2f7e93c0376055c3fa06d7631079617ef2f5161f96f7882693f25713"
+SIGNATURE = "7e2bd6e81fb56fad24dd8b0b4e96b8aae994ff412ddecd710acdedd7300daf53"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

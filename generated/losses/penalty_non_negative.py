@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature af027e83f2e1b985, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 300ae0ea384539fe, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "af027e83f2e1b98568e7971e1ae9b638180e1a9aaf153bb52946f495e4acc870"
+SIGNATURE = "300ae0ea384539fedc47c47fca1c665a3efa782b67ef3fc46b6080d7effe9ea9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

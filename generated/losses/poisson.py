@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 2c3b2b39aba1ffab, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 07a2577f1925da19, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "2c3b2b39aba1ffab351c074cc9748d5409e621a49d2fd8968f2c6b5688e71d4e"
+SIGNATURE = "07a2577f1925da19a00c08fa809ddb4eff9e20074876f6dedfe2a8038fc65ef6"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c5042c286674e567, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 8ab273109dc15006, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "c5042c286674e56719f3e2a725fc8e8ce160e9714174b5640eea785bd472c10b"
+SIGNATURE = "8ab273109dc150064d440c9e2f3530755c30032ca81ce19053d1df52b9733e86"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

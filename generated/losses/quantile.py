@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature a8423f7dbc04c184, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature dc5cfb59f1382691, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "a8423f7dbc04c18410c9340ebb6c64cedaa60f98ae5c2af78be71ea705217c7e"
+SIGNATURE = "dc5cfb59f13826919796859f6d2024166aeee9428862d8afaa6a80094d039285"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature f08f40bc3fe7c9f0, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 4c2aa823d8588497, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "f08f40bc3fe7c9f0fac557f6e9763a0b1cbe486e05f2c9854c78deaa9e695b27"
+SIGNATURE = "4c2aa823d85884976974584e71790f17f4135951380e41620149fb80b53fa7fc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2fec072d17955129, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature c6b7a41193bf15bc, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "2fec072d17955129c9c7dbb688330d2799206b87aceeb3638f934c571587f9ad"
+SIGNATURE = "c6b7a41193bf15bc541054f7f1d936a2c0c1d057da5f137249604915c5fab8a6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

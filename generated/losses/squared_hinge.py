@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 1a5a2be561e6d83b, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature c24a2e0ed318378b, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "1a5a2be561e6d83bc9430d32785ed077fa9b38c640561f37254c636763caa3c6"
+SIGNATURE = "c24a2e0ed318378bab2c2997b2882b7fd7eea6936ab9b55b09e31275e68e1923"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -5,19 +5,21 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature fb1a8203bddcae77, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 
 import ast
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from math import prod
 
 import numpy as np
 
 from generated.runtime.array_steps import PRODUCT, RECIPROCAL, SUM, Equation, Plan, Step
+from generated.runtime.certificate import slots
 from generated.runtime.contraction_layout import give_back
 from generated.runtime.equation_text import FEATURES, NODE, PARAMETERS, lines_of
 from generated.runtime.evaluation import joined
@@ -52,13 +54,42 @@ class ArrayCertificate:
         give_back(both)
         return worst
 
-    def check_each(self, columns, fraction, parameters, common, each):
-        """See ``Certificate.check_each``."""
+    def in_common(self, each):
+        """See ``Certificate``."""
+        return tuple(name for name in self.families if name not in each)
+
+    def many(self, table, each, shapes):
+        """See ``Certificate``."""
+        names = self.in_common(each)
+        return Many(self, table, slots(each), each, slots(dict(zip(names, shapes, strict=True))), shapes)
+
+
+@dataclass(frozen=True, eq=False)
+class Many:
+    """The certificate of several solutions on one table, one after the other: see ``Certificate.many``."""
+
+    certificate: ArrayCertificate
+    table: tuple
+    own: dict
+    each: dict
+    common: dict
+    shapes: tuple
+
+    @property
+    def size(self):
+        """How many numbers each has."""
+        return sum(map(len, self.own.values()))
+
+    def check(self, fraction, parameters, common, each):
+        """See ``certificate.Many``."""
+        columns, features = self.table
+        shared = {n: common[p].reshape(s) for (n, p), s in zip(self.common.items(), self.shapes, strict=True)}
         found = np.empty(len(parameters))
         for s in range(len(parameters)):
-            state = {**common, **{name: values[s] for name, values in each.items()}}
-            node = np.concatenate([columns, *(state[name] for name in self.features)])
-            found[s] = self.check(node, fraction, parameters[s], state)
+            own = {name: each[s, place].reshape(self.each[name]) for name, place in self.own.items()}
+            state = {**shared, **features, **own}
+            node = np.concatenate([columns, *(state[name] for name in self.certificate.features)])
+            found[s] = self.certificate.check(node, fraction, parameters[s], state)
         return found
 
 
@@ -190,4 +221,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "fb1a8203bddcae77af6e18d20ecee65002c847594552f641ed097098f4d81436"
+SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"

@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature fb1a8203bddcae77, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -154,36 +154,58 @@ class Certificate:
             bound[layout.families[name]] = np.sqrt(np.abs(state["avg_gg"]))
         return float(evaluate(layout.rows, value, bound))
 
-    def check_each(self, columns, fraction, parameters, common, each):
-        """The worst residuals [S] of several solutions on one table; columns [C, N]: what is given before the features.
+    def in_common(self, each):
+        """Names of the families that several solutions have in common; each: of what they do not."""
+        return tuple(name for name in self.contractions.families if name not in each)
 
-        parameters [S, 5]; common, each [S, ...]: features and families that they have in common, and those of each.
+    def many(self, table, each, shapes):
+        """What checks several solutions on one table. table: what is given before the features [C, N], and by name the
+        features that all have in common [K, N]; each: name -> shape of the numbers of one solution, in order; shapes:
+        of the families in common.
         """
-        asked = (*self.features, *self.contractions.families)
-        names, every = tuple([n for n in asked if n not in each]), tuple([n for n in asked if n in each])
-        arrays, own = [np.asarray(common[name]) for name in names], [each[name] for name in every]
-        shapes = tuple([values.shape for values in arrays]), tuple([values.shape[1:] for values in own])
-        layout, start, place, target = _several(self, len(fraction), columns.shape, (names, every), shapes)
-        value = start.copy()
-        value[len(PARAMETERS) + len(fraction) :][: columns.size] = columns.ravel()
-        value[place] = np.concatenate([values.ravel() for values in arrays])
-        work = np.concatenate([values.reshape(len(parameters), -1) for values in own], axis=1)
-        worst = np.empty(len(parameters))
-        evaluate_points(layout.rows, value, fraction, parameters, work, np.arange(len(target)), target, worst)
+        columns, features = table
+        contractions, (count, nodes), blocks = self.contractions, columns.shape, each["T_12"][0]
+        shape_of = {**each, **dict(zip(self.in_common(each), shapes, strict=True))}
+        layout = layout_of(contractions, blocks, nodes, tuple([shape_of[name] for name in contractions.families]))
+        first, size = len(PARAMETERS) + blocks + count * nodes, blocks * nodes
+        places = {name: np.arange(first + i * size, first + (i + 1) * size) for i, name in enumerate(self.features)}
+        places |= {name: np.arange(place.start, place.stop) for name, place in layout.families.items()}
+        start = layout.numbers()
+        start[len(PARAMETERS) + blocks : first] = columns.ravel()
+        for name, values in features.items():
+            start[places[name]] = values.ravel()
+        source, target = slots(each), [name for name in each if name in places]
+        joined = [np.concatenate([some[name] for name in target]) for some in (source, places)]
+        place = np.concatenate([places[name] for name in self.in_common(each)])
+        return Many(layout.rows, start, place, *joined, sum(map(len, source.values())))
+
+
+@dataclass(frozen=True, eq=False)
+class Many:
+    """The certificate of several solutions on one table; place: of the numbers in common; source, target: of each, and
+    how many there are.
+    """
+
+    rows: np.ndarray
+    start: np.ndarray
+    place: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    size: int
+
+    def check(self, fraction, parameters, common, each):
+        """Worst residuals [S] at parameters [S, 5]; common: the families in common, in order; each [S, numbers]."""
+        value, worst = self.start.copy(), np.empty(len(parameters))
+        value[self.place] = common
+        evaluate_points(self.rows, value, fraction, parameters, each, self.source, self.target, worst)
         return worst
 
 
-@lru_cache(maxsize=64)
-def _several(certificate, blocks, columns, names, shapes):
-    """(layout, its numbers, places of what several solutions have in common, of what each has)."""
-    contractions, (count, nodes) = certificate.contractions, columns
-    shape_of = dict(zip(names[0], shapes[0], strict=True)) | dict(zip(names[1], shapes[1], strict=True))
-    layout = layout_of(contractions, blocks, nodes, tuple([shape_of[name] for name in contractions.families]))
-    first, size = len(PARAMETERS) + blocks + count * nodes, blocks * nodes
-    places = {name: np.arange(first + i * size, first + (i + 1) * size) for i, name in enumerate(certificate.features)}
-    places |= {name: np.arange(place.start, place.stop) for name, place in layout.families.items()}
-    joined = [np.concatenate([places[name] for name in some]) for some in names]
-    return layout, layout.numbers(), *joined
+def slots(shapes):
+    """Name -> places of arrays of these shapes, one behind the other."""
+    sizes = [int(np.prod(shape)) for shape in shapes.values()]
+    ends = np.cumsum(sizes)
+    return {n: np.arange(end - size, end) for n, size, end in zip(shapes, sizes, ends.tolist(), strict=True)}
 
 
 @lru_cache(maxsize=256)
@@ -206,4 +228,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "fb1a8203bddcae77af6e18d20ecee65002c847594552f641ed097098f4d81436"
+SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"

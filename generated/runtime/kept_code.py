@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature fb1a8203bddcae77, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -174,4 +174,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "fb1a8203bddcae77af6e18d20ecee65002c847594552f641ed097098f4d81436"
+SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"

@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature fb1a8203bddcae77, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -278,4 +278,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 order = np.argsort(residuals.spread)[:count]
                 _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "fb1a8203bddcae77af6e18d20ecee65002c847594552f641ed097098f4d81436"
+SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"

@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature fb1a8203bddcae77, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "fb1a8203bddcae77af6e18d20ecee65002c847594552f641ed097098f4d81436"
+SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature e3307a4f36ca0fd0.
+Generated; do not edit. Signature c9e15c24b2147886.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e3307a4f36ca0fd02641801f7de9a535416451e70d223f6c82484e9e937db826"
+SIGNATURE = "c9e15c24b21478863ef8e55f76c5e79ff480f5fa5e9c99c74c126376da673c87"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

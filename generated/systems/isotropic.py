@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2e9e5f98b27c8ea3.
+in X). Generated; do not edit. Signature f8f0029c907827e5.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2e9e5f98b27c8ea383e02d2fae265f16c7cd709fd0c949f9cbdb6a402d267f60"
+SIGNATURE = "f8f0029c907827e5e221d6f71735985d5f02d18540e601e9123177f9e5b84d03"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 74e8368ff8226105.
+Generated; do not edit. Signature 5c970bbcb396f244.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "74e8368ff8226105cddf8c91c60473a650ce8c7de633b501dabb5e50f3b199f7"
+SIGNATURE = "5c970bbcb396f244835b2b65c22bfd4ea8f57b709e06fa6fd0eeef776452deab"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

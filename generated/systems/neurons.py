@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature e048af2760f7b554.
+Generated; do not edit. Signature dfae23fa6013509d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e048af2760f7b5547e2ec905e65b5b15c1d812318cb3703a7615b811b968698f"
+SIGNATURE = "dfae23fa6013509dd7be88b7031b74a9f5b5297b9218dd2484e408bf2cad560e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

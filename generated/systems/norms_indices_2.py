@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 7620cc4bad023274.
+in X). Generated; do not edit. Signature fda40fc2fe571922.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "7620cc4bad023274bc7f37b63e96f1e9b8b697888cb6a9f8e758d5f6fa7cad49"
+SIGNATURE = "fda40fc2fe571922e1e48dc7418abffc8ad0aec2ad7dc5c3e4ebecdea6a2f21f"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 003789fbb0288acb, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 7ac204c9f3487dff, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "003789fbb0288acb03c2115d86660be180ca9a6c06f6ee935a9572f474cfbdff"
+SIGNATURE = "7ac204c9f3487dfff32981fac2f1c44206e4e311bd6e5dedda3613b6da43fc74"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 062be7cbde00b08e, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature b8b777a12e3b7b23, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "062be7cbde00b08eb824a5548e89780baa1359b91f07b95b24e34557c3c09904"
+SIGNATURE = "b8b777a12e3b7b23fcf4410b2766c8ff2406e79bdfab587f24d8cffdf1dda59c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 063100f66d871a10, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 356540b2d98b275a, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "063100f66d871a10437314d0cdf9d7e0814c318a9489c0f21b2b060bedf04c3e"
+SIGNATURE = "356540b2d98b275a14a93190df6624941d2440a5cb479ecf5add832c315ae69d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 6db7fab4cf84ef3b, runtime 72db279826dd7aa8.
+Generated; do not edit. Signature 4b78049e1a84c43b, runtime fdb99a172c7230b6.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "6db7fab4cf84ef3b91652759ca297c038e4193814795f01e570e564ca03e33fc"
+SIGNATURE = "4b78049e1a84c43b2fec373cbad6e5823d7e152fb45cb62132bdaee7a640193e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

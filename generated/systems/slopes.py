@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature dff37f65ff1a9744.
+Generated; do not edit. Signature 5764e7027d3640ff.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "dff37f65ff1a9744c722ade6c25e365263b15ecf1cb66d8653e6101563d53c6c"
+SIGNATURE = "5764e7027d3640ff408a18d3f17830657ac4512ee5d291b995a251a34bcc4f41"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0f5f9c415b03c43d.
+in X). Generated; do not edit. Signature df0c538c1246a2cd.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "0f5f9c415b03c43d5c7acc7c6da8c57ecd313d7e8b932b618b765bc3ea258722"
+SIGNATURE = "df0c538c1246a2cd5918645cfec83e9ece8d34cb280fce72f1e04fbb942f7cdf"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1e958c5312337b79.
+in X). Generated; do not edit. Signature 0d53531e9e9bae90.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1e958c5312337b7939aab56b7fc7d14bc2388f3866127ef38c62b2f47058f857"
+SIGNATURE = "0d53531e9e9bae909e62ce38f1f5ef50989cd82508ae6adb058b82674443aa78"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6d350cdd7bd200a0.
+Generated; do not edit. Signature 48f655851790b17a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6d350cdd7bd200a09b0a30ed241b8ed6674ce6f222f066e3bf107385f54f4ed2"
+SIGNATURE = "48f655851790b17a9be522589afffd9008946459fe095ddbdba48e92b7c032d2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

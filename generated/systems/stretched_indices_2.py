@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 2d841600799620e6.
+Generated; do not edit. Signature 7a91193cbdf55b73.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2d841600799620e6263cf2f600610a7d5b0a7b7077231816060f698a1bc6f7bc"
+SIGNATURE = "7a91193cbdf55b73d777f971e5d7c26307a79a14f2c09f188bf465c834ce850c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

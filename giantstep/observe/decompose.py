@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -42,8 +42,7 @@ Array = np.ndarray
 Sources = tuple[str, ...]
 
 
-@dataclass(frozen=True)
-class PairOfFits:
+class PairOfFits(NamedTuple):
     """Two fits that share some sources: E (f_1 - f_2)^2/2 and the test error of their mean output.
 
     residual: worst relative one of the equations of a pair; error: change of the covariance of the outputs between
@@ -291,7 +290,7 @@ class _Decomposed:
     def pair(self, names: Sources) -> PairOfFits:
         """Two fits that share these sources."""
         found = self._pair(names)
-        one = self.resampling.kind == "all" and set(self.present) <= {*names}  # of which rounding leaves something
+        one = names == self.present and self.resampling.kind == "all"  # of which rounding leaves something
         square = 0.0 if one else max(found.half_mean_square, 0.0)
         return PairOfFits(square, self.ensemble(names, 2), found.residual, found.error)
 

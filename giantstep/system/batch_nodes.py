@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from types import ModuleType
 from typing import NamedTuple
 
 import numpy as np
 
 from generated import two_batches as kernel
 from generated.runtime.steps import raise_variances
-from generated.runtime.two_batches import apart_of_outputs
+from generated.runtime.two_batches import outputs_at
 from giantstep.law.channel import labels_given
 from giantstep.law.directions import mixing, rows_of
 from giantstep.law.labels import nodes_of_link
@@ -28,10 +29,11 @@ from giantstep.spec.model import Target
 from giantstep.system.discretisation import rows_between, sizes_of_terms
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features
+from giantstep.system.sample_weights import ALWAYS, Weights
 from giantstep.system.single_fit import SingleFit
 from giantstep.system.span import Span, span_of
 from giantstep.system.square_tables import solver_nodes
-from giantstep.system.state import State, pairs, variance_rows
+from giantstep.system.state import State, pairs, slices_by_name, variance_rows
 from giantstep.system.two_fits import Fit
 
 Array = np.ndarray
@@ -39,7 +41,6 @@ _TOGETHER = 1_000_000  # pairs of kappa of both fits, of all z that are handled 
 _NOTHING = 1e-16  # weight of a node of z that is left out
 _NOISE = 16  # nodes of label noise for a loss that is no function of the residual
 _MEMORY = 1 << 27  # bytes of tables that are remembered
-_LEAST = 1e-290
 _REACH, _WIDEST = 8.5, 0.5  # of what rows share, and its longest step
 _STEPS = (0.65, 0.8)  # in units of what smooths the features; of rough rules
 
@@ -83,17 +84,36 @@ class Table:
         blocks = len(self.mu1)
         return sizes_of_terms(self.node[-2 * blocks : -blocks].T, self.node[-blocks:].T)
 
+    @cached_property
+    def labels(self) -> tuple[Array, Array]:
+        """Mean [Z] of the label that is drawn, and its variance beside one [2, Z]."""
+        mean = (self.chance * self.label).sum(axis=0)
+        drawn = (self.chance * (self.label - mean) ** 2).sum(axis=0)
+        return mean, np.array([drawn, np.ones_like(drawn)])
+
     @property
     def bytes(self) -> int:
         """What it takes of memory."""
         return self.common.nbytes + self.node.nbytes
 
 
+class Series(NamedTuple):
+    """The slope of every label by Hermite polynomials [Y, orders, Z, k], how many of them count, the chances of the
+    labels [Y, Z], and the spreads [Z, k] of an output with the noise of its label.
+    """
+
+    terms: Array
+    counted: int
+    chance: Array
+    spread: Array
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """A table with all that is known there of a single fit: mean, variance, response of its outputs [Z, k].
 
-    half: E (f_1 - f_2)^2/2 but for the covariance; square: E f^2; series: of the slope, once found.
+    half: E (f_1 - f_2)^2/2 but for the covariance; square: E f^2; weights: of a sample; series: of the slope, once
+    found.
     """
 
     table: Table
@@ -102,7 +122,16 @@ class Part:
     V: Array
     half: float
     square: float
-    series: dict[bool, tuple[Array, Array]] = field(default_factory=dict, repr=False)
+    weights: Weights
+    series: dict[bool, Series] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def gain(self) -> Array:
+        """h [Z, k] of the square loss, over the weights of a sample."""
+        found = np.zeros_like(self.V)
+        for weight, chance in zip(*self.weights, strict=True):
+            found += chance * weight * kernel.gain_of_square_loss(V=weight * self.V)
+        return found
 
 
 def parts_of(fit: Fit, rule: Rule) -> list[Part]:
@@ -178,11 +207,9 @@ def _means_of(law: Array, given: Array, mu1: Array, common: Array) -> Array:
 
 def _part(single: SingleFit, table: Table) -> Part:
     problem, shape = single.problem, table.mu1.shape[1:]
-    indices = problem.model.target.indices
-    system = system_kernel("isotropic", indices, problem.rank)
-    room = State(system, len(problem.fraction), table.node.shape[1])
-    for name in system.UNKNOWNS:
-        room[name][...] = single.known[name]
+    system, blocks = system_kernel("isotropic", problem.model.target.indices, problem.rank), len(problem.fraction)
+    room = State(system, blocks, table.node.shape[1])
+    room.work[_unknowns(system, blocks)] = single.numbers(system.UNKNOWNS)[0]
     system.fields(table.node, problem.fraction, single.parameters, room.vector, room.matrix, room.field)
     if single.system is not None:  # averages over outputs that hardly vary are those of its own nodes
         given = table.sizes, table.node[1], problem.blur, problem.floor
@@ -190,12 +217,18 @@ def _part(single: SingleFit, table: Table) -> Part:
         raise_variances(
             (room.vector, room.matrix, room.field), variance_rows(system), *given, np.empty(count), np.empty((2, count))
         )
-    output = room["mean"].reshape(shape)
-    for along, name in zip(table.t, system.SLOPES, strict=True):
-        output = output + room[name].reshape(shape) * along
-    variance = np.maximum(room["Delta"], _LEAST).reshape(shape)
-    half, square = apart_of_outputs(table.law, table.given, output, variance)
-    return Part(table, output, variance, room["V"].reshape(shape), half, square)
+    output, variance = np.empty(shape), np.empty(shape)
+    rows = room["mean"], room.rows(system.SLOPES), room["Delta"]
+    half, square = outputs_at(rows, table.t, table.law, table.given, output, variance)
+    return Part(table, output, variance, room["V"].reshape(shape), half, square, problem.weights or ALWAYS)
+
+
+@lru_cache(maxsize=64)
+def _unknowns(system: ModuleType, blocks: int) -> Array:
+    """Where the unknowns lie among all families."""
+    families = slices_by_name(system, blocks)
+    places = [families[name][0] for name in system.UNKNOWNS]
+    return np.concatenate([np.arange(place.start, place.stop) for place in places])
 
 
 def _labels(target: Target, link: Array, residual: bool) -> tuple[Array, Array]:

@@ -9,8 +9,6 @@ import numpy as np
 from generated import two_batches as kernel
 from generated.runtime.two_batches import moments_of_products
 from giantstep.system.batch_nodes import Part
-from giantstep.system.slope_series import gain_of_square
-from giantstep.system.two_fits import Fit
 
 Array = np.ndarray
 
@@ -26,22 +24,20 @@ class Moments(NamedTuple):
     second: Array
 
 
-def moments_of_square(fit: Fit, parts: list[Part]) -> Moments:
+def moments_of_square(blocks: int, parts: list[Part]) -> Moments:
     """By sums over both kappa given z, one after the other."""
-    count = fit.blocks * (fit.blocks + 3) // 2
-    total = Moments(np.zeros(count), np.zeros(count), np.zeros(count), np.zeros((count, count)))
-    for part in parts:
-        for sum_, own in zip(total, _of_part(fit, part, count), strict=True):
-            sum_ += own
-    return total
+    count = blocks * (blocks + 3) // 2
+    first, *others = (_of_part(part, count) for part in parts)
+    for other in others:
+        for total, own in zip(first, other, strict=True):
+            total += own
+    return first
 
 
-def _of_part(fit: Fit, part: Part, count: int) -> Moments:
-    table, gain = part.table, gain_of_square(fit, part)
-    mean = (table.chance * table.label).sum(axis=0)
-    drawn = (table.chance * (table.label - mean) ** 2).sum(axis=0)
+def _of_part(part: Part, count: int) -> Moments:
+    table, gain = part.table, part.gain
+    mean, noise = table.labels
     slope, _ = kernel.series_of_square_loss(gain=gain, residual=mean[:, None] - part.output)
     found = Moments(np.empty(count), np.empty(count), np.empty(count), np.empty((count, count)))
-    noise = np.array([drawn, np.ones_like(drawn)])
     moments_of_products(table.law, table.given, table.mu1, table.common, gain, slope, noise, found)
     return found

@@ -7,18 +7,17 @@ but E g_1 g_2, which takes the place of E g^2 in the equations of Q1 and Q2; the
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from generated.runtime.rows_of_pairs import moments, steps
+from generated.runtime.rows_of_pairs import EACH_AT_NODES, fill_pairs, follow, newton_steps
 from giantstep.law.kind import BulkKind, bulk_kind
 from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.bulk_system import BulkSystem
-from giantstep.system.single_fit import SingleFit
+from giantstep.system.single_fit import NOTHING, SingleFit
 from giantstep.system.state import pairs
 
 Array = np.ndarray
@@ -36,95 +35,123 @@ class Sharing(NamedTuple):
 
 
 class Linearised(NamedTuple):
-    """S pairs of one fit, with E g_1 g_2 and its slope in the covariance [S, N] at their unknowns.
+    """S pairs of one fit at unknowns x [S, n]: E g_1 g_2, its slope and the covariance of the outputs [S, N] there.
 
-    sharing [S]; readouts [S, 4, K]: T_12 and its slope in the unknown of the readouts, and both of the fields of
-    stand-ins; overlaps [S, pairs]: Q1_12.
+    readouts [S, 4, K]: T_12 and its slope in the unknown of the readouts, and both of the fields of stand-ins; limits
+    [2, K]: the lowest and the highest of these unknowns.
     """
 
-    sharing: Sequence[Sharing]
+    x: Array
     value: Array
     slope: Array
+    covariance: Array
     readouts: Array
-    overlaps: Array
+    limits: Array
 
 
 class Solved(NamedTuple):
-    """Solutions for S pairs of one fit: T_12 and random_field_12 [S, K], Q1_12 [S, K, K], and at the nodes [S, N] the
-    covariance Delta_12, E g_1 g_2, and the variance of the labels' noise that is not shared.
+    """S pairs of one fit: unknowns x [S, n], of which the last are Q1_12, T_12 and random_field_12 [S, K], and at the
+    nodes [S, N] the covariance Delta_12 and E g_1 g_2.
     """
 
-    sharing: Sequence[Sharing]
+    x: Array
     readout: Array
     field: Array
-    overlap: Array
     covariance: Array
     average: Array
-    apart: Array
+
+
+class Shared(NamedTuple):
+    """What S pairs share, as compiled functions read it: the layer, and how much of the data."""
+
+    layer: Array
+    data: Array
+
+
+def shared_by(every: Sequence[Sharing]) -> Shared:
+    """See ``Shared``."""
+    return Shared(np.array([one.layer for one in every], np.int64), np.array([one.data for one in every], float))
 
 
 class PairEquations(Protocol):
     """Equations for T_12 = beta Q2_12 and Q1_12, where E g_1 g_2 is given at every node of kappa [N].
 
-    products [n, N]: what the covariance of the outputs moves by with the overlaps. Raise NotConverged.
+    nodes: what the covariance of the outputs moves by with the overlaps [n, N], how many members of Q1_12 each stands
+    for [n], the weights [N], and squares of the slopes of the mean output [N].
     """
 
-    @property
-    def products(self) -> Array:
-        """See above."""
+    nodes: tuple[Array, Array, Array, Array]
 
-    def steps(self, of: Linearised) -> Array:
-        """How far the unknowns are from those that solve the linearised equations, [S, n]."""
+    def steps(self, shared: Shared, at: Linearised) -> Array:
+        """How far the unknowns are from those that solve the linearised equations, [S, n]. Raise NotConverged."""
 
-    def certificates(self, of: Solved, square: bool) -> Array:
-        """The worst relative residuals [S] of all equations, evaluated from their text; square: with those of E g_1 g_2
-        of the square loss.
+    def certificates(self, shared: Shared, of: Solved, apart: Array, square: bool) -> Array:
+        """The worst relative residuals [S] of all equations, evaluated from their text; apart [S, N]: noise of the
+        labels that is not shared; square: with those of E g_1 g_2 of the square loss.
         """
+
+
+def advanced(equations: PairEquations, parameters: Array, shared: Shared, at: Linearised) -> Solved:
+    """The next unknowns by Newton's method, and what is linear in them there."""
+    step, (count, nodes), K = equations.steps(shared, at), at.value.shape, at.readouts.shape[2]
+    found = Solved(*(np.empty((count, size)) for size in (at.x.shape[1], K, K, nodes, nodes)))
+    follow(equations.nodes, shared, at, step, parameters, found)
+    return found
 
 
 class GeneratedPair:
     """The equations of a module of pairs; whatever the layers share."""
 
     def __init__(self, kernel: ModuleType, single: SingleFit) -> None:
-        self.kernel, self.known, self.parameters, self.columns = kernel, single.known, single.parameters, single.columns
-        known, parameters = self.known, self.parameters
-        self.products, self.times = products_of(kernel, single)
-        blocks = len(known["fraction"])
+        self.kernel, self.single, self.fraction = kernel, single, single.problem.fraction
+        self.nodes, blocks = nodes_of(kernel, single), len(single.problem.fraction)
         overlaps = np.array([np.zeros(blocks), np.ones(blocks)])  # of the rows in layers apart, in the same
-        self.maps = kernel.rows.maps(known["fraction"], parameters, known, overlaps)
+        given = single.numbers(kernel.rows.names)
+        self.maps = kernel.rows.maps(self.fraction, single.parameters, given, overlaps)
 
-    def steps(self, of: Linearised) -> Array:
+    def steps(self, shared: Shared, at: Linearised) -> Array:
         """See ``PairEquations``."""
-        count, (n, blocks) = len(of.sharing), (len(self.products), len(self.known["fraction"]))
-        beta, layer = float(self.parameters[1]), np.array([sharing.layer for sharing in of.sharing], np.int64)
-        factor = np.outer([sharing.data for sharing in of.sharing], self.parameters[0] / beta / self.times)
-        factor[:, :blocks] *= layer[:, None]
-        first, second, found = np.empty((count, n)), np.empty((count, n, n)), np.empty((count, n))
-        moments(self.products, self.known["weight"], of.value, of.slope, first, second)
-        second[:, :, :blocks] *= layer[:, None, None]
-        steps(self.maps, layer, factor, first, second, of.readouts, of.overlaps, beta, found)
+        found = np.empty_like(at.x)
+        newton_steps(self.maps, self.nodes, shared, at, self.single.parameters, found)
         return found
 
-    def certificates(self, of: Solved, square: bool) -> Array:
+    def certificates(self, shared: Shared, of: Solved, apart: Array, square: bool) -> Array:
         """See ``PairEquations``."""
-        known, layer = self.known, np.array([float(sharing.layer) for sharing in of.sharing])
-        parameters = np.tile(self.parameters, (len(layer), 1))
-        parameters[:, 0] *= [sharing.data for sharing in of.sharing]
-        matrix, vector = self._conjugates(of.average, parameters)
-        each = {"mu2sq_12": layer[:, None, None] * known["mu2sq"], "T_12": of.readout, "random_field_12": of.field}
-        each |= {"Q1_12": of.overlap, "Q2_12": of.readout / self.parameters[1], "Delta_12": of.covariance}
-        each |= {"avg_gg_12": of.average, "Q1_hat_12": matrix, "Q2_hat_12": vector * layer[:, None]}
-        each |= {"overlap": np.repeat(layer[:, None], len(known["fraction"]), axis=1), "apart": of.apart}
-        certificate = self.kernel.certificate_of_square if square else self.kernel.certificate
-        found: Array = certificate.check_each(self.columns, known["fraction"], parameters, known, each)
+        single, certificate = self.single, self.kernel.certificate_of_square if square else self.kernel.certificate
+        table, sizes = (single.columns, single.features), (len(self.fraction), len(single.weight))
+        many, common = many_of(certificate, single, table, (EACH_AT_NODES, *sizes))
+        each, parameters = np.empty((len(of.x), many.size)), parameters_of(single, shared.data)
+        fill_pairs(self.nodes, shared, (single.features["mu2sq"], apart), single.parameters, of, each)
+        found: Array = many.check(self.fraction, parameters, common, each)
         return found
 
-    def _conjugates(self, average: Array, parameters: Array) -> tuple[Array, Array]:
-        """Q1_hat_12 [S, K, K] and Q2_hat_12 [S, K] of one layer by E g_1 g_2: stationarity in the overlaps."""
-        factor = parameters[:, 0] / self.parameters[1]
-        found = factor[:, None] / self.times * ((average * self.known["weight"]) @ self.products.T)
-        blocks = len(self.known["fraction"])
-        return symmetric(found[:, blocks:], blocks), found[:, :blocks]
+
+def parameters_of(single: SingleFit, data: Array) -> Array:
+    """Of every pair [S, 5]: the samples are those that it shares."""
+    found = np.empty((len(data), len(single.parameters)))
+    found[:] = single.parameters
+    found[:, 0] *= data
+    return found
+
+
+def many_of(
+    certificate: Any,
+    single: SingleFit,
+    table: tuple[Array, Mapping[str, Array]],
+    own: tuple[Mapping[str, str], int, int],
+    beside: Mapping[str, Array] = NOTHING,
+) -> tuple[Any, Array]:
+    """(certificate of many pairs on a table, numbers that they have in common); own: letters of the axes of what each
+    has, numbers of blocks and of nodes. Remembered for the nodes.
+    """
+    if certificate not in single.remembered:
+        letters, blocks, nodes = own
+        lengths = {"b": blocks, "c": blocks, "n": nodes}
+        each = {name: tuple(lengths[letter] for letter in of) for name, of in letters.items()}
+        names = certificate.in_common(each)
+        single.remembered[certificate] = names, certificate.many(table, each, single.numbers(names, beside)[1])
+    names, many = single.remembered[certificate]
+    return many, single.numbers(names, beside)[0]
 
 
 def symmetric(members: Array, blocks: int) -> Array:
@@ -135,14 +162,14 @@ def symmetric(members: Array, blocks: int) -> Array:
     return found
 
 
-def products_of(kernel: ModuleType, single: SingleFit) -> tuple[Array, Array]:
-    """(what the covariance of the outputs moves by with Q2_12 and one of each pair of Q1_12 where the layers are the
-    same [n, N], how many members of Q1_12 that are [n]); remembered for the nodes of the square loss.
-    """
+def nodes_of(kernel: ModuleType, single: SingleFit) -> tuple[Array, Array, Array, Array]:
+    """See ``PairEquations``; what does not depend on the solution is remembered for the nodes."""
     if kernel not in single.remembered:
         single.remembered[kernel] = _products(kernel, single.known)
-    found: tuple[Array, Array] = single.remembered[kernel]
-    return found
+    products, times = single.remembered[kernel]
+    slopes, _ = single.numbers(single.slopes)
+    squares = slopes * slopes
+    return products, times, single.weight, squares.reshape(-1, products.shape[1]).sum(axis=0)
 
 
 def _products(kernel: ModuleType, known: Mapping[str, Any]) -> tuple[Array, Array]:
@@ -158,28 +185,26 @@ def _products(kernel: ModuleType, known: Mapping[str, Any]) -> tuple[Array, Arra
     return np.array(found), np.array([1.0] * blocks + [1.0 + (b != c) for b, c in pairs(blocks)])
 
 
-@dataclass(frozen=True)
 class PairOfLayer:
     """The equations of a single fit, for pairs that share its first layer."""
 
-    system: BulkSystem
-    products: Array  # see ``products_of``
+    def __init__(self, kernel: ModuleType, single: SingleFit) -> None:
+        assert isinstance(single.system, BulkSystem)
+        self.system, self.nodes = single.system, nodes_of(kernel, single)
 
-    def steps(self, of: Linearised) -> Array:
+    def steps(self, shared: Shared, at: Linearised) -> Array:
         """See ``PairEquations``."""
-        each = zip(of.sharing, of.value, of.slope, of.readouts[:, 0], of.overlaps, strict=True)
+        each = zip(shared.data, at.value, at.slope, at.x, strict=True)
         return np.array([self._step(*one) for one in each])
 
-    def _step(self, sharing: Sharing, value: Array, slope: Array, readouts: Array, overlaps: Array) -> Array:
+    def _step(self, share: float, value: Array, slope: Array, x: Array) -> Array:
         """By unit vectors: the equations are linear."""
-        blocks, share = len(readouts), sharing.data
-        x = np.concatenate([readouts, overlaps])
         start = self._missed(x, share * value)
         matrix = np.empty((len(x), len(x)))
-        for column, product in enumerate(self.products):
+        for column, product in enumerate(self.nodes[0]):
             there = x.copy()
             there[column] += 1.0
-            moved = product / self.system.parameters[1] if column < blocks else product
+            moved = product / self.system.parameters[1] if column < self.system.blocks else product
             matrix[:, column] = self._missed(there, share * (value + slope * moved)) - start
         found: Array = np.linalg.solve(matrix, start)
         return found
@@ -198,11 +223,12 @@ class PairOfLayer:
         if not self.system.follow():
             raise NotConverged("what the samples of the step add to the rows is not found again", NOT_LOOKED_FOR)
 
-    def certificates(self, of: Solved, square: bool) -> Array:
+    def certificates(self, shared: Shared, of: Solved, apart: Array, square: bool) -> Array:
         """See ``PairEquations``; that of E g_1 g_2 of the square loss is not among them."""
         system, found = self.system, []
-        for sharing, average, matrix, readout in zip(of.sharing, of.average, of.overlap, of.readout, strict=True):
-            self._put(sharing.data * average, matrix, readout / system.parameters[1])
+        matrices = symmetric(of.x[:, system.blocks :], system.blocks)
+        for data, average, matrix, readout in zip(shared.data, of.average, matrices, of.readout, strict=True):
+            self._put(data * average, matrix, readout / system.parameters[1])
             given = system.node, system.problem.fraction, system.parameters, system.numbers
             found.append(float(system.equations.check(*given)))
         return np.array(found)
@@ -212,8 +238,7 @@ def pair_equations(kernel: ModuleType, single: SingleFit) -> PairEquations:
     """The equations of pairs of fits."""
     if bulk_kind(single.problem.model) not in _LAYERS:
         return GeneratedPair(kernel, single)
-    assert isinstance(single.system, BulkSystem)
-    return PairOfLayer(single.system, products_of(kernel, single)[0])
+    return PairOfLayer(kernel, single)
 
 
 def kind_of_pairs(model: Model) -> BulkKind:

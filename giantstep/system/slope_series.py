@@ -10,8 +10,7 @@ import numpy as np
 
 from generated import two_batches as kernel
 from generated.runtime.nodes import Output
-from giantstep.system.batch_nodes import Part
-from giantstep.system.sample_weights import ALWAYS
+from giantstep.system.batch_nodes import Part, Series
 from giantstep.system.single_fit import SingleFit
 from giantstep.system.two_fits import Fit
 
@@ -19,10 +18,8 @@ Array = np.ndarray
 _NOTHING = 1e-10  # of the sum of a series: terms that are left out
 
 
-def series_of(fit: Fit, part: Part, noise: bool, orders: int) -> tuple[Array, Array]:
-    """(series [Y, orders, Z, k] of every label, chance [Y, Z]); of labels that both fits draw for themselves of their
-    mean. noise: whether both see the same labels.
-    """
+def series_of(fit: Fit, part: Part, noise: bool, orders: int) -> Series:
+    """Of every label; of labels that both fits draw for themselves of their mean. noise: whether both see the same."""
     if noise not in part.series:
         table = part.table
         spread = np.sqrt(part.variance + noise_of(fit.single))
@@ -32,7 +29,9 @@ def series_of(fit: Fit, part: Part, noise: bool, orders: int) -> tuple[Array, Ar
         if not noise:
             found = np.einsum("yz,ynzk->nzk", chance, found)[None]
             chance = np.ones((1, len(table.law)))
-        part.series[noise] = np.ascontiguousarray(found), np.ascontiguousarray(chance)
+        found, chance = np.ascontiguousarray(found), np.ascontiguousarray(chance)
+        count = found.shape[1] if fit.square else _terms(part, found)
+        part.series[noise] = Series(found, count, chance, spread)
     return part.series[noise]
 
 
@@ -42,37 +41,22 @@ def noise_of(single: SingleFit) -> float:
     return float(target.noise) if loss.form == "residual" else 0.0
 
 
-def terms(part: Part, series: Array, largest: float) -> int:
-    """How many terms of series count where correlations are at most that large."""
+def _terms(part: Part, series: Array) -> int:
+    """How many terms of series count, whatever the correlation."""
     table = part.table
-    sizes = np.einsum("i,yniq,q->n", table.law, series**2, table.given) * largest ** np.arange(series.shape[1])
+    sizes = np.einsum("i,yniq,q->n", table.law, series**2, table.given)
     left = np.cumsum(sizes[::-1])[::-1]
     return max(1, int(np.sum(left > _NOTHING * left[0])))
 
 
-def gain_of_square(fit: Fit, part: Part) -> Array:
-    """h [Z, k] of the square loss, over the weights of a sample."""
-    weights = fit.problem.weights or ALWAYS
-    gains = [p * w * kernel.gain_of_square_loss(V=w * part.V) for w, p in zip(*weights, strict=True)]
-    return np.asarray(sum(gains))
-
-
-def _of_square(fit: Fit, part: Part, label: Array, spread: Array, _: int) -> Array:
+def _of_square(_fit: Fit, part: Part, label: Array, spread: Array, _: int) -> Array:
     """Two terms, whatever the orders."""
     residual = label[:, None] - part.output
-    value, slope = kernel.series_of_square_loss(gain=gain_of_square(fit, part), residual=residual)
+    value, slope = kernel.series_of_square_loss(gain=part.gain, residual=residual)
     return np.stack([value, slope * spread])
 
 
 def _of_loss(fit: Fit, part: Part, label: Array, spread: Array, orders: int) -> Array:
-    system, weights = fit.system, fit.problem.weights or ALWAYS
-    shape = spread.shape
-    labels = np.repeat(label, shape[1])
-    center, spreads = part.output.ravel(), spread.ravel()
-    total, out = np.zeros((len(labels), orders)), np.empty((len(labels), orders))
-    for weight, chance in zip(*weights, strict=True):
-        if weight > 0.0:
-            outputs = Output(center, spreads, weight * part.V.ravel())
-            system.loss.LOSS.slope_series(system.rule, labels, outputs, system.scratch, out)
-            total += chance * weight * out
-    return np.ascontiguousarray(total.T).reshape(orders, *shape)
+    outputs = Output(part.output.ravel(), spread.ravel(), part.V.ravel())
+    found = fit.labels.series(outputs, np.repeat(label, spread.shape[1]), orders)
+    return np.ascontiguousarray(found.T).reshape(orders, *spread.shape)

@@ -9,24 +9,23 @@ outputs. Two rules have to agree.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Sequence
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
-from derive.directions import directions_of
 from generated import two_batches as kernel
-from generated.runtime.rows_of_pairs import steps
-from generated.runtime.two_batches import moments_of_series
+from generated.runtime.rows_of_pairs import EACH, fill_rows, steps
+from generated.runtime.two_batches import moments_at, moments_of_series
 from giantstep.law.directions import mixing
 from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.expressions import special
 from giantstep.spec.matrix import Rows
 from giantstep.system.batch_nodes import Part, Rule, parts_of
 from giantstep.system.moments_of_square import Moments, moments_of_square
-from giantstep.system.pair_equations import Sharing, symmetric
-from giantstep.system.slope_series import noise_of, series_of, terms
+from giantstep.system.pair_equations import Sharing, many_of, parameters_of, symmetric
+from giantstep.system.slope_series import noise_of, series_of
 from giantstep.system.state import pairs
 from giantstep.system.two_fits import RESIDUAL, ROUGH, Fit
 
@@ -78,41 +77,70 @@ def batch_pairs(fit: Fit, every: Sequence[Sharing]) -> dict[Sharing, BatchPair]:
     """The same of many pairs of one fit."""
     require_derived(fit)
     same = {sharing: fit.distinct(sharing) for sharing in every}
-    left = list(dict.fromkeys(same.values()))
-    unknowns: dict[Sharing, Array] = {}
-    before: dict[Sharing, Array] = {}
-    error: dict[Sharing, float] = {}
-    found: dict[Sharing, BatchPair] = {}
+    found = dict[Sharing, BatchPair]()
     size, square = _sizes(fit)
+    left = _Some.of(fit, list(dict.fromkeys(same.values())))
+    x, before = np.zeros(left.factor.shape), np.empty((0, 2))
     for rule in _RULES:
         here = _OnRule(fit, rule)
-        unknowns = here.solved(left, unknowns)
-        told = {sharing: here.told(sharing, unknowns[sharing]) for sharing in left}
-        apart = abs(here.square - square)
-        error = {s: max(float(np.abs(told[s] - before[s]).max()), apart) / size for s in left if s in before}
-        settled = [s for s in left if error.get(s, math.inf) <= _SETTLED or (rule is _RULES[-1] and error[s] <= ROUGH)]
-        for sharing, residual in zip(settled, here.certificates(settled, unknowns), strict=True):
-            if not residual <= RESIDUAL:
-                words = f"the equations of two fits are satisfied to {residual:.1e} only"
-                raise NotConverged(words, NOT_LOOKED_FOR)
-            half, ensemble = told[sharing].tolist()
-            found[sharing] = BatchPair(half, residual, error[sharing], ensemble if fit.margin else math.nan)
-        left, before = [sharing for sharing in left if sharing not in found], told
-        if not left:
-            return {sharing: found[one] for sharing, one in same.items()}
+        x = here.solved(left, x)
+        told = here.told(left, x)
+        if len(before) > 0:
+            errors = np.maximum(np.abs(told - before).max(axis=1), abs(here.square - square)) / size
+            done = errors <= (ROUGH if rule is _RULES[-1] else _SETTLED)
+            if done.any():
+                settled = left.chosen(done)
+                numbers = told[done], here.certificates(settled, x[done]), errors[done]
+                found |= zip(settled.every, _told(fit, *numbers), strict=True)
+                if done.all():
+                    return {sharing: found[one] for sharing, one in same.items()}
+                left, x, told = left.chosen(~done), x[~done], told[~done]
+        before = told
     raise NotConverged(
-        f"what two fits share changes by {max(error[sharing] for sharing in left):.1e} (relative) between rules of "
-        "quadrature",
+        f"what two fits share changes by {errors[~done].max():.1e} (relative) between rules of quadrature",
         "take a smoother link or activation, a larger batch, or another learning rate",
     )
 
 
+class _Some(NamedTuple):
+    """Some pairs: which maps of the rows are theirs [S], the shares of the data, whether the layers begin with the same
+    rows, and labels are the same ones [S], and factors of averages in the conjugates [S, n].
+    """
+
+    every: Sequence[Sharing]
+    maps: Array
+    data: Array
+    layer: Array
+    same: Array
+    factor: Array
+
+    @classmethod
+    def of(cls, fit: Fit, every: Sequence[Sharing]) -> _Some:
+        """Of these pairs of a fit."""
+        data, same, layer = np.array(every, float).T.copy()
+        factor = data[:, None] * (fit.parameters[0] / fit.parameters[1] / _times(fit.blocks))
+        return cls(every, layer.astype(np.int64), data, layer, same, factor)
+
+    def chosen(self, which: Array) -> _Some:
+        """Some of them, by a mask."""
+        every = [sharing for sharing, one in zip(self.every, which.tolist(), strict=True) if one]
+        return _Some(every, *(values[which] for values in self[1:]))
+
+
+def _told(fit: Fit, told: Array, residuals: Array, errors: Array) -> list[BatchPair]:
+    """Pairs with their certificates. Raises NotConverged."""
+    if not residuals.max() <= RESIDUAL:
+        words = f"the equations of two fits are satisfied to {residuals.max():.1e} only"
+        raise NotConverged(words, NOT_LOOKED_FOR)
+    ensembles = told[:, 1].tolist() if fit.margin else [math.nan] * len(told)
+    numbers = told[:, 0].tolist(), residuals.tolist(), errors.tolist(), ensembles
+    return [BatchPair(*one) for one in zip(*numbers, strict=True)]
+
+
 def _sizes(fit: Fit) -> tuple[float, float]:
     """What errors are relative to, and E f^2, both of one fit."""
-    known = fit.known
-    slopes = [known[name] for name in directions_of("slope", fit.model.target.indices)]
-    variance = known["mean"] ** 2 + known["Delta"]
-    square = float(fit.weight @ sum((slope**2 for slope in slopes), variance))
+    numbers, _ = fit.single.numbers(("mean", *fit.single.slopes))
+    square = float(fit.weight @ ((numbers * numbers).reshape(-1, len(fit.weight)).sum(axis=0) + fit.variance))
     weighted = fit.problem.weights is not None
     error = float(fit.system.observables()[0]) if weighted else fit.result.test_error
     return (square if fit.margin else error), square
@@ -126,173 +154,126 @@ class _OnRule:
         self.parts = parts_of(fit, rule)
         self.square = sum(part.square for part in self.parts)
         self.half = sum(part.half for part in self.parts)
-        self.means = sum(part.table.means for part in self.parts)
-        self.places = pairs(self.blocks)
-        self.times = np.array([1.0] * self.blocks + [1.0 + (b != c) for b, c in self.places])
-        self.closed: Moments | None = None
+        self.beta = float(fit.parameters[1])
 
-    def solved(self, every: Sequence[Sharing], start: Mapping[Sharing, Array]) -> dict[Sharing, Array]:
-        """The unknowns T_12 and Q1_12, from those of another rule or from none."""
-        x = np.zeros((len(every), self.blocks + len(self.places)))
-        for place, sharing in enumerate(every):
-            if sharing in start:
-                x[place] = start[sharing]
-        size = float(self.fit.known["beta"] * self.fit.known["Q2"].sum())
-        left = list(range(len(every)))
+    @cached_property
+    def closed(self) -> Moments:
+        """Of the square loss, whose averages are known at all overlaps."""
+        return moments_of_square(self.blocks, self.parts)
+
+    def solved(self, some: _Some, x: Array) -> Array:
+        """The unknowns T_12 and Q1_12 [S, n], from those of another rule or from none."""
+        if self.fit.square:
+            found: Array = x - self._steps(some, x)
+            return found
+        x, moving = x.copy(), np.ones(len(x), bool)
+        size = float(self.beta * self.fit.single.numbers(("Q2",))[0].sum())
         for _ in range(_STEPS):
-            step = self._step([every[place] for place in left], x[left])
-            x[left] -= step
-            if self.fit.square:
-                return dict(zip(every, x, strict=True))
-            far = np.abs(step).max(axis=1) > _CLOSE * size
-            left = [place for place, moves in zip(left, far, strict=True) if moves and every[place].data > 0.0]
-            if not left:
-                return dict(zip(every, x, strict=True))
+            step = self._steps(some.chosen(moving), x[moving])
+            x[moving] -= step
+            moving[moving] = (np.abs(step).max(axis=1) > _CLOSE * size) & (some.data[moving] > 0.0)
+            if not moving.any():
+                return x
         raise NotConverged("what the readouts of two fits have in common is not found", NOT_LOOKED_FOR)
 
-    def _step(self, every: Sequence[Sharing], x: Array) -> Array:
+    def _steps(self, some: _Some, x: Array) -> Array:
         """Of Newton's method: all is linear but E g_1 g_2."""
-        single, K = self.fit.single, self.blocks
-        beta = float(single.parameters[1])
-        layer = np.array([sharing.layer for sharing in every], np.int64)
-        factor = np.outer([sharing.data for sharing in every], single.parameters[0] / beta / self.times)
-        first, second = self._moments(every, x)
-        readouts, found = np.zeros((len(every), 4, K)), np.empty_like(x)
-        readouts[:, 0], readouts[:, 1] = x[:, :K], 1.0
-        steps(_maps(self.fit), layer, factor, first, second, readouts, x[:, K:].copy(), beta, found)
+        found = np.empty_like(x)
+        steps(_maps(self.fit), (some.maps, some.factor), self._moments(some, x), x, self.beta, found)
         return found
 
-    def _moments(self, every: Sequence[Sharing], x: Array) -> tuple[Array, Array]:
+    def _moments(self, some: _Some, x: Array) -> tuple[Array, Array]:
         """Of E g_1 g_2 [S, n] and of its slope [S, n, n] at x with what the covariance moves by."""
+        first, second = np.zeros(x.shape), np.zeros((*x.shape, x.shape[1]))
         if self.fit.square:
-            return self._of_square(every, x)
-        first, second = np.zeros_like(x), np.zeros((*x.shape, x.shape[1]))
-        for place, sharing in enumerate(every):
+            scales = self.beta, float(self.fit.model.target.noise)
+            moments_at(self.closed, (some.layer, some.same), x, scales, first, second)
+            return first, second
+        for place, sharing in enumerate(some.every):
             if sharing.data > 0.0:
-                first[place], second[place] = self._by_sums(sharing, x[place])
+                self._add_sums(sharing, x[place], (first[place], second[place]))
         return first, second
 
-    def _of_square(self, every: Sequence[Sharing], x: Array) -> tuple[Array, Array]:
-        """Both are known at all x."""
-        if self.closed is None:
-            self.closed = moments_of_square(self.fit, self.parts)
-        mean, drawn, noise, slope = self.closed
-        shared = np.array([sharing.noise for sharing in every])
-        known = np.ones(x.shape)
-        known[:, : self.blocks] = np.array([sharing.layer for sharing in every])[:, None]
-        first = mean + np.outer(shared, drawn + self.fit.model.target.noise * noise)
-        second = known[:, :, None] * slope * known[:, None, :]
-        return known * first + (second @ self._overlaps(x)[:, :, None])[:, :, 0], second
-
-    def _by_sums(self, sharing: Sharing, x: Array) -> tuple[Array, Array]:
-        """Of any loss, by sums over both kappa."""
-        first, second = np.zeros(len(x)), np.zeros((len(x), len(x)))
+    def _add_sums(self, sharing: Sharing, x: Array, found: tuple[Array, Array]) -> None:
+        """The same of any loss, by sums over both kappa."""
+        fit, overlaps = self.fit, x.copy()
+        overlaps[: self.blocks] /= self.beta
+        noise = sharing.noise or fit.deterministic
         for part in self.parts:
-            own = self._by_series(part, sharing, x)
-            first += own[0]
-            second += own[1]
-        return first, second
+            table, series = part.table, series_of(fit, part, noise, self.rule.orders)
+            common = table.common if sharing.layer else table.common[:0]
+            own = np.empty(found[0].shape), np.empty(found[1].shape)
+            features, given = (table.mu1, common), (table.law, table.given)
+            moments_of_series(given, features, series, overlaps, noise_of(fit.single) * noise, own)
+            for total, one in zip(found, own, strict=True):
+                total += one
 
-    def _overlaps(self, x: Array) -> Array:
-        """Q2_12, then Q1_12."""
-        found = x.copy()
-        found[..., : self.blocks] /= self.fit.known["beta"]
+    def told(self, some: _Some, x: Array) -> Array:
+        """E (f_1 - f_2)^2/2, and of a margin loss the error of the mean output, else 0, [S, 2]."""
+        overlaps, found = x.copy(), np.zeros((len(x), 2))
+        overlaps[:, : self.blocks] *= some.layer[:, None] / self.beta
+        found[:, 0] = self.half - overlaps @ sum(part.table.means for part in self.parts)
+        if self.fit.margin:
+            found[:, 1] = [sum(self._wrong(part, one) for part in self.parts) for one in overlaps]
         return found
 
-    def _by_series(self, part: Part, sharing: Sharing, x: Array) -> tuple[Array, Array]:
-        """The same by sums over both kappa."""
-        fit, table = self.fit, part.table
-        noise = sharing.noise or fit.model.target.deterministic
-        series, chance = series_of(fit, part, noise, self.rule.orders)
-        own = noise_of(fit.single)
-        spread = np.sqrt(part.variance + own)
-        common = table.common if sharing.layer else table.common[:0]
-        first, second = np.empty(len(x)), np.empty((len(x), len(x)))
-        count = series.shape[1] if fit.square else terms(part, series, 1.0)
-        moments_of_series(
-            (table.law, table.given), (table.mu1, common), series[:, :count], chance, spread, self._overlaps(x),
-            own * noise, first, second,
-        )  # fmt: skip
-        return first, second
-
-    def told(self, sharing: Sharing, x: Array) -> Array:
-        """E (f_1 - f_2)^2/2, and of a margin loss the error of the mean output, else 0."""
-        overlaps = self._overlaps(x)
-        if not sharing.layer:
-            overlaps[: self.blocks] = 0.0
-        ensemble = 0.0
-        if self.fit.margin:
-            ensemble = sum(_wrong(part, *kernel.mean_of_both(**self._outputs(part, overlaps))) for part in self.parts)
-        return np.array([self.half - self.means @ overlaps, ensemble])
-
-    def _outputs(self, part: Part, overlaps: Array) -> dict[str, Array]:
-        """The law of both outputs, as generated functions take it."""
+    def _wrong(self, part: Part, overlaps: Array) -> float:
+        """The probability that clean label and mean output differ in sign."""
         table, matrix = part.table, symmetric(overlaps[None, self.blocks :], self.blocks)[0]
         given = {"Q1_12": matrix, "Q2_12": overlaps[: self.blocks], "common": table.common, "mu1": table.mu1}
-        return {"output": part.output, "Delta": part.variance, "Delta_12": kernel.covariance(**given)}
+        outputs = {"output": part.output, "Delta": part.variance, "Delta_12": kernel.covariance(**given)}
+        mean, variance = kernel.mean_of_both(**outputs)
+        sign = np.sign(table.clean)[:, None, None]
+        wrong = special.ndtr(-sign * mean / np.sqrt(np.maximum(variance, 1e-300)))
+        return float(table.law @ (wrong @ table.given) @ table.given)
 
-    def certificates(self, every: Sequence[Sharing], found: Mapping[Sharing, Array]) -> list[float]:
+    def certificates(self, some: _Some, x: Array) -> Array:
         """All equations once more, those of the rows from their text, averages by sums over both kappa."""
-        if not every:
-            return []
-        single, K = self.fit.single, self.blocks
-        x = np.array([found[sharing] for sharing in every])
-        layer = np.array([float(sharing.layer) for sharing in every])
-        parameters = np.tile(single.parameters, (len(every), 1))
-        parameters[:, 0] *= [sharing.data for sharing in every]
-        hats, _ = self._moments(every, x)
-        missed = self._missed(every, x, hats) if self.fit.square else 0.0
-        hats *= parameters[:, :1] / parameters[:, 1:2] / self.times
-        each = {"T_12": x[:, :K], "Q1_12": symmetric(x[:, K:], K), "Q2_hat_12": hats[:, :K]}
-        each |= {"Q1_hat_12": symmetric(hats[:, K:], K), "overlap": np.outer(layer, self.fit.overlap_of_rows)}
-        known = {**single.known, **_directions(self.fit)}
-        worst = kernel.certificate.check_each(np.ones((1, 1)), self.fit.problem.fraction, parameters, known, each)
-        residuals: list[float] = np.maximum(worst, missed * (parameters[:, 0] > 0.0)).tolist()
-        return residuals
+        single, (first, _) = self.fit.single, self._moments(some, x)
+        missed = self._missed(some, x, first) if self.fit.square else 0.0
+        own = EACH, self.blocks, 1
+        many, common = many_of(kernel.certificate, single, (np.ones((1, 1)), {}), own, _products(self.fit))
+        each, overlap = np.empty((len(x), many.size)), some.layer[:, None] * np.array(self.fit.overlap_of_rows)
+        fill_rows(x, first * some.factor, overlap, each)
+        worst = many.check(self.fit.problem.fraction, parameters_of(single, some.data), common, each)
+        found: Array = np.maximum(worst, missed * (some.data > 0.0))
+        return found
 
-    def _missed(self, every: Sequence[Sharing], x: Array, found: Array) -> float:
+    def _missed(self, some: _Some, x: Array, found: Array) -> float:
         """What averages in closed form, one for all pairs, miss of sums over both kappa, relative; of the pair that has
         most in common.
         """
-        place = max(
-            range(len(every)), key=lambda number: (every[number].layer, every[number].data, every[number].noise)
-        )
-        if every[place].data == 0.0:
+        place = int(np.lexsort((some.same, some.data, some.layer))[-1])
+        if some.data[place] == 0.0:
             return 0.0
-        sums, _ = self._by_sums(every[place], x[place])
-        return float(np.abs(sums - found[place]).max() / np.abs(sums).max())
+        sums = np.zeros(x.shape[1]), np.zeros((x.shape[1], x.shape[1]))
+        self._add_sums(some.every[place], x[place], sums)
+        return float(np.abs(sums[0] - found[place]).max() / np.abs(sums[0]).max())
+
+
+@lru_cache(maxsize=64)
+def _times(blocks: int) -> Array:
+    """How many members of its family every overlap stands for [n]."""
+    return np.array([1.0] * blocks + [1.0 + (b != c) for b, c in pairs(blocks)])
 
 
 def _maps(fit: Fit) -> Array:
     """Of the rows, in layers apart and in those that begin with the same rows; remembered by the fit."""
     if "maps" not in fit.nodes:
         overlaps = np.array([np.zeros(fit.blocks), fit.overlap_of_rows])
-        known = {**fit.known, **_directions(fit)}
-        fit.nodes["maps"] = kernel.rows.maps(fit.problem.fraction, fit.parameters, known, overlaps)
+        given = fit.single.numbers(kernel.rows.names, _products(fit))
+        fit.nodes["maps"] = kernel.rows.maps(fit.problem.fraction, fit.parameters, given, overlaps)
     found: Array = fit.nodes["maps"]
     return found
 
 
-def _directions(fit: Fit) -> dict[str, Array]:
-    """Products of the directions of both fits, and the sources of one along them."""
-    gamma, known = np.array(fit.problem.overlaps), fit.known
-    sources = {
-        name: np.stack([known[each] for each in directions_of(name, count)], axis=1)
-        for name, count in zip(("zeta_hat", "psi_hat"), gamma.shape, strict=True)
-    }
-    return {**_products(fit.problem.overlaps), **sources}
+def _products(fit: Fit) -> dict[str, Array]:
+    """Products of the directions of both fits."""
+    return _products_of(fit.problem.overlaps)
 
 
 @lru_cache(maxsize=64)
-def _products(overlaps: Rows) -> dict[str, Array]:
+def _products_of(overlaps: Rows) -> dict[str, Array]:
     gamma = np.array(overlaps)
     products = kernel.directions(gamma=gamma, L_rest=mixing(gamma))
     return dict(zip(("vv", "vo", "oo"), products, strict=True))
-
-
-def _wrong(part: Part, mean: Array, variance: Array) -> float:
-    """The probability that clean label and mean output differ in sign."""
-    law, given = part.table.law, part.table.given
-    sign = np.sign(part.table.clean)[:, None, None]
-    wrong = special.ndtr(-sign * mean / np.sqrt(np.maximum(variance, 1e-300)))
-    return float(law @ (wrong @ given) @ given)

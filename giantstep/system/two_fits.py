@@ -10,13 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, lru_cache
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from derive.directions import directions_of
+from generated.runtime.rows_of_pairs import covariances
 from giantstep.law.spike import overlap_of_rows
 from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.model import Model
@@ -27,43 +26,58 @@ from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.pair_equations import (
     Linearised,
     PairEquations,
+    Shared,
     Sharing,
     Solved,
+    advanced,
     kind_of_pairs,
     pair_equations,
+    shared_by,
     symmetric,
 )
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
-from giantstep.system.single_fit import features_of, of_points, of_system
+from giantstep.system.single_fit import FitAtPoint, FitOfSystem, SingleFit, features_of
 from giantstep.system.solved_again import solved_again
 from giantstep.system.square_loss import Points, points_of
 from giantstep.system.state import pairs
 from giantstep.system.two_outputs import Averages, slopes_of
-from giantstep.system.two_readouts import Common, TwoReadouts, two_readouts
+from giantstep.system.two_readouts import TwoReadouts, two_readouts
 
 Array = np.ndarray
 RESIDUAL = 1e-9  # of the equations of a pair, relative to their terms
 _STEPS, _CLOSE = 12, 1e-3  # of Newton's method on one rule; change of the covariance that better rules go on from
+_OF_SQUARE = ("Delta", "avg_h", "risk")
 _RULES = (6, 9, 14, 21, 32, 48, 72)  # nodes of what two outputs share
 _SETTLED = 1e-7  # change of the covariance by the last of them, relative to the variance, that is worked for
 ROUGH = 1e-5  # that is allowed
 
 
-@dataclass(frozen=True)
-class Pair:
-    """The overlaps T_12 [K], Q1_12 [K, K], Q2_12 [K] of two fits, and the covariance [N] of their outputs.
+class Pair(NamedTuple):
+    """Two fits: the covariance [N] of their outputs, and E (f_1 - f_2)^2/2.
 
     residual: worst relative one of all equations, evaluated apart from the solver; error: change of the covariance
-    between rules for what two outputs share, relative to the variance.
+    between rules for what two outputs share, relative to the variance; x [n], T_12 [K]: see ``Solved``.
     """
 
-    overlaps: Mapping[str, Array]
+    beta: float
+    x: Array
+    T_12: Array
     covariance: Array
     half_mean_square: float
     residual: float
     error: float
+
+    @property
+    def overlaps(self) -> dict[str, Array]:
+        """T_12 [K], Q1_12 [K, K], Q2_12 [K]."""
+        blocks = len(self.T_12)
+        return {
+            "T_12": self.T_12,
+            "Q1_12": symmetric(self.x[None, blocks:], blocks)[0],
+            "Q2_12": self.T_12 / self.beta,
+        }
 
 
 def require_pairs(model: Model) -> None:
@@ -90,8 +104,12 @@ class Fit:
             self.system, self.problem = found, found.problem
         if found is None and self.problem.closed:
             found = points_of(self.problem)
-        self.single = of_points(found) if isinstance(found, Points) else of_system(self.system)
-        self.known, self.parameters = self.single.known, self.single.parameters
+        self.single: SingleFit = FitAtPoint(found) if isinstance(found, Points) else FitOfSystem(self.system)
+        self.parameters, self.weight = self.single.parameters, self.single.weight  # of the nodes of kappa
+        self.blocks, loss = len(self.problem.fraction), self.model.fit.loss
+        self.square = loss.key == "square"  # its slopes have averages in closed form
+        self.margin = loss.form == "margin"  # its test error is the probability of a wrong sign
+        self.deterministic, self.whole = self.model.target.deterministic, self.problem.weights is None
         self.pairs: dict[Sharing, Pair] = {}
         self.nodes: dict[Any, Any] = {}  # of two batches
 
@@ -110,21 +128,6 @@ class Fit:
         """What two fits have in common by what is unknown of them."""
         return two_readouts(self.single)
 
-    @property
-    def blocks(self) -> int:
-        """The number of distinct blocks."""
-        return len(self.problem.fraction)
-
-    @property
-    def square(self) -> bool:
-        """Whether the loss is the square one, whose slopes have averages in closed form."""
-        return self.model.fit.loss.key == "square"
-
-    @property
-    def margin(self) -> bool:
-        """Whether the loss is one of the margin, whose test error is the probability of a wrong sign."""
-        return self.model.fit.loss.form == "margin"
-
     @cached_property
     def labels(self) -> Averages:
         """The averages of E[g_1 g_2 | kappa] for a loss that has no closed form of them."""
@@ -133,13 +136,21 @@ class Fit:
     @cached_property
     def overlap_of_rows(self) -> tuple[float, ...]:
         """Of a neuron's rows [K] in layers that begin with the same: batches leave what all make, and add noise."""
-        found = overlap_of_rows(self.result.vocabulary)
-        return tuple(found[int(np.flatnonzero(self.members.block == b)[0])] for b in range(self.members.count))
+        known = self.single.remembered
+        if "overlap" not in known:
+            found, block = overlap_of_rows(self.result.vocabulary), self.members.block
+            known["overlap"] = tuple(found[int(np.flatnonzero(block == b)[0])] for b in range(self.members.count))
+        return tuple(known["overlap"])
 
     @property
-    def weight(self) -> Array:
-        """Of the nodes of kappa."""
-        return np.asarray(self.known["weight"])
+    def known(self) -> dict[str, Any]:
+        """See ``SingleFit``."""
+        return self.single.known
+
+    @cached_property
+    def variance(self) -> Array:
+        """Of the output at the nodes of kappa, beside its slopes."""
+        return self.single.numbers(("Delta",))[0]
 
     def at(self, kappa: Array) -> CoupledSystem:
         """The system with the fields of the solution at other nodes of kappa, [N] or [N, q]."""
@@ -151,28 +162,29 @@ class Fit:
         there = {"mu2sq_12": known["mu2sq"] * layer, **dict(zip(system.kernel.SLOPES, system.slopes, strict=True))}
         return np.asarray(self.kernel.covariance(**known, **there, **overlaps))
 
-    def covariances(self, every: Sequence[Sharing], readout: Array, overlaps: Array) -> Array:
-        """Delta_12 [S, N] at the nodes, of T_12 [S, K] and one of each pair of Q1_12."""
-        layer = np.array([sharing.layer for sharing in every])
-        of_readouts = readout / self.known["beta"] * layer[:, None]
-        slopes = sum(self.known[name] ** 2 for name in directions_of("slope", self.model.target.indices))
-        found: Array = np.concatenate([of_readouts, overlaps], axis=1) @ self.equations.products - slopes
-        return found
+    def average_of_square(self, covariance: Array, apart: Array) -> tuple[Array, Array]:
+        """(E g_1 g_2 of the square loss where outputs have that covariance [..., N], the gain [N])."""
+        numbers, _ = self.single.numbers(_OF_SQUARE)
+        variance, gain, risk = numbers.reshape(3, -1)
+        given = {"Delta": variance, "Delta_12": covariance, "apart": apart, "avg_h": gain, "risk": risk}
+        return np.asarray(self.kernel.of_square_loss(**given)), gain
 
-    def apart(self, sharing: Sharing) -> Array:
-        """The variance [N] of the labels' noise that two fits do not share."""
-        if sharing.noise or sharing.data == 0.0:
-            return np.zeros_like(self.known["Delta"])
-        if self.model.target.probit > 0.0:
-            raise BadInput(
-                "noise inside the link that is drawn again for the same inputs has not been derived",
-                "set target.probit to 0",
-            )
-        return self.single.apart
+    def apart(self, every: Sequence[Sharing]) -> Array:
+        """The variance [S, N] of the labels' noise that two fits do not share."""
+        found = np.zeros((len(every), len(self.weight)))
+        drawn = [not sharing.noise and sharing.data > 0.0 for sharing in every]
+        if any(drawn):
+            if self.model.target.probit > 0.0:
+                raise BadInput(
+                    "noise inside the link that is drawn again for the same inputs has not been derived",
+                    "set target.probit to 0",
+                )
+            found[drawn] = self.single.apart
+        return found
 
     def distinct(self, sharing: Sharing) -> Sharing:
         """What is the same where labels have no noise."""
-        return sharing._replace(noise=True) if sharing.data > 0.0 and self.model.target.deterministic else sharing
+        return Sharing(sharing.data, True, sharing.layer) if self.deterministic and sharing.data > 0.0 else sharing
 
     def pair(self, sharing: Sharing) -> Pair:
         """Solve the equations of a pair. Raises NotConverged."""
@@ -192,7 +204,7 @@ class Fit:
 
     def is_same(self, sharing: Sharing) -> bool:
         """Whether this is a fit and itself."""
-        return sharing == Sharing(1.0, True, True) and self.problem.weights is None
+        return self.whole and sharing == (1.0, True, True)
 
     def _is_linear(self, sharing: Sharing) -> bool:
         return self.is_same(sharing) or self.readouts.linear and (self.square or sharing.data == 0.0)
@@ -215,122 +227,112 @@ def _system_of(result: Result) -> CoupledSystem:
 
 def _linear(fit: Fit, every: Sequence[Sharing]) -> list[Pair]:
     """Pairs of a fit whose equations are linear, or solved already."""
-    known, count, blocks = fit.known, len(every), fit.blocks
-    shape = count, len(fit.weight)
-    overlaps = np.zeros((count, blocks * (blocks + 1) // 2))
-    common, apart = fit.readouts.at(np.zeros(blocks), 0), np.zeros(shape)
-    value, slope = np.zeros(shape), np.zeros(shape)
-    start = fit.covariances(every, np.zeros((count, blocks)), overlaps)
+    count, blocks, nodes = len(every), fit.blocks, len(fit.weight)
+    shared, equations = shared_by(every), fit.equations
+    x, start, value, slope = np.zeros((count, blocks * (blocks + 3) // 2)), *np.zeros((3, count, nodes))
+    start[:], apart = -equations.nodes[3], value
     if fit.square:
-        apart = np.array([fit.apart(sharing) for sharing in every])
-        value = fit.kernel.of_square_loss(**{**known, "Delta_12": start, "apart": apart})
-        slope[:] = known["avg_h"] ** 2
-    readouts = np.tile([common.overlap, common.slope, common.field, common.field_slope], (count, 1, 1))
-    x = -fit.equations.steps(Linearised(every, value, slope, readouts, overlaps))
-    same = [fit.is_same(sharing) for sharing in every]
-    readout, field, overlaps = x[:, :blocks], np.zeros((count, blocks)), x[:, blocks:]
-    covariance = fit.covariances(every, readout, overlaps)
-    average = value + slope * (covariance - start)
-    if any(same):
-        one = fit.readouts.same()
-        first, second = np.array(pairs(blocks)).T
-        readout[same], field[same], overlaps[same] = one.overlap, one.field, known["Q1"][first, second]
-        covariance[same], average[same] = known["Delta"], known["avg_gg"]
-    return _certified(fit, Solved(every, readout, field, symmetric(overlaps, blocks), covariance, average, apart))
+        apart = fit.apart(every)
+        value, gain = fit.average_of_square(start, apart)
+        slope[:] = gain * gain
+    readouts = np.empty((count, 4, blocks))
+    readouts[:] = fit.readouts.at(x[0, :blocks], 0).rows
+    at = Linearised(x, value, slope, start, readouts, fit.readouts.limits)
+    found = advanced(equations, fit.parameters, shared, at)
+    if any(same := [fit.is_same(sharing) for sharing in every]):
+        _put_same(fit, found, same.index(True))
+    return _certified(fit, shared, found, apart)
 
 
-def _certified(fit: Fit, of: Solved, errors: Sequence[float] = ()) -> list[Pair]:
+def _put_same(fit: Fit, found: Solved, place: int) -> None:
+    """A fit and itself."""
+    one, blocks = fit.readouts.same(), fit.blocks
+    found.readout[place], found.field[place] = one.overlap, one.field
+    found.x[place, blocks:] = fit.single.numbers(("Q1",))[0][_upper(blocks)]
+    found.covariance[place], found.average[place] = fit.variance, fit.single.average
+
+
+@lru_cache(maxsize=64)
+def _upper(blocks: int) -> Array:
+    """Places of one of each pair of a symmetric matrix."""
+    return np.array([b * blocks + c for b, c in pairs(blocks)])
+
+
+def _certified(fit: Fit, shared: Shared, of: Solved, apart: Array, errors: Sequence[float] = ()) -> list[Pair]:
     """All equations once more, from their text. Raises NotConverged."""
-    residuals = fit.equations.certificates(of, fit.square)
+    residuals = fit.equations.certificates(shared, of, apart, fit.square)
     if not residuals.max() <= RESIDUAL:
         raise NotConverged(f"the equations of two fits are satisfied to {residuals.max():.1e} only", NOT_LOOKED_FOR)
-    beta = fit.known["beta"]
-    half = (fit.known["Delta"] - of.covariance) @ fit.weight
-    given = of.readout, of.overlap, of.covariance, half.tolist(), residuals.tolist(), errors or [0.0] * len(half)
-    return [
-        Pair({"T_12": t, "Q1_12": q, "Q2_12": t / beta}, covariance, *told)
-        for t, q, covariance, *told in zip(*given, strict=True)
-    ]
+    half = (fit.variance - of.covariance) @ fit.weight
+    given = of.x, of.readout, of.covariance, half.tolist(), residuals.tolist(), errors or [0.0] * len(half)
+    return [Pair(float(fit.parameters[1]), *told) for told in zip(*given, strict=True)]
 
 
 class _Search:
     """Newton's method for one pair."""
 
     def __init__(self, fit: Fit, sharing: Sharing) -> None:
-        self.fit, self.sharing, self.blocks = fit, sharing, fit.blocks
-        self.apart = fit.apart(sharing) if fit.square else np.zeros_like(fit.known["Delta"])
-        self.slopes: Array = np.zeros_like(fit.known["Delta"])
-        self.common, self.centre = fit.readouts.same(), np.zeros(fit.blocks)  # of the readouts, and where
+        self.fit, self.sharing, self.shared, self.blocks = fit, sharing, shared_by([sharing]), fit.blocks
+        self.apart = fit.apart([sharing]) if fit.square else np.zeros((1, len(fit.weight)))
 
     def run(self) -> Pair:
         """The pair: Newton's method on each of better and better rules for what both outputs share."""
-        x = np.zeros(self.blocks * (self.blocks + 3) // 2)
-        self.common = self.fit.readouts.at(self.centre, _RULES[0])
-        error, found = math.inf, self._covariance(x)
-        for number, nodes in enumerate(_RULES):
-            before = found
-            x, step = self._solved(x, nodes)
-            found = self._covariance(x)
-            if number > 0:  # what the last step leaves is of the order of its square
-                error = max(self._change(before, found), step**2)
+        error, x = math.inf, self._start()
+        before: Solved | None = None
+        for nodes in _RULES:
+            found, step = self._solved(x, nodes)
+            if before is not None:  # what the last step leaves is of the order of its square
+                error = max(self._change(before.covariance, found.covariance), step**2)
+            before, x = found, found.x
             if error <= _SETTLED:
-                return self._pair(x, error)
+                break
         if not error <= ROUGH:
             raise NotConverged(
                 f"the covariance of two outputs changes by {error:.1e} (relative) between rules for what they share",
                 "let them share less, or more: a loss with kinks sees outputs that hardly differ",
             )
-        return self._pair(x, error)
+        return _certified(self.fit, self.shared, found, self.apart, [error])[0]
 
-    def _solved(self, x: Array, nodes: int) -> tuple[Array, float]:
-        """The unknowns on one rule, from those of another, and the last change of the covariance."""
-        change = math.inf
+    def _start(self) -> Array:
+        """The unknowns [1, n] where E g_1 g_2 goes from that of a fit and itself as if the slope were linear."""
+        fit, x = self.fit, np.zeros((1, self.blocks * (self.blocks + 3) // 2))
+        if self.sharing.data == 0.0:
+            return x
+        rows, covariance = fit.readouts.at(x[0, : self.blocks], _RULES[0]).rows, -fit.equations.nodes[3][None]
+        slope = fit.single.numbers(("avg_h",))[0] ** 2
+        value = fit.single.average + slope * (covariance - fit.variance)
+        at = Linearised(x, value, slope[None], covariance, rows, fit.readouts.limits)
+        return advanced(fit.equations, fit.parameters, self.shared, at).x
+
+    def _solved(self, x: Array, nodes: int) -> tuple[Solved, float]:
+        """The solution on one rule, from the unknowns of another, and the last change of the covariance."""
         for _ in range(_STEPS):
-            self.centre = x[: self.blocks].copy()
-            self.common = self.fit.readouts.at(self.centre, nodes)
-            before = self._covariance(x)
-            x = self._step(x, before, nodes)
-            change = self._change(before, self._covariance(x))
+            before = self._at(x, nodes)
+            found = advanced(self.fit.equations, self.fit.parameters, self.shared, before)
+            x, change = found.x, self._change(before.covariance, found.covariance)
             if change <= _CLOSE:
                 break
-        return x, change
+        return found, change
 
     def _change(self, before: Array, after: Array) -> float:
-        """Of the covariance, relative to the variance of the output."""
+        """Of the covariance [1, N], relative to the variance of the output."""
         weight = self.fit.weight
-        return float(weight @ np.abs(after - before) / (weight @ self.fit.known["Delta"]))
+        return float((np.abs(after - before) @ weight)[0] / (weight @ self.fit.variance))
 
-    def _step(self, x: Array, covariance: Array, nodes: int) -> Array:
-        """The next unknowns, and E[g_1 g_2 | kappa] there by its slope."""
-        value, slope = self._averages(covariance, nodes)
-        common = self.common
-        readouts = np.array([[common.overlap, common.slope, common.field, common.field_slope]])
-        of = Linearised([self.sharing], value[None], slope[None], readouts, x[None, self.blocks :])
-        x = x - self.fit.equations.steps(of)[0]
-        x[: self.blocks] = self.fit.readouts.allowed(x[: self.blocks])
-        self.slopes = value + slope * (self._covariance(x) - covariance)
-        return x
-
-    def _common(self, x: Array) -> Common:
-        return self.common.after(x[: self.blocks] - self.centre)
-
-    def _covariance(self, x: Array) -> Array:
-        found: Array = self.fit.covariances([self.sharing], self._common(x).overlap[None], x[None, self.blocks :])[0]
-        return found
+    def _at(self, x: Array, nodes: int) -> Linearised:
+        """The equations at unknowns."""
+        fit, parameters = self.fit, self.fit.parameters
+        rows, covariance = fit.readouts.at(x[0, : self.blocks], nodes).rows, np.empty((1, len(fit.weight)))
+        covariances(fit.equations.nodes, self.shared, rows[:, 0], x, parameters[1], covariance)
+        value, slope = self._averages(covariance[0], nodes)
+        return Linearised(x, value[None], slope[None], covariance, rows, fit.readouts.limits)
 
     def _averages(self, covariance: Array, nodes: int) -> tuple[Array, Array]:
         """E[g_1 g_2 | kappa] and its slope in the covariance."""
         fit = self.fit
         if fit.square:
-            found = fit.kernel.of_square_loss(**{**fit.known, "Delta_12": covariance, "apart": self.apart})
-            return found, fit.known["avg_h"] ** 2
+            value, gain = fit.average_of_square(covariance, self.apart[0])
+            return value, gain * gain
         if self.sharing.data == 0.0:
             return np.zeros_like(covariance), np.zeros_like(covariance)
         return slopes_of(fit.labels, covariance, self.sharing.noise, nodes)
-
-    def _pair(self, x: Array, error: float) -> Pair:
-        """With the certificate."""
-        common, overlap = self._common(x), symmetric(x[None, self.blocks :], self.blocks)
-        fields = self._covariance(x)[None], np.asarray(self.slopes)[None], self.apart[None]
-        solved = Solved([self.sharing], common.overlap[None], common.field[None], overlap, *fields)
-        return _certified(self.fit, solved, [error])[0]

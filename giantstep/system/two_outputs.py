@@ -9,6 +9,8 @@ section 14). No width is narrower there than that of the output with its noise.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -58,14 +60,14 @@ class Averages:
 
     def series(self, outputs: Output, label: Array, orders: int) -> Array:
         """The slope by Hermite polynomials of outputs of these centres, spreads and responses [M], [M, orders]."""
-        total, out = np.zeros((len(label), orders)), np.empty((len(label), orders))
         labels = np.array(label)  # not one that stands for many, for which the series would be compiled again
-        for weight, chance in zip(*self.weights, strict=True):
-            if weight > 0.0:
-                given = outputs._replace(V=weight * outputs.V)
-                self.system.loss.LOSS.slope_series(self.system.rule, labels, given, self.system.scratch, out)
-                total += chance * weight * out
-        return total
+
+        def of(weight: float) -> Array:
+            found, given = np.empty((len(label), orders)), outputs._replace(V=weight * outputs.V)
+            self.system.loss.LOSS.slope_series(self.system.rule, labels, given, self.system.scratch, found)
+            return found
+
+        return _sum((chance * weight, partial(of, weight)) for weight, chance in zip(*self.weights, strict=True))
 
     def _plain(self, center: Array, spread: Array, response: Array, label: Array) -> tuple[Array, Array]:
         """By two terms of the series: E h is the slope of E g (Stein), which rounding takes 1e-16 over the variance of.
@@ -76,6 +78,20 @@ class Averages:
         labels, outputs = np.array(label), Output(np.array(center), root, np.array(response))
         system.loss.LOSS.slope_series(system.rule, labels, outputs, system.scratch, out)
         return out[:, 0], out[:, 1] / root
+
+
+def _sum(terms: Iterable[tuple[float | Array, Callable[[], Array]]]) -> Array:
+    """The sum of factors times arrays that are made where their factor is not zero, and changed in place."""
+    total: Array | None = None
+    for factor, make in terms:
+        if not np.any(factor):
+            continue
+        found = make()
+        if np.any(factor != 1.0):
+            found *= factor
+        total = found if total is None else total.__iadd__(found)
+    assert total is not None
+    return total
 
 
 class _Nodes(NamedTuple):
@@ -157,7 +173,9 @@ def _squares(averages: Averages, noise: bool, nodes: int) -> Array:
         here = _Nodes(*(each[part] for each in spots))
         terms = _drawn_series(averages, here, own, orders)
         starts = np.flatnonzero(np.diff(here.place, prepend=-1))  # nodes of one kappa follow each other
-        total[:, here.place[starts]] += np.add.reduceat(here.weight[:, None] * terms**2, starts, axis=0).T
+        terms *= terms
+        terms *= here.weight[:, None]
+        total[:, here.place[starts]] += np.add.reduceat(terms, starts, axis=0).T
     return total
 
 
@@ -165,11 +183,11 @@ def _drawn_series(averages: Averages, nodes: _Nodes, own: Target, orders: int) -
     """The series at nodes [M, orders], over what each fit draws for itself given the label there: flips, a channel."""
     spread = np.sqrt(averages.variance + averages.system.noise)[nodes.place]
     outputs = Output(nodes.center, spread, averages.V[nodes.place])
-    total = np.zeros((len(nodes.place), orders))
-    for label, weight in zip(*_own_labels(nodes.label, own), strict=True):
-        if np.any(weight):
-            total += np.broadcast_to(weight, label.shape)[:, None] * averages.series(outputs, label, orders)
-    return total
+    labels, weights = _own_labels(nodes.label, own)
+    return _sum(
+        (weight[:, None], partial(averages.series, outputs, label, orders))
+        for label, weight in zip(labels, weights, strict=True)
+    )
 
 
 def _own_labels(label: Array, own: Target) -> tuple[Array, Array]:

@@ -33,23 +33,22 @@ class Common:
     field: Array
     field_slope: Array
 
-    def after(self, step: Array) -> Common:
-        """What they are a step away, as far as they are linear."""
-        return Common(
-            self.overlap + self.slope * step, self.slope, self.field + self.field_slope * step, self.field_slope
-        )
+    @property
+    def rows(self) -> Array:
+        """All of them [1, 4, K]."""
+        return np.array([[self.overlap, self.slope, self.field, self.field_slope]])
 
 
 class TwoReadouts(Protocol):
-    """What two fits have in common by the unknown x [K] of all blocks. linear: whether it is proportional to it."""
+    """What two fits have in common by the unknown x [K] of all blocks. linear: whether it is proportional to it; limits
+    [2, K]: the lowest and the highest unknown that two fits may have.
+    """
 
     linear: bool
+    limits: Array
 
     def at(self, x: Array, nodes: int) -> Common:
         """T_12 and what goes with it; nodes: of a rule for what is shared."""
-
-    def allowed(self, x: Array) -> Array:
-        """The nearest unknown that two fits may have."""
 
     def same(self) -> Common:
         """Of a fit and itself."""
@@ -61,15 +60,13 @@ class LinearReadouts:
     linear = True
 
     def __init__(self, single: SingleFit) -> None:
-        self.own = single.known["beta"] * single.known["Q2"]
+        norms, _ = single.numbers(("Q2",))
+        self.own = single.parameters[1] * norms
+        self.limits = np.array([np.full(len(norms), -np.inf), np.full(len(norms), np.inf)])
 
     def at(self, x: Array, nodes: int) -> Common:
         """See ``TwoReadouts``."""
         return Common(x, np.ones_like(x), np.zeros_like(x), np.zeros_like(x))
-
-    def allowed(self, x: Array) -> Array:
-        """Any."""
-        return x
 
     def same(self) -> Common:
         """T_12 = beta Q2."""
@@ -88,6 +85,7 @@ class PenalisedReadouts:
         self.mean = mean if system.finite else np.zeros_like(mean)  # of order 1/sqrt(p)
         self.response, self.norm = system.view("T").copy(), system.view("Q2").copy()
         self.own_field = system.view("random_field").copy()
+        self.limits = np.stack([np.zeros_like(self.norm), (1.0 - _NEAR) * self.readouts.variance])  # nearly all of it
 
     def at(self, x: Array, nodes: int) -> Common:
         """See ``TwoReadouts``."""
@@ -96,11 +94,6 @@ class PenalisedReadouts:
         told = law.of_two(self.beta, self.fraction, width, response, self.mean, x, variance + self.mean**2, move)
         overlap, field, slope, field_slope = np.broadcast_arrays(*told)
         return Common(overlap, slope, field, field_slope)
-
-    def allowed(self, x: Array) -> Array:
-        """Between nothing and nearly all of the variance."""
-        found: Array = np.clip(x, 0.0, (1.0 - _NEAR) * self.readouts.variance)
-        return found
 
     def same(self) -> Common:
         """The fit's own norm and field."""

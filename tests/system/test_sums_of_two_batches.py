@@ -10,7 +10,7 @@ import pytest
 from generated import two_batches as kernel
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.equation_text import Contractions
-from generated.runtime.two_batches import apart_of_outputs, moments_of_products, moments_of_series
+from generated.runtime.two_batches import moments_at, moments_of_products, moments_of_series, outputs_at
 from giantstep.system.pair_equations import symmetric
 from giantstep.system.state import pairs
 
@@ -63,38 +63,52 @@ def test_moments_of_the_square_loss_are_the_emitted_sums(blocks: int) -> None:
 
     shared = (noise[0] + NOISE)[:, None, None] + own.covariance
     average = product(own.slope) + product(own.gain) * shared
-    assert own.missed(average, first + drawn + NOISE * plain + second @ own.overlaps) < 1e-14
-    assert own.missed(average, first + plain + second @ own.overlaps) > 1e-3  # other noise
+    x = own.overlaps.copy()
+    x[:blocks] *= BETA  # T_12
+    kinds = np.array([1.0, 1.0, 0.0]), np.array([1.0, 0.0, 1.0])  # the same rows; the same labels
+    at, slope = np.empty((3, count)), np.empty((3, count, count))
+    moments_at(found, kinds, np.tile(x, (3, 1)), (BETA, NOISE), at, slope)
+    assert own.missed(average, at[0]) < 1e-14
+    assert own.missed(average, at[1]) > 1e-3  # other noise
+    assert np.array_equal(slope[0], second) and not slope[2, :blocks].any() and not slope[2, :, :blocks].any()
+    own.common[...] = 0.0  # layers apart
+    apart = product(own.slope) + product(own.gain) * ((noise[0] + NOISE)[:, None, None] + own.covariance)
+    assert own.missed(apart, at[2]) < 1e-14
 
 
 @pytest.mark.parametrize("blocks", [1, 3])
 def test_sums_of_a_series_are_the_emitted_ones(blocks: int) -> None:
     own = Numbers(blocks)
     rng, count, orders = np.random.default_rng(3), len(own.overlaps), 4
-    series, chance = rng.normal(size=(2, orders, Z, KAPPA)), rng.uniform(0.2, 0.8, (2, Z))
+    series, chance = rng.normal(size=(2, orders + 1, Z, KAPPA)), rng.uniform(0.2, 0.8, (2, Z))
     first, second = np.empty(count), np.empty((count, count))
-    given = (own.law, own.given), (own.mu1, own.common), series, chance, own.spread
-    moments_of_series(*given, own.overlaps, NOISE, first, second)
+    given = (own.law, own.given), (own.mu1, own.common), (series, orders, chance, own.spread)
+    moments_of_series(*given, own.overlaps, NOISE, (first, second))
     correlation = (own.covariance + NOISE) / (own.spread[:, :, None] * own.spread[:, None, :])
     assert np.abs(correlation).max() < 1.0
-    terms = np.einsum("ynik,ynil,yi->nikl", series, series, chance)
+    terms = np.einsum("ynik,ynil,yi->nikl", series, series, chance)[:orders]
     average = sum(term * correlation**n for n, term in enumerate(terms))
     assert own.missed(np.asarray(average), first) < 1e-14
     step, moved, unused = 1e-6, np.empty(count), np.empty((count, count))
     for place in range(count):
         along = step * np.eye(count)[place]
-        moments_of_series(*given, own.overlaps + along, NOISE, moved, unused)
+        moments_of_series(*given, own.overlaps + along, NOISE, (moved, unused))
         assert (moved - first) / step == pytest.approx(second[:, place], rel=1e-4, abs=1e-6)
 
 
 def test_what_outputs_have_apart_is_half_their_mean_square() -> None:
     own = Numbers(1)
     law, given = own.law / own.law.sum(), own.given / own.given.sum()
-    half, square = apart_of_outputs(law, given, own.slope, own.gain)
+    slopes, t = np.random.default_rng(5).normal(size=(2, 2, Z, KAPPA))
+    rows = own.slope.ravel(), slopes.reshape(2, -1), own.gain.ravel()
+    output, variance = np.empty((2, Z, KAPPA))
+    half, square = outputs_at(rows, t, law, given, output, variance)
+    assert output == pytest.approx(own.slope + (slopes * t).sum(axis=0), rel=1e-14)
+    assert np.array_equal(variance, own.gain)
     nothing = np.zeros((Z, KAPPA, KAPPA))
-    wanted = kernel.half_mean_square(Delta=own.gain, Delta_12=nothing, given=given, law_z=law, output=own.slope)
+    wanted = kernel.half_mean_square(Delta=own.gain, Delta_12=nothing, given=given, law_z=law, output=output)
     assert half == pytest.approx(wanted, rel=1e-13)
-    assert square == pytest.approx(law @ (own.slope**2 + own.gain) @ given, rel=1e-13)
+    assert square == pytest.approx(law @ (output**2 + own.gain) @ given, rel=1e-13)
 
 
 def test_a_sum_of_three_factors_beside_an_index_that_none_has() -> None:
