@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 3c86bbf810893f61, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 066f27f74a488a1b, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3c86bbf810893f61194d6f884bc984abdbe3fac0529f7f54d57edee900c39d9d"
+SIGNATURE = "066f27f74a488a1bf10693bb7713ccad4a2af028c7ae4a56eaf12060a9ba197e"
 
 
 def overlap(lower, information, alpha):

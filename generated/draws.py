@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 28f216a59f20ebbb, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 0d5caed0e5e63b10, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "28f216a59f20ebbbf50a9a99d4ac6741ff1650905960291734f0f15772980d30"
+SIGNATURE = "0d5caed0e5e63b108c4b7443978bd89797f83a272bf551ce41f65173787ce8a0"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

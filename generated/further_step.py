@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature e2b56e55e08fb52d, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 560630242229d6dc, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e2b56e55e08fb52d5ce03e94ce22a9e115270864ee32050f9f6c72be7bef0bc7"
+SIGNATURE = "560630242229d6dc67f05418da185526ea5e5dc831729e972791459ec05239d3"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature fbd0ab23e518e0e1, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 9278987372af8727, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "fbd0ab23e518e0e12af8cf3d3f2790d815d1bf00e088594dc7df7458d26f8a0a"
+SIGNATURE = "9278987372af8727d829987c3d65a7e538a54ad1e9a9315aeba10841171b58b8"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

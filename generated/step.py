@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 2cd750cd5e1b0f02, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 1c51cefb1718caf3, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "2cd750cd5e1b0f0252ba67d0b7ce66b6a378260abdd73b7479a3d0175207ea1d"
+SIGNATURE = "1c51cefb1718caf3c462c5c11963130eed90a828c18d0943a9943027a3537fc2"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature a740fc307ffc22a8, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 967a4154a053eb5a, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a740fc307ffc22a8a20087272ab1b0b6d878c9ec032b24a32ae13d335ace5ec5"
+SIGNATURE = "967a4154a053eb5acfe84e88f601ba3846067d7515dc4f08bc9a7437e8fb9ce2"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

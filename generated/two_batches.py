@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature e6d55613d24da68c, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature e9ba8db169c2a0db, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "e6d55613d24da68cf901efc12a9d08bbef98e9740e08bf19e903b69d275b90ee"
+SIGNATURE = "e9ba8db169c2a0dbe961d4af2992bca1a2497fa5f420feebe25f5408d1e124ec"
 
 
 def directions(*, L_rest, gamma, **_):

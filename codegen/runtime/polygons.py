@@ -22,7 +22,7 @@ _DISTANCE, _BELOW, _DENSITY, _TRIANGLE, _MASS, _CHANGE = range(6, 12)
 _PLACE, _EXPONENT, _RATIO, _SUM, MOMENT_ROWS = range(12, 17)
 _TURN = 2.0 * math.pi
 # Gauss-Legendre of order 12 on (0, 1): triangles no higher than long to 1e-16
-_NODES = np.array(
+NODES = np.array(
     [
         0.009219682876640378,
         0.0479413718147626,
@@ -38,7 +38,7 @@ _NODES = np.array(
         0.9907803171233596,
     ]
 )
-_WEIGHTS = np.array(
+WEIGHTS = np.array(
     [
         0.023587668193255706,
         0.05346966299765953,
@@ -137,8 +137,8 @@ def _fill_sum(line, place, centers, rows, nodes):
         rows[_EXPONENT, i] = -0.5 * longer * longer
         rows[_RATIO, i] = ratio * ratio
         rows[_SUM, i] = 0.0
-    for k in range(_NODES.shape[0]):
-        square, weight = _NODES[k] * _NODES[k], _WEIGHTS[k]
+    for k in range(NODES.shape[0]):
+        square, weight = NODES[k] * NODES[k], WEIGHTS[k]
         for i in range(nodes[0], nodes[1]):
             q = 1.0 + square * rows[_RATIO, i]
             rows[_SUM, i] += weight * (1.0 - exp(rows[_EXPONENT, i] * q)) / q

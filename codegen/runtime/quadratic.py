@@ -94,7 +94,7 @@ def _inside(law, rule, y, V, cell, number, omega):
 
 
 @inner
-def _from_knot(knots, i, part, away):
+def from_knot(knots, i, part, away):
     """The same from the values at a knot, so far away on a part."""
     slope, h = knots.slope[i], knots.h[part]
     rise = away * (slope + 0.5 * h * away)
@@ -160,7 +160,7 @@ def at_center(law, rule, y, output, knots, number):
     cell, center = find_cell(law, y), output.center
     slope, envelope, loss, noise = _inside(law, rule, y, output.V, cell, number, center)
     for i in range(max(number - 1, 0), min(number + 1, 2 * cell[1] - 2)):
-        other, M, value, rough = _from_knot(knots, i, number, center - knots.omega[i])
+        other, M, value, rough = from_knot(knots, i, number, center - knots.omega[i])
         if rough < noise:
             slope, envelope, loss, noise = other, M, value, rough
     return slope, envelope, loss
@@ -180,7 +180,7 @@ def add_quadratic(law, rule, y, output, knots, sums):
         a, b = start.place, end.place
         if is_narrow(a, width):
             middle, half = a + 0.5 * width, 0.5 * width * spread
-            _, envelope, loss, _ = _from_knot(knots, number - 1, number, half)
+            _, envelope, loss, _ = from_knot(knots, number - 1, number, half)
             here = 0.5 * (knots.slope[number - 1] + knots.slope[number]), envelope, loss
             _add_part(moments_nearby(rule.gauss, middle, width), middle, here, slopes, spread, sums)
         elif a > 0.0:

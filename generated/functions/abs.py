@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 1a55e3a50236433b, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 091c0eb001e09e6a, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "1a55e3a50236433bdff52d0ae8e2705ccf2c00d7cb661ddf5252fe52ecb5b076"
+SIGNATURE = "091c0eb001e09e6a62284233d8d03b062337be17d217bf8005f9c8abeca5b837"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a6c313239cc7010c, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 767a3cd1802136fd, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "a6c313239cc7010c2f47a772897e6a967842079358de8124fbb133ffa2003f21"
+SIGNATURE = "767a3cd1802136fdff7dd449d317187f615ac11374f0499823662c93935ebe14"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

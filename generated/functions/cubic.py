@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 79d835677a397d76, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 0142e3e3673fc92e, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "79d835677a397d7688edabb70d4d1082fddad6d84809c7b548791436577d8566"
+SIGNATURE = "0142e3e3673fc92e187efc45580f4d8dd5da10d6cd4f94bba2651e72e5091bdb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 138ab8d689dcf8ba, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 0b1744c2d60061c7, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "138ab8d689dcf8bad08bcaf3cbc7232eb20ba66d89bebd88d31961cfb9e3cf3b"
+SIGNATURE = "0b1744c2d60061c7da7df8c1168f85ede254bfc592007226c5996a111676dc7d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 54cc4860694962ff, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 6dd2c4e44ad1cd6d, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "54cc4860694962ff79ee6bf9d3f95f9d42f4451db32e05c762c40ecaefff7ca2"
+SIGNATURE = "6dd2c4e44ad1cd6d2360e53b0f614b8247848b3971911d5ad3dbbf94827cb517"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6706764ccae9db53, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature de8eda8a0f7aa234, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "6706764ccae9db53a494f4578ca9645400831e6875cbb3cfac4e6dc56f7b89ac"
+SIGNATURE = "de8eda8a0f7aa2343cf985c106b057a8987284b2c155caf4e493a72722057bce"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5d2ca25c30fb1249, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature c7997947d6614ecb, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "5d2ca25c30fb1249beb86cdccab13c0f99bd2db67da68a4853fb8de337532689"
+SIGNATURE = "c7997947d6614ecbe23feb4d8f5fcab96d2108f418901ab534f3682705f5620e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

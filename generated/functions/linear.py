@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 958eec15089bb15d, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 75adf04ccb57c481, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "958eec15089bb15d874229cae527eb77476d4eb52f89ce4a67ed9d47ac2f1c22"
+SIGNATURE = "75adf04ccb57c48110c8121e4290e39d0ba3e10aeaf522353675b6dc5a5f1d2a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4c695427b753fa55, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 888721850fe1e6e4, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "4c695427b753fa5519a6ee8b0caca919fa7cfcfe6704eda5887546721feb2ad9"
+SIGNATURE = "888721850fe1e6e451c6a485f6a5b6b84ea680e1f66993efcc2abd0299180907"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

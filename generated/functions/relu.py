@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3237934f56c1deb7, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 65c89b8f1082d22d, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "3237934f56c1deb7c0e6cf6da9704e3210184aa605f4f7a994a6b19d62bd47f7"
+SIGNATURE = "65c89b8f1082d22d0007bafc147826422a939fbb8201da041cac4b6db19c25b5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

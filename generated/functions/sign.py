@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b837bf7fb15ef211, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 3c6b29f894228163, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b837bf7fb15ef21168e11c9a95b30737ae1e6687595f5d34aab7e4ece6dfa17c"
+SIGNATURE = "3c6b29f894228163460f7cbd1f542c86339af53b3b9056ff960560dbf40b18a8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

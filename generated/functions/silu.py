@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3eb600df134e8e2f, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature ae09d57cc254a663, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "3eb600df134e8e2fd6de91a99ccbbba9eb74bf5cd4c57502ecf8abe38dcb4619"
+SIGNATURE = "ae09d57cc254a663a41c87638783e51cad3b08d2da340dfdba0afa687ee0a97a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6fb7a889f42619e1, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature c5f6bbbd68b88e33, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "6fb7a889f42619e15610d41ae40bc244b41eff7158433663baf34cc15b316788"
+SIGNATURE = "c5f6bbbd68b88e33d11073ac0170f52bb9d555ee5617db7d74b56d65b3255842"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bd9c5ddf01d6d5f8, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature bef34bf59d5ed64a, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "bd9c5ddf01d6d5f88f89d23c2bb5980518f489491af31164fba68e2041205606"
+SIGNATURE = "bef34bf59d5ed64a6802bbaedb4d71d61c42107cba0f9ded5e4c09b44c8977e1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a1c82b96e11bbb6c, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 5b92393877cccf89, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "a1c82b96e11bbb6ca072d052eb1d5eb10ba85208e4aaf2fb646c53f43c238f67"
+SIGNATURE = "5b92393877cccf89bc88d507a06c146974cb94d6a258679e66291a818ae472e3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ff59d944db254aa7, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 61307ae94120b3e1, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "ff59d944db254aa7bfe5451ac9ccf341345d3fe4dbb1801b37dd6b91a01555b2"
+SIGNATURE = "61307ae94120b3e1bc977019338468e3af9815249e486bfc75b17ca74ce1f09f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9e83d01747cfcd03, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 554d2118290d93af, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9e83d01747cfcd0331613059a0e4356c87d5f65e7e77014c042f4ea6d45df223"
+SIGNATURE = "554d2118290d93af0a020a9255967edb52f7eeb72a80812cda48217dea7b9374"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

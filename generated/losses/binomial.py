@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature c200ef782e62eeea, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 9a686906b0483f83, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "c200ef782e62eeeae36b790e561ae22680328d14ca83ea14dccf9a6787816d47"
+SIGNATURE = "9a686906b0483f836ce79a814be3328d8a026588d4c6c59b4f9047f1c7333cc5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature eb8c0ac48186412f, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature ff6b4f58e2216e3c, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "eb8c0ac48186412fd350c2d950ed87885422d2a60082e9f9d24d9eb4caa019ce"
+SIGNATURE = "ff6b4f58e2216e3cb231d864eba05b75c1cc43adc8a181b3706dc71a70ef1508"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

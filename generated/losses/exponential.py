@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 02f4dc0b403f4207, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature c8fe5a813bc1dda1, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "02f4dc0b403f42079d7016a9aaf17cf6b39a2d946c6b2e468a00421f19c19242"
+SIGNATURE = "c8fe5a813bc1dda1b8de08704b86885f2b6bbc46a0ce0c702e806413fae86977"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

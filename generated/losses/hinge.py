@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 5a82bd7fd16faea4, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 3239859ea8c2f8a5, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "5a82bd7fd16faea4f2e1178482a5b503555d9e403445dab1250ff4c54dda9d54"
+SIGNATURE = "3239859ea8c2f8a52c30ae07c2d58bfb3a8ed220ab3ef4e469f94aa334a6c391"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

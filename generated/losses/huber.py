@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature f7be2dc0e6944bfc, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature bb248dd66324b183, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "f7be2dc0e6944bfc462f2a4b971e07adb364004ab81e42ee51700ace038c3129"
+SIGNATURE = "bb248dd66324b1830084d9e31997c46be05c8353204048e5b09d38fcd77af881"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 278470a01558d3b5, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 9672519f38f7ded7, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "278470a01558d3b54ea26989a71dec4a5fc3d41dd1a0c4b0acd76e01a16b0d5d"
+SIGNATURE = "9672519f38f7ded77e9e92ec5203371ac46eb580436d7a6a9de57e85d7f95911"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature fed26b4ad6b2554e, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature c8e979be4ad0facf, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "fed26b4ad6b2554eb61f22c476d18243c83502160740154e53fe464e232331c5"
+SIGNATURE = "c8e979be4ad0facfdd2a0c40098914e3a47fe282c7775ed8a303c1ee22d52499"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 89ec2a327f6f721e, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 8fff941df546c7c8, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "89ec2a327f6f721e40f28772af2e60d8cc2cc06bbf2ccf89ec1f79072d0e9e70"
+SIGNATURE = "8fff941df546c7c898c535ee615812bc2873e2fdeb3d1557f27c3c70fefed387"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

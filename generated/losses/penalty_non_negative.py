@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 300ae0ea384539fe, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature e3a0c58bb38903c8, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "300ae0ea384539fedc47c47fca1c665a3efa782b67ef3fc46b6080d7effe9ea9"
+SIGNATURE = "e3a0c58bb38903c8da7c324de0a4a536a191d46a99cba732e69653acbf260486"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

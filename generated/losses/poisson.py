@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 07a2577f1925da19, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature c3fa80375a498195, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "07a2577f1925da19a00c08fa809ddb4eff9e20074876f6dedfe2a8038fc65ef6"
+SIGNATURE = "c3fa80375a49819524b23d3d0f21c663e9faeeb5036ec63bc836236dd486fd01"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8ab273109dc15006, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 75992c95e6d78f09, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "8ab273109dc150064d440c9e2f3530755c30032ca81ce19053d1df52b9733e86"
+SIGNATURE = "75992c95e6d78f09f8aaf91daf748f670c353de4fde2d316f99c0fade91ab1f9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature dc5cfb59f1382691, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 0967bb39844ad2fb, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "dc5cfb59f13826919796859f6d2024166aeee9428862d8afaa6a80094d039285"
+SIGNATURE = "0967bb39844ad2fb4f5e62280533d67bf0bab89f6c3b6e0d051bb86028fb23ba"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

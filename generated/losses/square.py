@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c6b7a41193bf15bc, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature e77ef707a390c7d5, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "c6b7a41193bf15bc541054f7f1d936a2c0c1d057da5f137249604915c5fab8a6"
+SIGNATURE = "e77ef707a390c7d5fc4f941a25f2952ec2a1517f0ff9a03474ef74c8d9925625"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature c24a2e0ed318378b, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 34eadc53059fd4f9, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "c24a2e0ed318378bab2c2997b2882b7fd7eea6936ab9b55b09e31275e68e1923"
+SIGNATURE = "34eadc53059fd4f91308cfdf5007daf01759efa119c3ab7341ed5ea2adaa811b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

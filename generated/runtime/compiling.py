@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 0b91843f3af50534, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -316,4 +316,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"
+SIGNATURE = "0b91843f3af505340fb6463f86bd33434af0fba18d78a797fc48938423d527e4"

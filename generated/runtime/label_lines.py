@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 0b91843f3af50534, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from generated.runtime.compiling import inner, making_entry, sum_of_products
+from generated.runtime.ended_quadratic import is_closed, pair_of, set_ended_quadratic
 from generated.runtime.label_intervals import Label, fill_law, given_output, turns_of
 from generated.runtime.label_points import Moves, Room, add, first_beyond, set_part, sum_up, variance_of
 from generated.runtime.nodes import (
@@ -35,8 +36,10 @@ from generated.runtime.nodes import (
     whole,
 )
 from generated.runtime.output_sums import LAW
+from generated.runtime.polygons import NODES
 from generated.runtime.prox import NOWHERE
 from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots, set_on_line
+from generated.runtime.rectangle_moments import ROWS
 
 _ALIKE = 1.5  # ratio of the spreads that share their nodes
 _MORE = 1.25  # of the steps of a trapezoid: spreads may be wide, and poles of a loss are then all that counts
@@ -66,13 +69,13 @@ class _Residuals(NamedTuple):
 
 
 class _Ended(NamedTuple):
-    """Room for lines with ends: the law of x at the nodes of the output, and weights of t and its products where these
-    have a factor x, and its square.
-    """
+    """Room for lines with ends."""
 
-    law: Any  # [LAW, n]
-    first: Any
-    second: Any
+    law: Any  # [LAW, n]: of x at the nodes of the output
+    sums: Any  # [3, 10]: averages of 1, x and x^2 with the loss
+    first: Any  # weights of t and its products where these have a factor x,
+    second: Any  # and its square
+    rectangle: Any  # what its moments need
 
 
 class _Work(NamedTuple):
@@ -117,44 +120,50 @@ def _find_residuals(labels, fields, node, base, ended, residuals):
 
 
 @inner
-def _set_products(t, axis, ended):
-    """What x and its square have of t and its products at t + axis x."""
+def _set_products(weight, t, axis, ended):
+    """What x and its square have of t and its products at t + axis x, of such a weight."""
     directions = t.shape[0]
     pair = 1 + directions
     ended.first[0] = ended.second[0] = 0.0
     for d in range(directions):
-        ended.first[1 + d], ended.second[1 + d] = axis[d], 0.0
+        ended.first[1 + d], ended.second[1 + d] = weight * axis[d], 0.0
         for e in range(d, directions):
-            ended.first[pair], ended.second[pair] = t[d] * axis[e] + t[e] * axis[d], axis[d] * axis[e]
+            ended.first[pair] = weight * (t[d] * axis[e] + t[e] * axis[d])
+            ended.second[pair] = weight * axis[d] * axis[e]
             pair += 1
 
 
 @inner
-def _add_sums(work, j, nodes, node):
-    """Add the averages about one line with ends, from the law of x at nodes of the output."""
-    labels, ended, beside, part, room = work.labels, work.ended, work.beside, work.part, work.room
-    t, law, scratch, sums = labels.t[node, j], ended.law, room.scratch, room.sums
+def _sum_up(law, scratch, nodes, sums):
+    """The sums about one line with ends, from the law of x at nodes of the output: times 1, x and x^2."""
     first, last = nodes
-    set_part(1.0, t, part)
-    _set_products(t, labels.axis, ended)
-    sums[0] = sum_of_products(law, 0, scratch, ENVELOPE, first, last)
-    sums[1] = sum_of_products(law, 0, scratch, G, first, last)
-    sums[2] = sum_of_products(law, 0, scratch, H, first, last)
-    sums[3] = sum_of_products(law, 0, scratch, G_G, first, last)
-    sums[4] = sum_of_products(law, 0, scratch, G_H, first, last)
-    sums[5] = sum_of_products(law, 3, scratch, H, first, last)
-    sums[6] = sum_of_products(law, 0, scratch, G_G_H, first, last)
-    sums[7] = sum_of_products(law, 3, scratch, G_H, first, last)
-    sums[8] = sum_of_products(law, 5, scratch, H, first, last)
-    sums[9] = sum_of_products(law, 0, scratch, LOSS, first, last)
-    add(sums, 1.0, part, beside, room.out, node)
-    sums[1] = sum_of_products(law, 1, scratch, G, first, last)
-    sums[2] = sum_of_products(law, 1, scratch, H, first, last)
-    sums[4] = sum_of_products(law, 1, scratch, G_H, first, last)
-    sums[5] = sum_of_products(law, 4, scratch, H, first, last)
-    add(sums, 1.0, ended.first, beside, room.out, node)
-    sums[2] = sum_of_products(law, 2, scratch, H, first, last)
-    add(sums, 1.0, ended.second, beside, room.out, node)
+    sums[0, 0] = sum_of_products(law, 0, scratch, ENVELOPE, first, last)
+    sums[0, 1] = sum_of_products(law, 0, scratch, G, first, last)
+    sums[0, 2] = sum_of_products(law, 0, scratch, H, first, last)
+    sums[0, 3] = sum_of_products(law, 0, scratch, G_G, first, last)
+    sums[0, 4] = sum_of_products(law, 0, scratch, G_H, first, last)
+    sums[0, 5] = sum_of_products(law, 3, scratch, H, first, last)
+    sums[0, 6] = sum_of_products(law, 0, scratch, G_G_H, first, last)
+    sums[0, 7] = sum_of_products(law, 3, scratch, G_H, first, last)
+    sums[0, 8] = sum_of_products(law, 5, scratch, H, first, last)
+    sums[0, 9] = sum_of_products(law, 0, scratch, LOSS, first, last)
+    sums[1, 1] = sum_of_products(law, 1, scratch, G, first, last)
+    sums[1, 2] = sum_of_products(law, 1, scratch, H, first, last)
+    sums[1, 4] = sum_of_products(law, 1, scratch, G_H, first, last)
+    sums[1, 5] = sum_of_products(law, 4, scratch, H, first, last)
+    sums[2, 2] = sum_of_products(law, 2, scratch, H, first, last)
+
+
+@inner
+def _add_sums(work, j, node):
+    """Add the averages about one line with ends from its sums, which give all x a weight of one."""
+    labels, ended, beside, part, out = work.labels, work.ended, work.beside, work.part, work.room.out
+    weight, t, sums = labels.weight[node, j], labels.t[node, j], ended.sums
+    set_part(weight, t, part)
+    add(sums[0], 1.0, part, beside, out, node)
+    _set_products(weight, t, labels.axis, ended)
+    add(sums[1], 1.0, ended.first, beside, out, node)
+    add(sums[2], 1.0, ended.second, beside, out, node)
 
 
 @inner
@@ -166,10 +175,31 @@ def _add_ended(work, base, start, count, j, node):
     lowest, highest = _reached(place, tilt, (low, high), base, spread)
     first = first_beyond(scratch, count, lowest)
     nodes = first - first % VECTOR, whole(first_beyond(scratch, count, highest))
-    label = Label(labels.weight[node, j], 1.0, low, high)
+    label = Label(1.0, 1.0, low, high)
     given = given_output(1.0, tilt, base)
     fill_law(label, given, Output(place, spread, 0.0), (base, tilt), scratch, nodes, work.ended.law)
-    _add_sums(work, j, nodes, node)
+    _sum_up(work.ended.law, scratch, nodes, work.ended.sums)
+    _add_sums(work, j, node)
+
+
+@inner
+def _add_closed(law, rule, work, base, V, node):
+    """Add the averages about all lines with ends for which closed forms serve; their spreads are infinite then. Returns
+    how many.
+    """
+    labels, residuals, room, ended = work.labels, work.residuals, work.room, work.ended
+    count = 0
+    for j in range(labels.weight.shape[1]):
+        if residuals.spread[j] == math.inf:
+            continue
+        output = Output(residuals.place[j], residuals.spread[j], V)
+        pair = pair_of(output, residuals.tilt[j], base, (labels.low[node, j], labels.high[node, j]))
+        if is_closed(law, output, room.knots, pair):
+            set_ended_quadratic(law, rule, output, pair, room.knots, ended.rectangle, ended.sums)
+            _add_sums(work, j, node)
+            residuals.spread[j] = math.inf
+            count += 1
+    return count
 
 
 @inner
@@ -264,18 +294,26 @@ def lines(law, rule, labels, fields, scratch, out):
     residuals = _Residuals(np.empty(number), np.empty(number), np.empty(number))
     denser = Rule(rule.gauss, int(_MORE * rule.fewest), rule.parameters, rule.noise)
     room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law))
-    ended = _Ended(np.empty((LAW, scratch.shape[1])), np.empty(len(part)), np.empty(len(part)))
+    ended = _Ended(
+        np.empty((LAW, scratch.shape[1])),
+        np.zeros((3, 10)),
+        np.empty(len(part)),
+        np.empty(len(part)),
+        np.empty((ROWS, len(NODES))),
+    )
     work = _Work(labels, residuals, ended, beside, moves, part, room)
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
         base, V = variance_of(fields, node, beside) + rule.noise, fields.V[node]
-        if law.quadratic and not law.smooth:
+        if law.quadratic:
             find_knots(law, rule, 1.0, V, room.knots)
         for ends in (False, True):
             count = _find_residuals(labels, fields, node, base, ends, residuals)
+            if ends and count > 0 and law.quadratic:
+                count -= _add_closed(law, denser, work, base, V, node)
             if count > 0:
                 order = np.argsort(residuals.spread)[:count]
                 _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"
+SIGNATURE = "0b91843f3af505340fb6463f86bd33434af0fba18d78a797fc48938423d527e4"

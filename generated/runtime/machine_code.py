@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 0b91843f3af50534, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"
+SIGNATURE = "0b91843f3af505340fb6463f86bd33434af0fba18d78a797fc48938423d527e4"

@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 0b91843f3af50534, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -28,7 +28,7 @@ _DISTANCE, _BELOW, _DENSITY, _TRIANGLE, _MASS, _CHANGE = range(6, 12)
 _PLACE, _EXPONENT, _RATIO, _SUM, MOMENT_ROWS = range(12, 17)
 _TURN = 2.0 * math.pi
 # Gauss-Legendre of order 12 on (0, 1): triangles no higher than long to 1e-16
-_NODES = np.array(
+NODES = np.array(
     [
         0.009219682876640378,
         0.0479413718147626,
@@ -44,7 +44,7 @@ _NODES = np.array(
         0.9907803171233596,
     ]
 )
-_WEIGHTS = np.array(
+WEIGHTS = np.array(
     [
         0.023587668193255706,
         0.05346966299765953,
@@ -143,8 +143,8 @@ def _fill_sum(line, place, centers, rows, nodes):
         rows[_EXPONENT, i] = -0.5 * longer * longer
         rows[_RATIO, i] = ratio * ratio
         rows[_SUM, i] = 0.0
-    for k in range(_NODES.shape[0]):
-        square, weight = _NODES[k] * _NODES[k], _WEIGHTS[k]
+    for k in range(NODES.shape[0]):
+        square, weight = NODES[k] * NODES[k], WEIGHTS[k]
         for i in range(nodes[0], nodes[1]):
             q = 1.0 + square * rows[_RATIO, i]
             rows[_SUM, i] += weight * (1.0 - exp(rows[_EXPONENT, i] * q)) / q
@@ -241,4 +241,4 @@ def fill_plane(rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
 
-SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"
+SIGNATURE = "0b91843f3af505340fb6463f86bd33434af0fba18d78a797fc48938423d527e4"

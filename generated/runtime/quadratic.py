@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 873ef9b2a9268a22, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 0b91843f3af50534, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -100,7 +100,7 @@ def _inside(law, rule, y, V, cell, number, omega):
 
 
 @inner
-def _from_knot(knots, i, part, away):
+def from_knot(knots, i, part, away):
     """The same from the values at a knot, so far away on a part."""
     slope, h = knots.slope[i], knots.h[part]
     rise = away * (slope + 0.5 * h * away)
@@ -166,7 +166,7 @@ def at_center(law, rule, y, output, knots, number):
     cell, center = find_cell(law, y), output.center
     slope, envelope, loss, noise = _inside(law, rule, y, output.V, cell, number, center)
     for i in range(max(number - 1, 0), min(number + 1, 2 * cell[1] - 2)):
-        other, M, value, rough = _from_knot(knots, i, number, center - knots.omega[i])
+        other, M, value, rough = from_knot(knots, i, number, center - knots.omega[i])
         if rough < noise:
             slope, envelope, loss, noise = other, M, value, rough
     return slope, envelope, loss
@@ -186,7 +186,7 @@ def add_quadratic(law, rule, y, output, knots, sums):
         a, b = start.place, end.place
         if is_narrow(a, width):
             middle, half = a + 0.5 * width, 0.5 * width * spread
-            _, envelope, loss, _ = _from_knot(knots, number - 1, number, half)
+            _, envelope, loss, _ = from_knot(knots, number - 1, number, half)
             here = 0.5 * (knots.slope[number - 1] + knots.slope[number]), envelope, loss
             _add_part(moments_nearby(rule.gauss, middle, width), middle, here, slopes, spread, sums)
         elif a > 0.0:
@@ -203,4 +203,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, here, slopes, spread, sums)
 
-SIGNATURE = "873ef9b2a9268a22fb49e65776a25e32671bdc6c9e711539d2ffb5e6da8ff73f"
+SIGNATURE = "0b91843f3af505340fb6463f86bd33434af0fba18d78a797fc48938423d527e4"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature c9e15c24b2147886.
+Generated; do not edit. Signature 2f72b571c6f73800.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c9e15c24b21478863ef8e55f76c5e79ff480f5fa5e9c99c74c126376da673c87"
+SIGNATURE = "2f72b571c6f738005be19f38b8993dafdf9d4d66fda1b7f5c65dfc3f8590e2be"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature f8f0029c907827e5.
+in X). Generated; do not edit. Signature 526bd7c8e728ed9d.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "f8f0029c907827e5e221d6f71735985d5f02d18540e601e9123177f9e5b84d03"
+SIGNATURE = "526bd7c8e728ed9dd5b9c4cdbcd56abb2967813c5e18c3522d48e3e8206c1877"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

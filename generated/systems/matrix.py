@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 5c970bbcb396f244.
+Generated; do not edit. Signature abc82f84c83f0f08.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5c970bbcb396f244835b2b65c22bfd4ea8f57b709e06fa6fd0eeef776452deab"
+SIGNATURE = "abc82f84c83f0f08578e49729af96138ea599fc8bf2aea7e221a5c6a07e0db6e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

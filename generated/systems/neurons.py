@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature dfae23fa6013509d.
+Generated; do not edit. Signature 4e5d15bc3c4e10fd.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "dfae23fa6013509dd7be88b7031b74a9f5b5297b9218dd2484e408bf2cad560e"
+SIGNATURE = "4e5d15bc3c4e10fdcb5324a58f42f84655caeae907f584a73afcdda81c8a70db"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fda40fc2fe571922.
+in X). Generated; do not edit. Signature d109119696cc792e.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "fda40fc2fe571922e1e48dc7418abffc8ad0aec2ad7dc5c3e4ebecdea6a2f21f"
+SIGNATURE = "d109119696cc792e7579a620c2e4e4fa7d7292cc0e22e5388dfdfd19bdce87fd"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

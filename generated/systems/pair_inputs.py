@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 7ac204c9f3487dff, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature da782e0409e63202, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "7ac204c9f3487dfff32981fac2f1c44206e4e311bd6e5dedda3613b6da43fc74"
+SIGNATURE = "da782e0409e63202cf2160c53af4ce8dc33e2876dd8858b44e2c917ca389ed5a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 356540b2d98b275a, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature 44bcb33cddd88ebb, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "356540b2d98b275a14a93190df6624941d2440a5cb479ecf5add832c315ae69d"
+SIGNATURE = "44bcb33cddd88ebbfcb27341badf160286edbc0fe3e891c3063b7ded07be61cf"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

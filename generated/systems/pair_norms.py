@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4b78049e1a84c43b, runtime fdb99a172c7230b6.
+Generated; do not edit. Signature e13be338a2ef15ea, runtime 644e12765470f79c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "4b78049e1a84c43b2fec373cbad6e5823d7e152fb45cb62132bdaee7a640193e"
+SIGNATURE = "e13be338a2ef15ea0333d85f54cf35d51ed927a2d6432e6030f053c1a3959ea9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

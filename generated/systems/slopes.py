@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5764e7027d3640ff.
+Generated; do not edit. Signature bef5a95ce1d87555.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5764e7027d3640ff408a18d3f17830657ac4512ee5d291b995a251a34bcc4f41"
+SIGNATURE = "bef5a95ce1d875551d92c2c5d7fbbcf200f92b880536860806424f17992c2204"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 48f655851790b17a.
+Generated; do not edit. Signature e4f0f8262296b730.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "48f655851790b17a9be522589afffd9008946459fe095ddbdba48e92b7c032d2"
+SIGNATURE = "e4f0f8262296b730f932844ad56ef4c1b93b5ac85f6007d2adfefd5415c1bc53"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7a91193cbdf55b73.
+Generated; do not edit. Signature 3ea00d829ec90475.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7a91193cbdf55b73d777f971e5d7c26307a79a14f2c09f188bf465c834ce850c"
+SIGNATURE = "3ea00d829ec9047577fc1473725d2e73fbed4444ebcb3ba94a590c30d5f709d7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -180,7 +180,14 @@ def pieces_beside(node: Node, axes: Axes, kinked: Kinks, fixed: Array) -> tuple[
     line, low, high = _between(kinked.roots(last, fixed))
     inside = 0.5 * (np.maximum(low, np.minimum(high, 0.0) - 2.0) + np.minimum(high, np.maximum(low, 0.0) + 2.0))
     label, slope = _along(node, axes.names, fixed[line], axes.lower[:, last], inside)
-    return line, np.column_stack([label - slope * inside, slope, low, high])
+    return _joined(line, np.column_stack([label - slope * inside, slope, low, high]))
+
+
+def _joined(line: NDArray[np.intp], pieces: Array) -> tuple[NDArray[np.intp], Array]:
+    """The same pieces (label, slope, low, high) in turns along their lines, one where the label goes on unchanged."""
+    first = np.concatenate([[True], (line[1:] != line[:-1]) | (pieces[1:, :2] != pieces[:-1, :2]).any(axis=1)])
+    last = np.append(first[1:], True)
+    return line[first], np.column_stack([pieces[first, :3], pieces[last, 3]])
 
 
 def _between(cuts: Array) -> tuple[NDArray[np.intp], Array, Array]:

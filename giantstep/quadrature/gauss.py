@@ -8,16 +8,30 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermegauss
-from numpy.polynomial.legendre import leggauss, legvander
+from numpy.polynomial.legendre import Legendre, leggauss, legvander
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+INSIDE = 1e-12  # of half the length of a panel: what its ends are off by
 
 
 @lru_cache(maxsize=64)
 def legendre(order: int) -> tuple[Array, Array]:
     """Nodes and weights [order] of the Gauss-Legendre rule on (-1, 1)."""
     nodes, weights = leggauss(order)
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
+@lru_cache(maxsize=64)
+def lobatto(order: int) -> tuple[Array, Array]:
+    """Nodes and weights [order] of the Gauss-Lobatto rule on (-1, 1), whose ends are nodes: within ``INSIDE`` of them,
+    as a function may have a limit on this side only.
+    """
+    highest = Legendre.basis(order - 1)
+    nodes = np.concatenate([[-1.0], highest.deriv().roots(), [1.0]])
+    weights = 2.0 / (order * (order - 1) * highest(nodes) ** 2)
+    nodes[0], nodes[-1] = INSIDE - 1.0, 1.0 - INSIDE
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
 
@@ -43,6 +57,16 @@ def legendre_coefficients(order: int) -> Array:
     """The matrix [order, order] from values at the nodes of ``legendre`` to coefficients of Legendre polynomials."""
     nodes, weights = legendre(order)
     found = (legvander(nodes, order - 1) * weights[:, None]).T * (np.arange(order)[:, None] + 0.5)
+    found.flags.writeable = False
+    return found
+
+
+@lru_cache(maxsize=16)
+def lobatto_coefficients(order: int) -> Array:
+    """The same [order, order] from values at the nodes of ``lobatto``."""
+    nodes, weights = lobatto(order)
+    norm = np.append(np.arange(order - 1) + 0.5, 0.5 * (order - 1))
+    found: Array = (legvander(nodes, order - 1) * weights[:, None]).T * norm[:, None]
     found.flags.writeable = False
     return found
 

@@ -92,12 +92,14 @@ class Resolved:
     """The table [N, 5 + ... + 3K], read-only; the law of the label as the loss takes it, and of the clean label.
 
     kept: whether these are places that other problems with the same features ask for as well.
+    chosen: nodes of the label were chosen where a solution is.
     """
 
     table: Array
     labels: LabelLaw
     clean: LabelLaw
     kept: bool = False
+    chosen: bool = False
     known: dict[tuple[Term, ...], Array] = field(default_factory=dict, compare=False, repr=False)
     columns: dict[Span | None, Columns] = field(default_factory=dict, compare=False, repr=False)
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from giantstep.quadrature.gauss import legendre
+from giantstep.quadrature.gauss import legendre, lobatto
 from giantstep.system.coupled_system import CoupledSystem
 
 Array = np.ndarray
@@ -47,9 +47,9 @@ class Panels:
         each = (self, *others)
         return Panels(*(np.concatenate([getattr(part, name) for part in each]) for name in ("owner", "low", "high")))
 
-    def nodes(self, order: int) -> tuple[Array, Array]:
-        """Gauss nodes and weights [panel, order] of a standard normal variable."""
-        points, weights = legendre(order)
+    def nodes(self, order: int, ends: bool = False) -> tuple[Array, Array]:
+        """Gauss nodes and weights [panel, order] of a standard normal variable; whether the ends are among them."""
+        points, weights = lobatto(order) if ends else legendre(order)
         half, middle = 0.5 * (self.high - self.low)[:, None], 0.5 * (self.high + self.low)[:, None]
         t = middle + half * points
         return t, half * weights * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)

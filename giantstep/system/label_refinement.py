@@ -61,10 +61,10 @@ def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLE
     if not chosen or not plain.fields(x):
         return plain
     if two:
-        return coupled_at(problem, level, replace(laws, labels=settled_law(plain, share)))
+        return coupled_at(problem, level, replace(laws, labels=settled_law(plain, share), kept=False, chosen=True))
     panels = _settled(plain, share)
     law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
-    return coupled_at(problem, level, replace(laws, labels=law))
+    return coupled_at(problem, level, replace(laws, labels=law, kept=False, chosen=True))
 
 
 def settles(problem: Problem) -> bool:

@@ -13,15 +13,16 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import PANELS, Resolved
+from giantstep.system.discretisation import PANELS
 from giantstep.system.kink_crossings import cuts_at
-from giantstep.system.label_refinement import settles
+from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.loss_at_zero import has_jumps
 from giantstep.system.newton import distance, newton
 from giantstep.system.problem import Problem
@@ -88,9 +89,8 @@ def above_lower_floor(system: CoupledSystem, x: Array, energy: float) -> tuple[C
         return None
     if rests_on_floor(system):
         return _on_own_panels(system, x)
-    laws = Resolved(system.feature_table, system.labels, system.clean)
     for floor in _LOWER:
-        lower = coupled_at(problem._replace(floor=floor), system.level, laws)
+        lower = coupled_at(problem._replace(floor=floor), system.level, system.at.laws)
         lower.takes(system)
         outcome = newton(lower, x, settled=_ALMOST)
         if outcome.converged and remaining(lower, outcome.x) <= RESIDUAL:
@@ -175,9 +175,12 @@ class _Solved(NamedTuple):
 
     @classmethod
     def of(cls, problem: Problem, system: CoupledSystem, x: Array, order: int = PANELS[-1]) -> _Solved:
-        """That of a problem near the solution x of a system, on panels of an order cut about its own kinks."""
+        """That of a problem near the solution x of a system, on panels of an order cut about its own kinks, with nodes
+        of the label chosen anew where they were.
+        """
         for _ in range(_CUTS):
-            here = coupled_at(problem, replace(system.level, order=order, cuts=cuts_at(problem, x)))
+            make = partial(system_at, x=x) if system.at.laws.chosen else coupled_at
+            here = make(problem, replace(system.level, order=order, cuts=cuts_at(problem, x)))
             here.takes(system)
             outcome = newton(here, x, settled=_ALMOST)
             x = outcome.x

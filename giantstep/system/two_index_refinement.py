@@ -24,7 +24,7 @@ from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_lines import Lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
 from giantstep.law.multi_index_labels import axes_of, rows_of_nodes
-from giantstep.quadrature.gauss import legendre, legendre_coefficients
+from giantstep.quadrature.gauss import lobatto, lobatto_coefficients
 from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.spec.expressions import jet
 from giantstep.system.coupled_system import CoupledSystem
@@ -107,7 +107,7 @@ class _Plane:
     def settled(self, tolerance: float) -> LabelLaw:
         """Labels at the nodes of panels on which their averages are settled."""
         panels = self._settled(tolerance)
-        t, weight = panels.nodes(self.outer)
+        t, weight = panels.nodes(self.outer, ends=True)
         lines = self._lines(np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel())
         return self._law(lines, lines.kappa, len(self.fixed))
 
@@ -136,11 +136,11 @@ class _Plane:
 
     def _integrals(self, panels: Panels) -> tuple[Array, Array]:
         """Averages [average, panel] within panels, with estimates of their errors."""
-        t, weight = panels.nodes(self.outer)
+        t, weight = panels.nodes(self.outer, ends=True)
         each = np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel()
         parts = [[part[start : start + _TOGETHER] for part in each] for start in range(0, t.size, _TOGETHER)]
         found = np.concatenate([self._averages(*part) for part in parts], axis=1).reshape(-1, *t.shape)
-        return found.sum(axis=2), _error_of(found / legendre(self.outer)[1])
+        return found.sum(axis=2), _error_of(found / lobatto(self.outer)[1])
 
     def _averages(self, kappa: Index, first: Array, weight: Array) -> Array:
         """Averages [average, line] over the output and what is left of the label, with the weights of the lines."""
@@ -260,11 +260,13 @@ def _scale(system: CoupledSystem, panels: Panels, total: Array) -> Array:
 
 
 def _error_of(values: Array) -> Array:
-    """The error of a Gauss rule on a panel from values [.., n] at its nodes, weights apart: how its Legendre
-    coefficients go on to twice its order, where they fall as from their middle to their end.
+    """The error of a rule on a panel from values [.., n] at its nodes, weights apart: how its Legendre coefficients go
+    on to twice its order, where they fall as from their middle to their end.
+
+    The ends of a panel are nodes: a kink closer to one than any other would change none of them.
     """
     order = values.shape[-1]
-    size = np.abs(values @ legendre_coefficients(order).T)
+    size = np.abs(values @ lobatto_coefficients(order).T)
     end, middle = size[..., -2:].max(axis=-1), size[..., order // 2 - 1 : order // 2 + 1].max(axis=-1)
     with np.errstate(divide="ignore", invalid="ignore"):
         falls = np.minimum(np.nan_to_num(end / middle, nan=1.0), 1.0)

@@ -122,7 +122,7 @@ AVERAGES = {
     ),
     "quadratic": (
         ("quadratic", "truncated", "label_points"),
-        ("find_knots", "_from_knot", "_add_part", "add_quadratic", "between", "add"),
+        ("find_knots", "from_knot", "_add_part", "add_quadratic", "between", "add"),
     ),
     "lines": (
         ("nodes", "label_lines", "label_points"),

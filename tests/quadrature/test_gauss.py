@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
 from numpy.polynomial.legendre import legval
 
 from giantstep.quadrature.gauss import (
+    INSIDE,
     ends_within,
     evenly_cut,
     legendre,
     legendre_coefficients,
+    lobatto,
+    lobatto_coefficients,
     normal_between,
     normal_nodes,
 )
@@ -28,11 +33,23 @@ def test_polynomials_of_twice_the_order_are_exact(order: int) -> None:
     assert abs(weights @ nodes ** (2 * order) - 2 / (2 * order + 1)) > 1e-12  # and no more than that
 
 
+@pytest.mark.parametrize("order", [3, 13, 14])
+def test_a_rule_whose_ends_are_nodes(order: int) -> None:
+    nodes, weights = lobatto(order)
+    assert -1.0 < nodes[0] < INSIDE - 1.0 + 1e-15 and nodes[-1] == -nodes[0]
+    moved = 2 * order * INSIDE  # powers of the ends
+    for power in range(2 * order - 2):
+        assert weights @ nodes**power == pytest.approx((1 + (-1) ** power) / (power + 1), abs=ROUNDING + moved)
+    assert abs(weights @ nodes ** (2 * order - 2) - 2 / (2 * order - 1)) > 1e-8
+
+
 @pytest.mark.parametrize("order", [3, 16])
-def test_coefficients_of_legendre_polynomials(order: int) -> None:
-    nodes, _ = legendre(order)
+@pytest.mark.parametrize("rule", [(legendre, legendre_coefficients), (lobatto, lobatto_coefficients)])
+def test_coefficients_of_legendre_polynomials(order: int, rule: tuple[Callable[..., Any], Callable[..., Any]]) -> None:
+    nodes, _ = rule[0](order)
     values = np.array([legval(nodes, unit) for unit in np.eye(order)]).T
-    np.testing.assert_allclose(legendre_coefficients(order) @ values, np.eye(order), atol=ROUNDING)
+    moved = 2 * order**3 * INSIDE if rule[0] is lobatto else 0.0  # slopes at the ends
+    np.testing.assert_allclose(rule[1](order) @ values, np.eye(order), atol=ROUNDING + moved)
 
 
 def test_panels_end_at_the_breakpoints_inside() -> None:
