@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import Any
 
@@ -20,7 +20,6 @@ from giantstep.law.rows_of_blocks import RowsOfBlocks
 from giantstep.law.spike import states_after_steps
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.exchange import Exchange, Room, exchange_of
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Problem
@@ -71,34 +70,53 @@ def rows_of_blocks(problem: Problem) -> RowsOfBlocks:
 @dataclass(frozen=True, eq=False)
 class RowsAtLevel:
     """What a system has of its rows, whatever the numbers of its equations: these, the arrays that they are about, by
-    name; how many directions tangents follow at a time; stages; what its numbers begin with; how these are exchanged.
+    name; stages; what its numbers begin with; how these are exchanged.
     """
 
     equations: ModuleType
     given: Mapping[str, Array]
-    ways: int
     order: Any
     start: Any
     exchange: Exchange
 
 
 class BulkSystem(CoupledSystem):
-    """Unknowns and averages are exchanged with the workspace of the isotropic system; the rest is in ``numbers``.
+    """Unknowns and averages are exchanged with the workspace of the isotropic system; the rest is in ``numbers``."""
 
-    equations: of the bulk; given: the arrays that they are about, by name.
-    """
-
-    order: Any
     again = 0.15  # a Jacobian costs as much as several residuals
 
-    def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
-        super().__init__(problem, level, laws)
-        found = self.at.rows.get(type(self))
+    @cached_property
+    def rows(self) -> RowsAtLevel:
+        """What it has of its rows: nothing before it is asked for, as outputs are told without."""
+        found: RowsAtLevel | None = self.at.rows.get(type(self))
         if found is None:
             found = self.at.rows[type(self)] = self._of_rows()
-        self.equations, self.given, self.ways, self.order = found.equations, found.given, found.ways, found.order
-        self.exchange = found.exchange
-        self.numbers = Numbers.begun(found.start, self.parameters)
+        return found
+
+    @property
+    def equations(self) -> ModuleType:
+        """See ``LinearReadouts``: those of the bulk."""
+        return self.rows.equations
+
+    @property
+    def given(self) -> Mapping[str, Array]:
+        """The arrays that these are about, by name."""
+        return self.rows.given
+
+    @property
+    def order(self) -> Any:
+        """Their stages."""
+        return self.rows.order
+
+    @property
+    def exchange(self) -> Exchange:
+        """Where the workspace and ``numbers`` have the same."""
+        return self.rows.exchange
+
+    @cached_property
+    def numbers(self) -> Numbers:
+        """The numbers of the equations."""
+        return Numbers.begun(self.rows.start, self.parameters)
 
     def _of_rows(self) -> RowsAtLevel:
         equations, given = bulk_equations(self.problem), bulk_arrays(self.problem, self.level.samples)
@@ -116,7 +134,7 @@ class BulkSystem(CoupledSystem):
         numbers.update(given)
         functions = self.blocks if self.span is None else self.span.rank
         exchange = exchange_of(Room(self.kernel, equations, self.blocks, functions, ways), numbers.layout)
-        return RowsAtLevel(equations, given, ways, self.orders(equations), numbers.start(), exchange)
+        return RowsAtLevel(equations, given, self.orders(equations), numbers.start(), exchange)
 
     @staticmethod
     def orders(equations: ModuleType) -> Any:

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -64,7 +63,6 @@ class CoupledSystem(LinearReadouts):
         self.loss, self.predicts = at.loss, problem.model.fit.loss.predicts
         self.indices, self.rule = problem.model.target.indices, at.rule
         self.kernel = at.kernel
-        self.equations: ModuleType = at.kernel  # with their certificate and tangents
         self.noise, self.constants = at.rule.noise, at.rule.parameters
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work

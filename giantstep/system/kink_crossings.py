@@ -31,6 +31,7 @@ _FINER, _ROUNDS = 65, 7  # places in a bracket, which shrinks by as much in each
 _AROUND = (-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0)  # ends of panels about a turn, in widths of it
 _GRADED = (0.0, *(side * 4.0**k for k in range(-1, 16) for side in (-1.0, 1.0)))  # about one whose approach is long
 _WIDEST = 0.5  # width of a turn that the panels of the coefficients resolve
+_PLAINLY = 1.5  # times that, of one that is followed no further
 _FAR, _SAME = (40.0, 60.0), 9  # indices that hardly occur; decimals to which two values of a label are one
 _INDEX = np.linspace(-9.0, 9.0, 2001)  # where a link is searched for stationary values
 _FEW = 4  # values of a label that is constant between its jumps
@@ -172,18 +173,28 @@ def _sharp(
     def of(system: CoupledSystem) -> Array:
         return distance_to(system, kink, label(system.kappa), system.view("mean"), system.view("V"))
 
+    def spread_of(system: CoupledSystem) -> Array:
+        return np.asarray(np.hypot(_width(system), _swept(system.problem, label, system.kappa)))
+
     low, high = _brackets(of(grid), grid.kappa)
-    for _ in range(_ROUNDS if len(low) else 0):
+    for _ in range(_ROUNDS):
+        if not len(low):
+            return
         places = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, _FINER)
-        values = of(at(places.ravel())).reshape(places.shape) > 0.0
-        first = np.argmax(values != values[:, :1], axis=1)
-        row = np.arange(len(low))
-        low, high = places[row, first - 1], places[row, first]
+        system = at(places.ravel())
+        values, spread = (each.reshape(places.shape) for each in (of(system), spread_of(system)))
+        above = values > 0.0
+        first = np.argmax(above != above[:, :1], axis=1)
+        ends = np.arange(len(low)), np.array([first - 1, first])
+        low, high = places[ends]
+        passed, far = np.abs(np.diff(values[ends], axis=0)[0]), spread[ends].min(axis=0) * (high - low)
+        sharp = far < _PLAINLY * _WIDEST * passed
+        low, high = low[sharp], high[sharp]
     if not len(low):
         return
     system = at(np.concatenate([low, low + _NEAR, low - _NEAR]))
     _, above, below = of(system).reshape(3, -1)
-    spread = np.hypot(_width(system)[: len(low)], _swept(system.problem, label, low))
+    spread = spread_of(system)[: len(low)]
     with np.errstate(divide="ignore", over="ignore"):
         width = 2.0 * _NEAR * spread / np.abs(above - below)
         width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends

@@ -20,9 +20,10 @@ Distance = Callable[[Array, Index], Array]  # at t [I, n] of lines [I]
 Kink = tuple[int, int]  # its number, and 0 or 1 for the piece before or after it
 REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 NOWHERE = 1e300  # the distance of a kink that there is not
-_BISECTIONS, NEAR = 48, 1e-6  # of an interval in which a crossing is, and the steps of its slope
+_PARTS, _ROUNDS = 16, 12  # of an interval in which a crossing is, and how often one is taken for the whole
+NEAR = 1e-6  # step of a slope
 FAR = 40.0  # spreads from a kink at which an average does not feel it
-NARROW, _THIRDS, _STEP = 0.1, 30, 1e-3  # of t: what panels may miss; of a search for the least distance; of its bend
+NARROW, _NARROWED, _STEP = 0.1, 6, 1e-3  # of t: what panels may miss; of a search for the least distance; of its bend
 
 
 @dataclass(frozen=True)
@@ -75,16 +76,24 @@ def crossings_of(distances: list[Distance], width: Array, search: Search) -> Arr
         values = distance(np.broadcast_to(grid, (len(width), search.grid)), np.arange(len(width)))
         found.append(_turning_back(distance, values, width, search))
         owner, place = np.nonzero((values[:, 1:] > 0.0) != (values[:, :-1] > 0.0))
-        low, high, rising = grid[place], grid[place + 1], values[owner, place + 1] > 0.0
-        for _ in range(_BISECTIONS):
-            middle = 0.5 * (low + high)
-            beyond = (distance(middle[:, None], owner)[:, 0] > 0.0) == rising
-            low, high = np.where(beyond, low, middle), np.where(beyond, middle, high)
+        low = _first_places(distance, owner, (grid[place], grid[place + 1]), values[owner, place + 1] > 0.0)
         ends = (distance(np.clip(x, -REACH, REACH)[:, None], owner)[:, 0] for x in (low - NEAR, low + NEAR))
         with np.errstate(divide="ignore"):
             reach = np.minimum(2.0 * NEAR * width[owner] / np.abs(np.subtract(*ends)), REACH)
         found.append(_in_rows(owner, low, reach, len(width), search))
     return np.concatenate(found, axis=1)
+
+
+def _first_places(distance: Distance, owner: Index, ends: tuple[Array, Array], rising: NDArray[np.bool_]) -> Array:
+    """Where the distance is about to pass zero, between ends [I] of lines; rising: the sign that it has behind."""
+    (low, high), row = ends, np.arange(len(owner))
+    parts = np.linspace(0.0, 1.0, _PARTS + 1)
+    for _ in range(_ROUNDS if len(owner) else 0):
+        places = low[:, None] + (high - low)[:, None] * parts
+        passed = (distance(places[:, 1:-1], owner) > 0.0) == rising[:, None]
+        first = np.where(passed.any(axis=1), np.argmax(passed, axis=1), _PARTS - 1)
+        low, high = places[row, first], places[row, first + 1]
+    return low
 
 
 def _in_rows(owner: Index, place: Array, reach: Array, count: int, search: Search) -> Array:
@@ -105,15 +114,18 @@ def _turning_back(distance: Distance, values: Array, width: Array, search: Searc
     # what turns back between two points of the grid is less than these by no more than they differ
     least &= 2.0 * inner - np.maximum(before, after) <= FAR * width[:, None]
     owner, place = np.nonzero(least)
+    if not len(owner):
+        return np.zeros((len(width), 0))
     low, high = grid[place], grid[place + 2]
 
     def at(t: Array) -> Array:
         return np.abs(distance(t[:, None], owner)[:, 0])
 
-    for _ in range(_THIRDS):
-        third = (high - low) / 3.0
-        left = at(low + third) <= at(high - third)
-        low, high = np.where(left, low, low + third), np.where(left, high - third, high)
+    row, parts = np.arange(len(owner)), np.linspace(0.0, 1.0, _PARTS + 1)
+    for _ in range(_NARROWED):
+        places = low[:, None] + (high - low)[:, None] * parts
+        nearest = 1 + np.argmin(np.abs(distance(places[:, 1:-1], owner)), axis=1)
+        low, high = places[row, nearest - 1], places[row, nearest + 1]
     middle = 0.5 * (low + high)
     bend = (at(middle - _STEP) + at(middle + _STEP) - 2.0 * at(middle)) / _STEP**2
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 
 Array = np.ndarray
@@ -10,7 +12,13 @@ Array = np.ndarray
 class LinearReadouts:
     """Readouts that are linear functions of their fields, of isotropic rows."""
 
+    kernel: ModuleType
     like_ridge = 0.0  # the ridge that a penalty is like, to start from
+
+    @property
+    def equations(self) -> ModuleType:
+        """The equations, with their certificate and tangents."""
+        return self.kernel
 
     def of_linear_readouts(self, x: Array) -> Array:
         """The unknowns from those of a fit without a penalty."""

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from types import ModuleType
 from typing import Any
 
 import numpy as np
 
-from generated.runtime.evaluation import Stage
+from generated.runtime.evaluation import Numbers, Stage
 from giantstep.system.added_samples import ADJOINT, AddedSamples, Stages, slope_matrix, solved
 from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, Resolved
 from giantstep.system.equations import Tangents
 from giantstep.system.newton import newton
-from giantstep.system.problem import Problem
 from giantstep.system.responses_of_square import ResponsesOfSquare, ResponseStages, response_stages
 from giantstep.system.rows_hessian import HessianStages, RowsHessian, hessian_stages
 
@@ -32,10 +30,17 @@ class StretchedSystem(BulkSystem):
 
     of_samples = True
 
-    def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
-        super().__init__(problem, level, laws)
-        self.numbers["X"] = self.given["base"]  # that without samples at first
-        self.added = AddedSamples(self.order.stages, self.numbers)
+    @cached_property
+    def numbers(self) -> Numbers:
+        """See ``BulkSystem``: with the X that is without samples at first."""
+        found = Numbers.begun(self.rows.start, self.parameters)
+        found["X"] = self.given["base"]
+        return found
+
+    @cached_property
+    def added(self) -> AddedSamples:
+        """X and its adjoint among these."""
+        return AddedSamples(self.order.stages, self.numbers)
 
     @staticmethod
     def orders(equations: ModuleType) -> Orders:
