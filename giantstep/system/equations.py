@@ -23,6 +23,9 @@ class Equations(Protocol):
     def jacobian(self) -> Array:
         """Derivative of the residuals at the last x."""
 
+    def matrix_of_step(self) -> Array:
+        """The same, as far as a step by the last residuals needs it."""
+
     def scale(self, x: Array) -> Array:
         """Size of each unknown, that steps are relative to."""
 

@@ -20,6 +20,14 @@ class LinearReadouts:
         """The equations, with their certificate and tangents."""
         return self.kernel
 
+    def jacobian(self) -> Array:
+        """See ``Equations``."""
+        raise NotImplementedError
+
+    def matrix_of_step(self) -> Array:
+        """See ``Equations``: all of it."""
+        return self.jacobian()
+
     def of_linear_readouts(self, x: Array) -> Array:
         """The unknowns from those of a fit without a penalty."""
         return x

@@ -72,7 +72,7 @@ def newton(
             room[machine.SIZE] = system.scale(x)
             numbers[machine.DIRECTIONS] = known_along(system, room)
             if numbers[machine.DIRECTIONS] == 0.0:
-                matrix[...] = system.jacobian()
+                matrix[...] = system.matrix_of_step()
         else:
             _shorten(room, numbers)
         wanted = machine.advance(room, numbers)

@@ -307,6 +307,10 @@ class _WithStandIn:
         """Derivative of the residuals at the last x."""
         return CoupledSystem.jacobian(self.system)
 
+    def matrix_of_step(self) -> Array:
+        """All of it."""
+        return self.jacobian()
+
     def sizes_of_equations(self, size: Array) -> Array | None:
         """None: few unknowns."""
         return None

@@ -20,7 +20,7 @@ from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.exchange import Exchange
 
 Array = np.ndarray
-_FAMILIES = ("T", "V1")
+FAMILIES = ("T", "V1")
 _SMALL = 1e-3  # of the largest of a family: entries that may vanish
 
 
@@ -40,10 +40,10 @@ def response_stages(equations: ModuleType, stages: Stages) -> ResponseStages:
     """The stages of a module's equations."""
     of = equations.tangents.contractions
     found_x = stages.before, stages.resolvent, stages.slope
-    residuals = Stage(of, tuple(f"residual_{name}" for name in _FAMILIES), after=found_x)
-    results = tuple(f"d_residual_{name}" for name in (*_FAMILIES, "X"))
+    residuals = Stage(of, tuple(f"residual_{name}" for name in FAMILIES), after=found_x)
+    results = tuple(f"d_residual_{name}" for name in (*FAMILIES, "X"))
     still = Stage(of, results, after=(*found_x, residuals), without=of.moving)
-    moves = tuple(f"d_{name}" for name in (*_FAMILIES, "X"))
+    moves = tuple(f"d_{name}" for name in (*FAMILIES, "X"))
     return ResponseStages(stages.before, residuals, still, Stage(of, results, of=moves, moved=moves))
 
 
@@ -97,6 +97,10 @@ class ResponsesOfSquare:
             matrix[:, columns] = numbers.value[places.image[:, : len(columns)]]
         return matrix
 
+    def matrix_of_step(self) -> Array:
+        """See ``Equations``: all of it."""
+        return self.jacobian()
+
     def scale(self, y: Array) -> Array:
         """See ``Equations``."""
         return np.asarray(np.maximum(np.abs(y), _SMALL * np.max(np.abs(y))))
@@ -126,7 +130,7 @@ class _Places:
 @lru_cache(maxsize=16)
 def _places(at: AtLevel, equations: ModuleType, exchange: Exchange) -> _Places:
     names, ways = equations.UNKNOWNS, exchange.image.shape[1]
-    own = np.flatnonzero(np.isin(at.members[FAMILY], [names.index(name) for name in _FAMILIES]))
+    own = np.flatnonzero(np.isin(at.members[FAMILY], [names.index(name) for name in FAMILIES]))
     outside, inside = exchange.residuals
     order = np.argsort(outside)
     residuals = inside[order[np.searchsorted(outside, at.members[RESIDUAL, own], sorter=order)]]

@@ -28,7 +28,7 @@ _OTHERS = ("adjoint", "m", "Q1", "T", "V1")  # unknowns that have no source
 class HessianStages:
     """Stages of tangents. Along unknowns: conjugates and the equations of m by ``hats``, and what follows from no rows
     by ``plain``. Along V1_hat and T: the residual of X, what does not follow from the adjoint of X, its residual, what
-    follows. Along sources: the equations of what these go with.
+    follows; of these alone what no overlap Q1, Q2 is in. Along sources: the equations of what these go with.
     """
 
     still: Stage
@@ -38,6 +38,7 @@ class HessianStages:
     chain: Stage
     adjoint: Stage
     last: Stage
+    plain_rows: Stage
     sources: Stage
 
 
@@ -71,7 +72,8 @@ def hessian_stages(equations: ModuleType, stages: Stages) -> HessianStages:
     given = tuple(f"d_{hat}" for hat in sources.values())
     answers = tuple(f"d_residual_{name}" for name in sources)
     linear = Stage(of, answers, of=given, moved=given, stops=stops)
-    return HessianStages(still, averages, plain, along(("d_residual_X",)), chain, adjoint, last, linear)
+    few = along([name for name in rows if name not in ("d_residual_adjoint", "d_residual_Q1")])
+    return HessianStages(still, averages, plain, along(("d_residual_X",)), chain, adjoint, last, few, linear)
 
 
 @dataclass(frozen=True)
@@ -87,8 +89,10 @@ class RowsHessian:
     def numbers(self) -> Numbers:
         return self.added.numbers
 
-    def jacobian(self, exchange: Exchange) -> Array:
-        """The derivative of the residuals in the unknowns [n, n]."""
+    def jacobian(self, exchange: Exchange, responses_stand: bool = False) -> Array:
+        """The derivative of the residuals in the unknowns [n, n]; responses_stand: without that of Q1 and Q2 along
+        V1_hat and T, which costs most.
+        """
         value, places = self.numbers.value, _places(self.equations, self.numbers.layout, exchange)
         count = sum(len(columns) for columns, _ in exchange.passes)
         matrix, moves = np.empty((count, count)), np.empty((len(places.moves), count))
@@ -99,15 +103,18 @@ class RowsHessian:
             self.numbers.run(self.stages.plain)
             matrix[:, columns] = value[exchange.image[:, : len(columns)]]
             moves[:, columns] = value[places.moves[:, : len(columns)]]
-        matrix[places.equations] += self._of_rows(places)[places.rows] @ moves
+        matrix[places.equations] += self._of_rows(places, responses_stand)[places.rows] @ moves
         return matrix
 
-    def _of_rows(self, places: _Places) -> Array:
+    def _of_rows(self, places: _Places, responses_stand: bool) -> Array:
         """The derivative of all equations but that of m, family by family, in V1_hat, T, Q2, Q1_hat and the sources."""
         numbers, blocks = self.numbers, len(self.fraction)
         frame, family = _frame(blocks), places.families
         many, (own, other) = len(frame.share), frame.pairs
-        along = self._in_turn((places.hats, frame.hats), places.answers, self._follow)
+        follow = self._follow_responses if responses_stand else self._follow
+        along = self._in_turn((places.hats, frame.hats), places.answers, follow)
+        if responses_stand:
+            along[family["adjoint"]] = along[family["Q1"]] = 0.0
         weight, t = numbers.parameters[1] * self.fraction, numbers["T"]
         of_y = weight / (t - numbers["residual_T"]) ** 2  # the derivative in y is that in T, times this
         # second derivatives in (V1_hat, T) and (Q2, Q1_hat, sources)
@@ -147,12 +154,21 @@ class RowsHessian:
         """The equations of zeta, psi and norm along their sources."""
         self.numbers.run(self.stages.sources)
 
+    def _follow_responses(self) -> None:
+        """Along V1_hat and T: X follows, and all but overlaps."""
+        self._follow_x()
+        self.numbers.run(self.stages.plain_rows)
+
+    def _follow_x(self) -> Array:
+        numbers, inverse = self.numbers, self.added.inverse_here()
+        numbers["d_X"] = numbers[f"d_{ADJOINT}"] = 0.0
+        numbers.run(self.stages.resolvent)
+        numbers["d_X"] = -_applied(inverse, numbers["d_residual_X"])
+        return inverse
+
     def _follow(self) -> None:
         """Along V1_hat and T: X and its adjoint follow."""
-        numbers, stages, inverse = self.numbers, self.stages, self.added.inverse_here()
-        numbers["d_X"] = numbers[f"d_{ADJOINT}"] = 0.0
-        numbers.run(stages.resolvent)
-        numbers["d_X"] = -_applied(inverse, numbers["d_residual_X"])
+        numbers, stages, inverse = self.numbers, self.stages, self._follow_x()
         numbers.run(stages.chain)
         numbers.run(stages.adjoint)
         numbers[f"d_{ADJOINT}"] = -_applied(inverse.T, numbers[f"d_residual_{ADJOINT}"])

@@ -16,12 +16,13 @@ from giantstep.system.bulk_system import BulkSystem
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.equations import Tangents
 from giantstep.system.newton import newton
-from giantstep.system.responses_of_square import ResponsesOfSquare, ResponseStages, response_stages
+from giantstep.system.responses_of_square import FAMILIES, ResponsesOfSquare, ResponseStages, response_stages
 from giantstep.system.rows_hessian import HessianStages, RowsHessian, hessian_stages
 
 Array = np.ndarray
 _FEWEST, _LITTLE = 3, 256  # directions that are followed at a time; numbers of an array that cost less than a call
 _SOON, _NEAR = 12, 1e-6  # Newton steps of the responses that a solution begins with, and the last of them
+_STILL = 1e-7  # of responses, what is left of their equations where no step of theirs is felt
 _KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
 
 
@@ -89,8 +90,24 @@ class StretchedSystem(BulkSystem):
 
     def jacobian(self) -> Array:
         """See ``CoupledSystem``."""
-        hessian = RowsHessian(self.problem.fraction, self.equations, self.order.moved, self.added)
-        return hessian.jacobian(self.exchange)
+        return self.hessian.jacobian(self.exchange)
+
+    def matrix_of_step(self) -> Array:
+        """See ``Equations``: what overlaps do along responses is of no account where these are solved for and do not
+        follow from anything else.
+        """
+        return self.hessian.jacobian(self.exchange, responses_stand=self._responses_stand())
+
+    @property
+    def hessian(self) -> RowsHessian:
+        """What the Jacobian follows from."""
+        return RowsHessian(self.problem.fraction, self.equations, self.order.moved, self.added)
+
+    def _responses_stand(self) -> bool:
+        if any(self.averages[place].any() for place in _of_outputs(self.kernel)):
+            return False
+        missed = ((self.numbers[f"residual_{name}"], self.numbers[name]) for name in FAMILIES)
+        return all(float(np.max(np.abs(left))) < _STILL * float(np.max(np.abs(of))) for left, of in missed)
 
     def known(self) -> dict[str, Any]:
         """See ``CoupledSystem``: what has been evaluated."""
@@ -100,6 +117,13 @@ class StretchedSystem(BulkSystem):
     def tangents(self, known: Mapping[str, Any]) -> Tangents:
         """See ``CoupledSystem``: X and its adjoint move with what they follow from."""
         return Following(super().tangents(known), slope_matrix(known["slope_X"]))
+
+
+@lru_cache(maxsize=16)
+def _of_outputs(kernel: ModuleType) -> list[int]:
+    """Places of the averages by which h moves with mean, slopes and variance of outputs."""
+    names = (name.removeprefix("avg_") for name in kernel.AVERAGES)
+    return [place for place, name in enumerate(names) if name.endswith(("hx", "hxx")) and not name.startswith("g")]
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,9 @@ class System:
         self.derivatives += 1
         return np.atleast_2d(self.derivative(self.last))
 
+    def matrix_of_step(self) -> Array:
+        return self.jacobian()
+
     def scale(self, x: Array) -> Array:
         return np.maximum(np.abs(x), self.size)
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import giantstep as gs
+from generated.runtime.unknowns import FAMILY
 from giantstep.law.residual import residual_law
 from giantstep.law.residual_nodes import residual_nodes
 from giantstep.quadrature.gauss import normal_nodes
@@ -163,6 +164,23 @@ def test_the_jacobian_and_the_adjoint_of_x(case: tuple[Any, ...]) -> None:
         ends = [system.residual(x + k * step * scale * (np.arange(len(x)) == j)).copy() for k in (-2, -1, 1, 2)]
         slope = (ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * step * scale[j])
         assert relative(slope, matrix[:, j]) < 1e-7, j
+
+
+def test_the_matrix_of_a_step_leaves_out_what_no_step_feels() -> None:
+    """Where T and V1 are solved for and follow from nothing else, what Q1 and Q2 do along them; nothing elsewhere."""
+    system, _ = stretched(model(*TWO))
+    x, names = system.work[system.first].copy(), system.equations.UNKNOWNS
+    family = [names[number] for number in system.members[FAMILY]]
+    without = np.outer(np.isin(family, ("adjoint", "Q1")), np.isin(family, ("T", "V1")))
+    system.residual(x)
+    whole, found = system.jacobian(), system.matrix_of_step()
+    assert np.max(np.abs(whole - found)[without]) > 1e-3
+    assert relative(found[~without], whole[~without]) < 1e-12
+    system.residual(np.where(np.isin(family, ("T", "V1")), 1.0 + 1e-5, 1.0) * x)
+    assert np.array_equal(system.matrix_of_step(), system.jacobian())
+    hard = coupled_at(problem_of(model("tanh", TWO[1], "sign", **{"fit.loss": "logistic"})), FINE[0])
+    hard.residual(x)  # h follows from the outputs
+    assert np.array_equal(hard.matrix_of_step(), hard.jacobian())
 
 
 def test_x_is_found_from_anywhere() -> None:
