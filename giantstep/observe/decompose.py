@@ -31,7 +31,7 @@ from giantstep.spec.shown import Pictured, Row, number
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.misclassification import wrong_sign
 from giantstep.system.pair_equations import Sharing, require_held
-from giantstep.system.resampled_fit import weighted_solution
+from giantstep.system.resampled_fit import settled_system
 from giantstep.system.result import Result
 from giantstep.system.sample_weights import poisson
 from giantstep.system.solve import solve_and_keep
@@ -272,7 +272,7 @@ def _solved(model: Model, resampling: Resampling, dimension: int | None, toleran
         model = model.replace({"fit.samples": model.fit.samples * resampling.fraction})
     result, found = solve_and_keep(model, dimension, tolerance)
     if resampling.kind == "bootstrap":
-        return result, Fit(result, weighted_solution(result, poisson()))
+        return result, Fit(result, settled_system(result, poisson()))
     return result, Fit(result, found)
 
 

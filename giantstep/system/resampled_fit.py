@@ -1,28 +1,30 @@
-"""The fit of samples that are drawn with replacement, found from that of all samples."""
+"""A fit found again near a result, where its quadrature settles: the same, or that of samples with weights."""
 
 from __future__ import annotations
 
 from giantstep.spec.errors import NOT_LOOKED_FOR, NotConverged
-from giantstep.system.coupled_solver import order_of
+from giantstep.system.coupled_solver import coupled_solution
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.merged_blocks import merged
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
-from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.sample_weights import Weights
-from giantstep.system.system_of_problem import coupled_at
+from giantstep.system.solve import of_distinct
+
+_TOLERANCE = 1e-10  # change of the test error between two resolutions that is worked for, where the result has it
+_ALLOWED = 1e-7  # that is allowed
+_FEW = 12  # steps of Newton's method
 
 
-def weighted_solution(start: Result, weights: Weights) -> CoupledSystem:
-    """The system of fits with weights, its solution in the workspace, from that without. Raises NotConverged."""
+def settled_system(start: Result, weights: Weights | None = None) -> CoupledSystem:
+    """The system with the solution in its workspace; weights: of the samples. Raises NotConverged."""
     problem, members = merged(problem_of(start.vocabulary, start.dimension, start.bias))
-    coarse, fine = (coupled_at(problem._replace(weights=weights), level) for level in FINE)
-    outcome = newton(coarse, coarse.unknowns(members.gathered(order_of(problem, start))), most=40)
-    if outcome.converged:
-        fine.takes(coarse)
-        outcome = newton(fine, outcome.x, most=40)
-    if not outcome.converged:
-        raise NotConverged("the fit of samples with weights is not found from that without", NOT_LOOKED_FOR)
-    fine.residual(outcome.x)
-    return fine
+    tolerance, near = max(_TOLERANCE, start.quadrature_error), of_distinct(start, members)
+    system, x, _, error, _ = coupled_solution(problem._replace(weights=weights), tolerance, near)
+    if not error <= max(_ALLOWED, start.quadrature_error):
+        words = f"the test error of a fit that is found again changes by {error:.1e} (relative) between resolutions"
+        raise NotConverged(words, NOT_LOOKED_FOR)
+    outcome = newton(system, x, most=_FEW)  # a solve stops where its answer is settled
+    system.residual(outcome.x if outcome.converged else x)
+    return system

@@ -140,13 +140,13 @@ def _solution(whole: Problem, dimension: int | None, tolerance: float, start: Re
 
         bias, found = solve_with_bias(whole.model, dimension, tolerance, start)
     else:
-        found = _solve_coupled(problem, tolerance, _of_distinct(start, members))
+        found = _solve_coupled(problem, tolerance, of_distinct(start, members))
     if (span := span_of(problem)) is not None and span.rounded:
         found = found._replace(quadrature_error=_ROUNDED * found.quadrature_error)
     return bias, _along_given(whole, parted(found, members, whole.fraction))
 
 
-def _of_distinct(start: Result | None, members: Members) -> Result | None:
+def of_distinct(start: Result | None, members: Members) -> Result | None:
     """A start for the distinct blocks, from one for all of them."""
     if start is None or len(members.block) != len(start.order_parameters["Q2"]) or members.count == len(members.block):
         return start

@@ -19,7 +19,6 @@ from generated.runtime.rows_of_pairs import covariances
 from giantstep.law.spike import overlap_of_rows
 from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import pair_kernel
 from giantstep.system.merged_blocks import Members, merged
@@ -36,10 +35,9 @@ from giantstep.system.pair_equations import (
     symmetric,
 )
 from giantstep.system.problem import Problem, problem_of
-from giantstep.system.resolution import FINE
+from giantstep.system.resampled_fit import settled_system
 from giantstep.system.result import Result
 from giantstep.system.single_fit import FitAtPoint, FitOfSystem, SingleFit, features_of
-from giantstep.system.solved_again import solved_again
 from giantstep.system.square_loss import Points, points_of
 from giantstep.system.state import pairs
 from giantstep.system.two_outputs import Averages, slopes_of
@@ -116,7 +114,7 @@ class Fit:
     @cached_property
     def system(self) -> CoupledSystem:
         """The system with the solution in its workspace."""
-        return _system_of(self.result)
+        return settled_system(self.result)
 
     @cached_property
     def equations(self) -> PairEquations:
@@ -214,15 +212,6 @@ def merged_problem(result: Result) -> tuple[Problem, Members]:
     """The problem of a result with its distinct blocks, and where its own went."""
     problem = problem_of(result.vocabulary, result.dimension, result.bias)
     return merged(problem, opposite=not result.model.network.trains_bias)
-
-
-def _system_of(result: Result) -> CoupledSystem:
-    """The system with the solution in its workspace."""
-    problem, members = merged_problem(result)
-    system = solved_again(problem, members.gathered(order_of(problem, result)), FINE[-1])
-    if system is None:
-        raise NotConverged("the solution is not found again at the resolution of its pairs", NOT_LOOKED_FOR)
-    return system
 
 
 def _linear(fit: Fit, every: Sequence[Sharing]) -> list[Pair]:

@@ -12,9 +12,11 @@ from scipy import special
 import giantstep as gs
 from giantstep.law.labels import label_law
 from giantstep.simulate.pairs import SOURCES
-from giantstep.system.pair_equations import Sharing
-from giantstep.system.resampled_fit import weighted_solution
-from giantstep.system.sample_weights import poisson
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.pair_equations import Sharing, Solved, shared_by
+from giantstep.system.resampled_fit import settled_system
+from giantstep.system.sample_weights import ALWAYS, poisson
+from giantstep.system.solve import solve_and_keep
 from giantstep.system.two_fits import Fit
 from giantstep.system.two_outputs import slopes_of
 
@@ -45,7 +47,7 @@ def test_numbers_of_the_square_loss() -> None:
     wanted = {LAYER: 0.0752, DATA: 0.0420, BULK: 0.0811, NOTHING: 0.1018}
     for sharing, value in wanted.items():
         assert half(fit, sharing) == pytest.approx(value, abs=1.1e-4), sharing
-    drawn = Fit(result, weighted_solution(result, poisson()))
+    drawn = Fit(result, settled_system(result, poisson()))
     assert half(drawn, ALL) == pytest.approx(0.0729, abs=1.1e-4)
     part = Fit(gs.solve(SQUARE.replace({"fit.samples": 1.2}), dimension=500))
     assert half(part, Sharing(0.6, True, True)) == pytest.approx(0.0570, abs=1.1e-4)
@@ -116,6 +118,37 @@ def test_averages_of_two_outputs_are_those_of_their_definition() -> None:
         values = np.interp(whole, grid, inner) ** 2 @ w
         total += float(side @ values)
     assert found[node] == pytest.approx(total, rel=2e-3)  # linear interpolation on 400 points
+
+
+def test_a_fit_that_is_found_again_has_settled() -> None:
+    """As the solve has, to 1e-10 of the test error; nodes of the label that serve others are off by 4e-6 of it."""
+    changes = {"target.link": "tanh", "fit.loss": "absolute", "fit.samples": 8.0, "fit.ridge": 1e-3}
+    model = LOGISTIC.replace(changes)
+    result, kept = solve_and_keep(model, None, 1e-10)
+    assert isinstance(kept, CoupledSystem)
+    found = settled_system(result)
+    for system in (found, settled_system(result, ALWAYS)):
+        assert system.answer()[0] == pytest.approx(result.test_error, rel=1e-9)
+    assert half(Fit(result, found), NOTHING) == pytest.approx(half(Fit(result, kept), NOTHING), rel=1e-9)
+
+
+@pytest.mark.parametrize("inputs", [None, {"eigenvalues": [1.5, 0.5], "weights": [0.5, 0.5], "target": [0.6, 0.8]}])
+def test_certificates_see_a_change_of_any_number(inputs: dict[str, Any] | None) -> None:
+    """Both kinds of certificates; what is wrong of a pair says nothing of another."""
+    model = SQUARE if inputs is None else SQUARE.replace({"step": None, "inputs": inputs})
+    fit, every = Fit(gs.solve(model)), [DATA, BULK]
+    pairs = fit.pairs_of(every).values()
+    x, readout, covariance = (np.array([getattr(p, name) for p in pairs]) for name in ("x", "T_12", "covariance"))
+    apart = fit.apart(every)
+    average, _ = fit.average_of_square(covariance, apart)
+    right = Solved(x, readout, np.zeros_like(readout), covariance, average)
+    shared = shared_by(every)
+    assert fit.equations.certificates(shared, right, apart, True).max() < 1e-12
+    for name, column in (("x", -1), ("readout", 0), ("covariance", 3), ("average", 3)):
+        wrong = getattr(right, name).copy()
+        wrong[0, column] *= 1.01
+        residuals = fit.equations.certificates(shared, right._replace(**{name: wrong}), apart, True)
+        assert residuals[0] > 1e-5 and residuals[1] < 1e-12, name
 
 
 def test_an_infinite_ridge_leaves_the_same_output_for_fits_of_one_layer() -> None:
