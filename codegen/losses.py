@@ -26,6 +26,7 @@ from derive.loss.loss import F, LossAnalysis, U, Y, analyse_loss, loss_of, loss_
 from derive.output import output_averages
 
 FOLDER = "losses"
+_MARGIN = 1.01  # of a largest curvature: what a search or the way to a limit may leave
 _STEEPEST = 100.0  # curvature is searched for its maximum on this scale at most
 #: The averages in the order in which `runtime.label_points` accumulates them, for one direction beside the spike.
 _ORDER = (
@@ -195,8 +196,8 @@ def _curvature(analysis: LossAnalysis) -> str:
     per_unit = 4 * math.ceil(min(_steepness(analysis), _STEEPEST))
     with mpmath.workdps(20):
         values = [float(curvature(mpmath.mpf(k) / per_unit)) for k in range(-40 * per_unit, 40 * per_unit + 1)]
-    inside = max(values[20 * per_unit : -20 * per_unit])
-    return repr(1.01 * inside) if math.isfinite(inside) and inside >= max(values) else "math.inf"
+    inside, largest = max(values[20 * per_unit : -20 * per_unit]), max(values)
+    return repr(_MARGIN * largest) if math.isfinite(largest) and largest <= _MARGIN * inside else "math.inf"
 
 
 def _symmetric(analysis: LossAnalysis) -> bool:

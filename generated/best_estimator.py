@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 066f27f74a488a1b, runtime 644e12765470f79c.
+Generated; do not edit. Signature 2ba68fa92afb0238, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "066f27f74a488a1bf10693bb7713ccad4a2af028c7ae4a56eaf12060a9ba197e"
+SIGNATURE = "2ba68fa92afb0238fe66caa22394dd0feb088e7531da405b855020f6dc696453"
 
 
 def overlap(lower, information, alpha):

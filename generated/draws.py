@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 0d5caed0e5e63b10, runtime 644e12765470f79c.
+Generated; do not edit. Signature 6227ce2097a8e254, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "0d5caed0e5e63b108c4b7443978bd89797f83a272bf551ce41f65173787ce8a0"
+SIGNATURE = "6227ce2097a8e254b8a69c671c72a83aeeaff4b23cc8cf8197feb10cff057581"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 560630242229d6dc, runtime 644e12765470f79c.
+Generated; do not edit. Signature 3af64d9c04fcbc49, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "560630242229d6dc67f05418da185526ea5e5dc831729e972791459ec05239d3"
+SIGNATURE = "3af64d9c04fcbc49e63448ae0c56814d734e3df1d80005e9840fd356581a642d"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

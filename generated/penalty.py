@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 9278987372af8727, runtime 644e12765470f79c.
+Generated; do not edit. Signature 53ea4817bfcd61e9, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9278987372af8727d829987c3d65a7e538a54ad1e9a9315aeba10841171b58b8"
+SIGNATURE = "53ea4817bfcd61e957efd1c7e15fdab08e2790f530e418ed1f9a45170832b94c"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

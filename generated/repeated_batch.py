@@ -7,14 +7,14 @@ first step; D [K, N]: E sigma' of the blocks there; given the sample the average
 bulk variances before both steps; u, pi [K]: values of the readout and their fractions; delta, varsigma [K]: what the
 first step has done to the bulk; A, A_2: rates. The noise of two blocks has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature ae794389bc791dda, runtime 644e12765470f79c.
+Generated; do not edit. Signature 9ee209de5323c142, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ae794389bc791ddaace167d9d7e65d54d659757eb4aab85be35fe0b868e8c452"
+SIGNATURE = "9ee209de5323c1429d5ffc2bfe1d4f3275ce3250e2d61671f5f55da2e370a568"
 
 
 def own_term(e_0, u, A, alpha_0):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 1c51cefb1718caf3, runtime 644e12765470f79c.
+Generated; do not edit. Signature 317b6caed0738d80, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "1c51cefb1718caf3c462c5c11963130eed90a828c18d0943a9943027a3537fc2"
+SIGNATURE = "317b6caed0738d80fede4235f85cc8647cf1478458253dcfec556a07b18612b8"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 091c0eb001e09e6a, runtime 644e12765470f79c.
+Generated; do not edit. Signature 70ed2a0ed5771404, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "091c0eb001e09e6a62284233d8d03b062337be17d217bf8005f9c8abeca5b837"
+SIGNATURE = "70ed2a0ed577140445872c49388139e1bc3487eea4b7fcbaa273ccd56d524b90"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

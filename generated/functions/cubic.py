@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0142e3e3673fc92e, runtime 644e12765470f79c.
+Generated; do not edit. Signature 55d657520877d23b, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "0142e3e3673fc92e187efc45580f4d8dd5da10d6cd4f94bba2651e72e5091bdb"
+SIGNATURE = "55d657520877d23b436db0f1149778f03afb41310305d11165dcacb7fc3032c5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0b1744c2d60061c7, runtime 644e12765470f79c.
+Generated; do not edit. Signature 2773a92bdae4c41e, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "0b1744c2d60061c7da7df8c1168f85ede254bfc592007226c5996a111676dc7d"
+SIGNATURE = "2773a92bdae4c41e38e980cd82d4c9375b26148bfe686e7f4da6087c8f6b969b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature de8eda8a0f7aa234, runtime 644e12765470f79c.
+Generated; do not edit. Signature b477ead62ba7da7b, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "de8eda8a0f7aa2343cf985c106b057a8987284b2c155caf4e493a72722057bce"
+SIGNATURE = "b477ead62ba7da7b990454348b0fc26e693d35691cacb22bf5692b10ccf5323c"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

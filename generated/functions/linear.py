@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 75adf04ccb57c481, runtime 644e12765470f79c.
+Generated; do not edit. Signature 124ce094ae5909d0, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "75adf04ccb57c48110c8121e4290e39d0ba3e10aeaf522353675b6dc5a5f1d2a"
+SIGNATURE = "124ce094ae5909d02d5ad49a5ce316a1a5afb2df75ed6b45c72c40b5fd81574b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 888721850fe1e6e4, runtime 644e12765470f79c.
+Generated; do not edit. Signature 7a5f504e0b895c24, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "888721850fe1e6e451c6a485f6a5b6b84ea680e1f66993efcc2abd0299180907"
+SIGNATURE = "7a5f504e0b895c245a56ae6b80906f6a9899dd36dbb7f7cd5473291c60862be0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 65c89b8f1082d22d, runtime 644e12765470f79c.
+Generated; do not edit. Signature baf166ed10987ebc, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "65c89b8f1082d22d0007bafc147826422a939fbb8201da041cac4b6db19c25b5"
+SIGNATURE = "baf166ed10987ebcffca61f64153acfb021826387e748572fa530a4e73d9f80c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3c6b29f894228163, runtime 644e12765470f79c.
+Generated; do not edit. Signature 2fcb420fec5af28e, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "3c6b29f894228163460f7cbd1f542c86339af53b3b9056ff960560dbf40b18a8"
+SIGNATURE = "2fcb420fec5af28ed42dd122db7340d9af55098ed5e0ac49c42fe92df2ba2724"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

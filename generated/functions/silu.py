@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ae09d57cc254a663, runtime 644e12765470f79c.
+Generated; do not edit. Signature 9f9ccba934fcbc00, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "ae09d57cc254a663a41c87638783e51cad3b08d2da340dfdba0afa687ee0a97a"
+SIGNATURE = "9f9ccba934fcbc00b79e80839f3780c485765dabc501426ef13b282130b1f991"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

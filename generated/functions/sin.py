@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c5f6bbbd68b88e33, runtime 644e12765470f79c.
+Generated; do not edit. Signature 0834103379a9857d, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "c5f6bbbd68b88e33d11073ac0170f52bb9d555ee5617db7d74b56d65b3255842"
+SIGNATURE = "0834103379a9857d9502077c7b0bcd14f8e86568a478fedf6a69a54923ea2f36"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bef34bf59d5ed64a, runtime 644e12765470f79c.
+Generated; do not edit. Signature 8f398eabc459fcfa, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "bef34bf59d5ed64a6802bbaedb4d71d61c42107cba0f9ded5e4c09b44c8977e1"
+SIGNATURE = "8f398eabc459fcface0ef478a0a7eee0a5000ddb61b1e6c99ef11467a9fe5264"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

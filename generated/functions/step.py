@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5b92393877cccf89, runtime 644e12765470f79c.
+Generated; do not edit. Signature 29fdf5799a0902e2, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "5b92393877cccf89bc88d507a06c146974cb94d6a258679e66291a818ae472e3"
+SIGNATURE = "29fdf5799a0902e2517f4b405ca0c77a981210dd156616ab74ac08ec0d059ef6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

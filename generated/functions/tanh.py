@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 61307ae94120b3e1, runtime 644e12765470f79c.
+Generated; do not edit. Signature d3ffdee629415e6a, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "61307ae94120b3e1bc977019338468e3af9815249e486bfc75b17ca74ce1f09f"
+SIGNATURE = "d3ffdee629415e6aae0b9e2961c7dd11b9336d65c366969a08b30c099e143171"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 554d2118290d93af, runtime 644e12765470f79c.
+Generated; do not edit. Signature dce92295319ccc67, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "554d2118290d93af0a020a9255967edb52f7eeb72a80812cda48217dea7b9374"
+SIGNATURE = "dce92295319ccc677b8d6e69fec53317bb36b8b5b62b559d3b06df99d9ee0914"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

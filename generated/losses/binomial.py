@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 9a686906b0483f83, runtime 644e12765470f79c.
+Generated; do not edit. Signature 3b6c87fa4d879e2c, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "9a686906b0483f836ce79a814be3328d8a026588d4c6c59b4f9047f1c7333cc5"
+SIGNATURE = "3b6c87fa4d879e2ce14a3c2c073a29eedb2a29eddeac5d4d2c41ef3a5a831c35"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

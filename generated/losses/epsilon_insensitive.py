@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ff6b4f58e2216e3c, runtime 644e12765470f79c.
+Generated; do not edit. Signature 08390f535cd976b4, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "ff6b4f58e2216e3cb231d864eba05b75c1cc43adc8a181b3706dc71a70ef1508"
+SIGNATURE = "08390f535cd976b464094c2dd9ddfb43a2d378ec5877e256f89f5f299da3ad63"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

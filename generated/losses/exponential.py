@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c8fe5a813bc1dda1, runtime 644e12765470f79c.
+Generated; do not edit. Signature e0b9e7b58de41248, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "c8fe5a813bc1dda1b8de08704b86885f2b6bbc46a0ce0c702e806413fae86977"
+SIGNATURE = "e0b9e7b58de41248a8c13422f423ed92bcd888fb9abf41413475bdc486a718bb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

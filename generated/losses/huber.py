@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature bb248dd66324b183, runtime 644e12765470f79c.
+Generated; do not edit. Signature ceb6251adcc9a168, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "bb248dd66324b1830084d9e31997c46be05c8353204048e5b09d38fcd77af881"
+SIGNATURE = "ceb6251adcc9a168866c33064e0c4340308d487f2a10aab20d2a9f58dba1de22"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9672519f38f7ded7, runtime 644e12765470f79c.
+Generated; do not edit. Signature 8c653c7cc575fb96, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "9672519f38f7ded77e9e92ec5203371ac46eb580436d7a6a9de57e85d7f95911"
+SIGNATURE = "8c653c7cc575fb968ff91ef31a2157e026d5b480a91085c987fa78f1579c049f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

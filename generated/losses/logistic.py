@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature c8e979be4ad0facf, runtime 644e12765470f79c.
+Generated; do not edit. Signature 9e00e89994360b4e, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "c8e979be4ad0facfdd2a0c40098914e3a47fe282c7775ed8a303c1ee22d52499"
+SIGNATURE = "9e00e89994360b4e7b93b99409c47ceaf82bc54ac0538012f763952cd6139fe7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 8fff941df546c7c8, runtime 644e12765470f79c.
+Generated; do not edit. Signature 7a534afaee19c87b, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "8fff941df546c7c898c535ee615812bc2873e2fdeb3d1557f27c3c70fefed387"
+SIGNATURE = "7a534afaee19c87bb3fcbfb826049c27fac5e89245ab9dbe6cdd82c615adda63"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

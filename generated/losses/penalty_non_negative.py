@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e3a0c58bb38903c8, runtime 644e12765470f79c.
+Generated; do not edit. Signature 7f981b9ac22e0eab, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "e3a0c58bb38903c8da7c324de0a4a536a191d46a99cba732e69653acbf260486"
+SIGNATURE = "7f981b9ac22e0eabf09a9cb0564686ef2dacb1ff964e839dd78c86d53919abd9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

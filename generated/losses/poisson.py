@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature c3fa80375a498195, runtime 644e12765470f79c.
+Generated; do not edit. Signature 5e911fcc0417bfb6, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "c3fa80375a49819524b23d3d0f21c663e9faeeb5036ec63bc836236dd486fd01"
+SIGNATURE = "5e911fcc0417bfb6f51e5a10b3fcc3f2b9e796debdd0f017f48dbbf49d825a02"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

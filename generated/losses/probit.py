@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 75992c95e6d78f09, runtime 644e12765470f79c.
+Generated; do not edit. Signature e4846dbb380cab75, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "75992c95e6d78f09f8aaf91daf748f670c353de4fde2d316f99c0fade91ab1f9"
+SIGNATURE = "e4846dbb380cab759e3b12b62333736494307214483ae06363c7236b6bda040b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -42,7 +42,7 @@ LOSS = Loss(
     ranges=np.array([[math.inf, 0.0, 0.0, 1.0]]),  # upper end, whether it is part of it, first piece, pieces
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.15,  # of its exponential growth, which polynomials have not
-    curvature=math.inf,  # the largest of a smooth loss
+    curvature=1.0093711049376228,  # the largest of a smooth loss
     quadratic=False,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 0967bb39844ad2fb, runtime 644e12765470f79c.
+Generated; do not edit. Signature 877b3f59c64ac16a, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "0967bb39844ad2fb4f5e62280533d67bf0bab89f6c3b6e0d051bb86028fb23ba"
+SIGNATURE = "877b3f59c64ac16a8ffca78699734faa21e5d190dcf4e787ba9639a857ad13cf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e0305027a1a5dc84, runtime 644e12765470f79c.
+Generated; do not edit. Signature 48b982547aa0a894, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e0305027a1a5dc84c731deb0869cfc500567097d51a3286262e39571479b7501"
+SIGNATURE = "48b982547aa0a89497c1e891cfa6d7981e0a4d82638e3f77c873ed8efcc9db96"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e77ef707a390c7d5, runtime 644e12765470f79c.
+Generated; do not edit. Signature 1fbac8db3629477e, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "e77ef707a390c7d5fc4f941a25f2952ec2a1517f0ff9a03474ef74c8d9925625"
+SIGNATURE = "1fbac8db3629477e46dbd646612feca238fc51f2b46c1fa214e3dcd16c0605f6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 34eadc53059fd4f9, runtime 644e12765470f79c.
+Generated; do not edit. Signature 92c95955e1e79e98, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "34eadc53059fd4f91308cfdf5007daf01759efa119c3ab7341ed5ea2adaa811b"
+SIGNATURE = "92c95955e1e79e98d4af75daa0d969a177830cb0bd5e029a8693a6a7fd7fcf67"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -3,7 +3,7 @@
 kappa grows; where all of it is positive, the table is one half of one whose mirror image is the other.
 
 Written by hand, in codegen/runtime/between_nodes.py.
-Generated; do not edit. Signature 0b91843f3af50534, runtime 644e12765470f79c.
+Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -85,4 +85,4 @@ def crosses(kappa, values, width):
             return True
     return False
 
-SIGNATURE = "0b91843f3af505340fb6463f86bd33434af0fba18d78a797fc48938423d527e4"
+SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"

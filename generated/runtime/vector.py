@@ -4,7 +4,7 @@ Polynomials are Taylor's, or sums of Chebyshev polynomials written in powers; ea
 Four terms together, then two of these, do not wait for each other.
 
 Written by hand, in codegen/runtime/vector.py.
-Generated; do not edit. Signature 0b91843f3af50534, runtime 644e12765470f79c.
+Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -40,7 +40,7 @@ def exp(x):
 
 @within
 def log1p(x):
-    """log(1 + x) for x in [0, 1]: 2 artanh of x/(2 + x), in powers of its square."""
+    """log(1 + x) for x in [-1/2, 1]: 2 artanh of x/(2 + x), in powers of its square."""
     share = x / (2.0 + x)
     s = share * share
     s2 = s * s
@@ -52,12 +52,19 @@ def log1p(x):
 
 
 @within
-def tail(x):
-    """The probability of a standard normal beyond x >= 0, and its density there.
+def log(x):
+    """The logarithm of x > 0: 2^n (1 + y) with y between sqrt(1/2) - 1 and sqrt(2) - 1."""
+    bits = bits_of(x)
+    n = (bits - bits_of(0.7071067811865476)) >> _SHIFT
+    return n * _LN2_HIGH + (n * _LN2_LOW + log1p(of_bits(bits - (n << _SHIFT)) - 1.0))
+
+
+@within
+def scaled_tail(x):
+    """The probability of a standard normal beyond x >= 0 over exp(-x^2/2), to all digits however large x is.
 
     exp(z^2) erfc(z) (1 + 2 z)/2 is smooth in (z - 3.75)/(z + 3.75), z = x/sqrt(2).
     """
-    x = min(x, _FARTHEST)
     z = 0.7071067811865476 * x
     y = (z - 3.75) / (z + 3.75)
     y2 = y * y
@@ -73,7 +80,14 @@ def tail(x):
     )
     p6 = 2.1291343436282483e-10
     p = ((p0 + p1 * y4) + (p2 + p3 * y4) * y8) + ((p4 + p5 * y4) + p6 * y8) * y8 * y8
-    weight = exp(-0.5 * x * x)
-    return p * weight / (1.0 + 2.0 * z), NORM * weight
+    return p / (1.0 + 2.0 * z)
 
-SIGNATURE = "0b91843f3af505340fb6463f86bd33434af0fba18d78a797fc48938423d527e4"
+
+@within
+def tail(x):
+    """The probability of a standard normal beyond x >= 0, and its density there."""
+    x = min(x, _FARTHEST)
+    weight = exp(-0.5 * x * x)
+    return scaled_tail(x) * weight, NORM * weight
+
+SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 2f72b571c6f73800.
+Generated; do not edit. Signature 97a35442ab5cd35e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2f72b571c6f738005be19f38b8993dafdf9d4d66fda1b7f5c65dfc3f8590e2be"
+SIGNATURE = "97a35442ab5cd35eeedf9c557c840663e1835f0a69a4b94f2ee8bcb360c48968"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 526bd7c8e728ed9d.
+in X). Generated; do not edit. Signature 6add111ebc6a29af.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "526bd7c8e728ed9dd5b9c4cdbcd56abb2967813c5e18c3522d48e3e8206c1877"
+SIGNATURE = "6add111ebc6a29af1eb772012fe7e80d265f4d884b660aa3ece75f51f42d862f"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature abc82f84c83f0f08.
+Generated; do not edit. Signature d120baab251d3952.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "abc82f84c83f0f08578e49729af96138ea599fc8bf2aea7e221a5c6a07e0db6e"
+SIGNATURE = "d120baab251d3952808fc2bbfd986e05194547dfae1ba17bcc0c9f8ba2cdb9dc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 4e5d15bc3c4e10fd.
+Generated; do not edit. Signature 4fcb5aa2c351a89e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4e5d15bc3c4e10fdcb5324a58f42f84655caeae907f584a73afcdda81c8a70db"
+SIGNATURE = "4fcb5aa2c351a89e709abb7b03dc6c63aa21514d8fa723f46b1f3892ef34faf5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

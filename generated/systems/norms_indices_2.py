@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d109119696cc792e.
+in X). Generated; do not edit. Signature f3f8dab51ff1cec2.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "d109119696cc792e7579a620c2e4e4fa7d7292cc0e22e5388dfdfd19bdce87fd"
+SIGNATURE = "f3f8dab51ff1cec21af5b424d11763c2b4f3ad2d5f65a780423f6dca94aecde0"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

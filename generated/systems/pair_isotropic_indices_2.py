@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e0f239102eba6319, runtime 644e12765470f79c.
+Generated; do not edit. Signature 9a0c2fa367913906, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "e0f239102eba6319c675ebdb7fbfb757ee72f972a64199c4f4123f78ccdbbf82"
+SIGNATURE = "9a0c2fa367913906b9e235a542e3f28331f045ae869ffa39860210c3fa019137"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

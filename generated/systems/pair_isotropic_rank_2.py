@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 44bcb33cddd88ebb, runtime 644e12765470f79c.
+Generated; do not edit. Signature b9aefbf018363ba6, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "44bcb33cddd88ebbfcb27341badf160286edbc0fe3e891c3063b7ded07be61cf"
+SIGNATURE = "b9aefbf018363ba64499ff3dd865b07efda147aedf8b8a71f294e80c3643cc69"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e13be338a2ef15ea, runtime 644e12765470f79c.
+Generated; do not edit. Signature 655986bef7c9b287, runtime 973d8c848fc7a68e.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "e13be338a2ef15ea0333d85f54cf35d51ed927a2d6432e6030f053c1a3959ea9"
+SIGNATURE = "655986bef7c9b287215f8ee9bfdf71f9c18a048e519dfcccf0ccfd3d5a94fb0e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature bef5a95ce1d87555.
+Generated; do not edit. Signature f7d75f519a2e1a20.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "bef5a95ce1d875551d92c2c5d7fbbcf200f92b880536860806424f17992c2204"
+SIGNATURE = "f7d75f519a2e1a201b14ac43bd444ea2e273456ff216994a7f95d463d67db1fd"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature e4f0f8262296b730.
+Generated; do not edit. Signature 28b3bd172dda85c0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e4f0f8262296b730f932844ad56ef4c1b93b5ac85f6007d2adfefd5415c1bc53"
+SIGNATURE = "28b3bd172dda85c0775b1f3e8c7150c1f71fa7765d0eef04c94bf6580063fa37"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

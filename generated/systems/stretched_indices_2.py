@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 3ea00d829ec90475.
+Generated; do not edit. Signature fcf0525ef87e6aec.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3ea00d829ec9047577fc1473725d2e73fbed4444ebcb3ba94a590c30d5f709d7"
+SIGNATURE = "fcf0525ef87e6aec77794be2643a0994b30fa65c58069d618ac2284b37908169"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

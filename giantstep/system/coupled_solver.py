@@ -16,7 +16,7 @@ from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cut_anew, cuts_at, passes_unseen
-from giantstep.system.label_refinement import settles, system_at
+from giantstep.system.label_refinement import settles, stays, system_at
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, Times, answers, apart, changed, is_affordable, leading, next_times, pair
@@ -85,10 +85,10 @@ def coupled_solution(
     outcome, last = _first_solution(problem, start, near) if beside is None else beside[1:]
     x, evaluations, change = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
-    failed, held, times = 0, 0, Times()
+    failed, held, times, still = 0, 0, Times(), False
     for number in range(_PAIRS):
-        previous = change
-        if number and settles(problem):
+        previous, settled = change, number > 0 and not still and settles(problem)
+        if settled:
             outcome = _settling(problem, x, FINE[0], _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
         known = beside is not None and number == 0
@@ -115,8 +115,9 @@ def coupled_solution(
                 break
             times = times.all
             continue
-        x, told = answer.x, answers(coarser, finer, estimate.x, tolerance)
-        observables = told[1]
+        told = answers(coarser, finer, estimate.x, tolerance)
+        still, observables = stays(finer, answer.x, x if times.kappa else estimate.x), told[1]
+        x = answer.x
         error = apart(float(told[0][0]), float(observables[0]), tolerance) + answer.left
         change = max(changed(*told, finer, tolerance), error / tolerance)
         found = finer, x, evaluations, error, observables
@@ -124,7 +125,8 @@ def coupled_solution(
             times = Times(kappa=1)
             continue
         held += number > 1 and change > 0.5 * previous
-        if change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer, times):
+        served = still or settled or not times.kappa  # by the nodes of the label
+        if served and change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer, times):
             break
         times = next_times(times, finer, answer, told, tolerance)
     if found is None:

@@ -46,6 +46,7 @@ _ORDER, _ROUGH = 12, 11  # nodes of a panel; of the estimate of their error
 _TOLERANCE = 1e-12  # of an average of a panel, relative to that over all t
 _HALVINGS, _ROUNDED = 36, 1e-15
 _MOST = 1 << 20  # nodes
+_STILL = 1e-2  # spreads that outputs may move by, where averages turn within one
 _WIDE = 0.5  # of panels whose weights are made to sum to their probability; those of others do to rounding
 _SEARCH = Search(241, (-40.0, -4.0, 0.0, 4.0, 40.0))
 
@@ -75,6 +76,18 @@ def settles(problem: Problem) -> bool:
     target, loss = problem.model.target, problem.model.fit.loss
     varies = target.indices == 1 and not is_constant(target.link) and loss.key != "square"
     return varies and _channel(problem).width > 0.0
+
+
+def stays(system: CoupledSystem, x: Array, before: Array) -> bool:
+    """Whether outputs at the last unknowns x are where they were at those before, beside their spread: nodes of the
+    label chosen at either serve.
+    """
+    if not settles(system.problem):
+        return True
+    size = np.abs(system.view("mean")) + system.view("V") * np.sqrt(np.maximum(system.view("avg_gg"), 0.0))
+    size += REACH * np.abs(system.slopes).sum(axis=0)
+    moved = float(np.max(np.abs(x - before) / system.scale(x)))
+    return moved * float(np.max(size / _spread(system))) <= _STILL
 
 
 @dataclass(frozen=True)
@@ -107,14 +120,12 @@ def _settled(system: CoupledSystem, tolerance: float) -> Panels:
     rows = _residual_rows(system)
     weight = system.table[:, 1][None]
     rounding = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal())) / _spread(system)
-    scale: Array | None = None
+    whole = _averages(system, active)[rows]
+    local = np.stack([np.bincount(active.owner, np.abs(row), len(system.kappa)) for row in whole])
+    total = (weight * local).sum(axis=1, keepdims=True)
+    scale = np.maximum(local, total / np.maximum(weight * len(system.kappa), 1e-290))
     for _ in range(_HALVINGS):
-        whole = _averages(system, active)[rows]
         parts = [_averages(system, half)[rows] for half in active.halves()]
-        if scale is None:
-            local = np.stack([np.bincount(active.owner, np.abs(row), len(system.kappa)) for row in whole])
-            total = (weight * local).sum(axis=1, keepdims=True)
-            scale = np.maximum(local, total / np.maximum(weight * len(system.kappa), 1e-290))
         known = rounding[active.owner] * (np.abs(whole) + sum(np.abs(part) for part in parts))
         good = np.all(np.abs(whole - sum(parts)) <= tolerance * scale[:, active.owner] + known, axis=0)
         finished = active.chosen(good)
@@ -122,7 +133,7 @@ def _settled(system: CoupledSystem, tolerance: float) -> Panels:
         if good.all():
             return done
         left, right = active.chosen(~good).halves()
-        active = left.joined(right)
+        active, whole = left.joined(right), np.concatenate([part[:, ~good] for part in parts], axis=1)
         if _ORDER * (len(active.owner) + len(done.owner)) > _MOST:
             break
     return active if done is None else done.joined(active)
