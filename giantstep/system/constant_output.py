@@ -6,9 +6,8 @@ import numpy as np
 
 from giantstep.law.label_cells import LabelLaw
 from giantstep.spec.expressions import special
+from giantstep.spec.loss_functions import convex_loss_of
 from giantstep.system.discretisation import Resolved
-from giantstep.system.kernels import loss_kernel
-from giantstep.system.loss_at_zero import loss_constants, pieces_at
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
@@ -38,10 +37,10 @@ def square_of_label(laws: Resolved) -> float:
 
 def mean_loss(problem: Problem, laws: Resolved, output: float) -> float:
     """The average of the loss over the labels, scaled as training errors are."""
-    loss, constants = loss_kernel(problem.model.fit.loss), loss_constants(problem.model.fit.loss)
+    loss = problem.model.fit.loss
     labels, probability = label_points(laws.table, laws.labels)
-    values = np.array([pieces_at(loss, constants, y, output)[0][0] for y in labels.tolist()])
-    return float(problem.model.fit.loss.entry.error_scale) * float(probability @ values)
+    values = convex_loss_of(loss.entry, loss.parameters).value(labels, np.array(output))
+    return float(loss.entry.error_scale) * float(probability @ values)
 
 
 def label_points(table: Array, law: LabelLaw) -> tuple[Array, Array]:

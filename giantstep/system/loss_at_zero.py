@@ -216,13 +216,8 @@ def _felt_of_residual(loss: ModuleType, constants: Array, u: Array) -> Array:
 
 
 def pieces_at_zero(loss: ModuleType, constants: Array, y: float) -> list[tuple[float, float, float]]:
-    """Value, slope and curvature of the loss at f = 0: of one piece, or of both where that is a kink."""
-    return pieces_at(loss, constants, y, 0.0)
-
-
-def pieces_at(loss: ModuleType, constants: Array, y: float, output: float) -> list[tuple[float, float, float]]:
-    """The same at any output, slope and curvature in u."""
-    u = output - y if loss.FORM == "residual" else output * y if loss.FORM == "margin" else output
+    """Value, slope and curvature in u of the loss at f = 0: of one piece, or of both where that is a kink."""
+    u = -y if loss.FORM == "residual" else 0.0
     start, count = loss.cell(y)
     edges = [loss.edge(k, y, constants) for k in range(start, start + count - 1)]
     first, last = sum(edge < u for edge in edges), sum(edge <= u for edge in edges)

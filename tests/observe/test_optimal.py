@@ -57,6 +57,8 @@ def test_a_perceptron(samples: float, error: float) -> None:
         ("z1*z2*z3", {}, 2.565180),
         ("-2*z1*z2*z3*z4", {}, 3.725077),
         ("He(3,z)", {}, 0.0),
+        ("z**4 - 6*z**2", {}, 0.6448505),  # the last two by quadrature of E[z^2 - 1 given y]^2 over both roots z^2
+        ("z**4 - z**2", {}, 0.5093917),
     ],
 )
 def test_thresholds_of_weak_recovery(link: str, target: dict[str, Any], threshold: float) -> None:

@@ -150,6 +150,8 @@ def places_of(target: Target) -> Places | None:
     place = np.stack([np.where(here, z, other) for here, other in zip(own, found, strict=True)], axis=1)
     with np.errstate(divide="ignore", invalid="ignore"):
         logarithm = -np.log(np.abs(values(place)[1]))
+    turns = ~np.any(own, axis=0) | np.any(logarithm == math.inf, axis=1)  # nodes that rounding puts where it turns
+    weight, z, place, logarithm = (part[~turns] for part in (weight, z, place, logarithm))
     flat = np.array([(piece.low, piece.high, piece.first) for piece in pieces if piece.flat(size)]).reshape(-1, 3).T
     low, high = (np.where(np.abs(x) >= _REACH * scale, np.copysign(math.inf, x), x) for x in flat[:2])
     return Places(
