@@ -28,6 +28,7 @@ _SAME = 1e-6  # of a share that does not change
 _STENCIL, _STEP = {-2: 1.0, -1: -8.0, 1: 8.0, 2: -1.0}, 1e-3  # of a derivative in a parameter, over 12; relative
 _ACCURATE = 1e-8  # of averages over readouts
 _ANY = 1e-2  # an inverse dimension
+_NOTHING = 1e-24  # of the size of an unknown: what Newton's method leaves of one that vanishes by symmetry
 _ROUNDS, _NEAR, _CLOSE = 40, 1e-6, 1e-3  # of a fixed point, its Newton steps, and relative changes that end it
 _OF_LAW = ("avg_g", "avg_h", "avg_gg")
 _OF_ENERGY = ("avg_M", *_OF_LAW)
@@ -205,6 +206,10 @@ class PenalisedSystem(CoupledSystem):
                 self.hint() or "its slope turns too sharply: take a kink in the place of such a turn",
             )
         return found
+
+    def missed(self, x: Array) -> float:
+        """The same of the equations themselves. Of an overlap that vanishes, they are all rounding."""
+        return super().missed(np.where(np.abs(x) <= _NOTHING * self.scale(x), 0.0, x))
 
     # --- what is told, and where to start ----------------------------------------------------------------------------
 

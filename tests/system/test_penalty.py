@@ -36,6 +36,20 @@ def l1(strength: float) -> dict[str, Any]:
     return {"name": "elastic_net", "l1": strength}
 
 
+@pytest.mark.parametrize("ridge", [10.0, 30.0])
+def test_overlaps_that_vanish_do_not_refuse_a_model(ridge: float) -> None:
+    """Newton's method leaves 1e-54 of the mean readout, which features and a penalty without a preferred sign have not:
+    the equations of that were held against itself. Of odd features dimension changes nothing."""
+    tables = {
+        "network": {"activation": "erf", "width": 0.9843},
+        "target": {"link": "tanh(2*z)"},
+        "fit": {"samples": 1.0213, "ridge": ridge, "penalty": l1(0.0746)},
+    }
+    given = Model.from_dict(tables)
+    found = solve(given, dimension=1000)
+    assert found.test_error == pytest.approx(solve(given).test_error, rel=1e-9)
+
+
 @pytest.mark.parametrize("dimension", [None, 300])
 @pytest.mark.parametrize(
     "changes", [{}, {"fit__loss": "logistic"}, {"network__activation": "relu", "network__readout": TWO}]
