@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -48,8 +49,7 @@ class Directions:
         """
         kept, gamma = np.array(self.kept), np.array(self.overlaps)
         zeta, psi = order["zeta"], order["psi"]
-        rest = np.linalg.svd(kept)[0][:, kept.shape[1] :]  # the directions that were dropped
-        inner = np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9)
+        rest, inner = _dropped(self.kept, self.overlaps)
         dropped = psi @ (rest.T @ gamma @ inner).T
         beside = psi @ (mixing(gamma).T @ inner).T
         found = {
@@ -65,15 +65,23 @@ class Directions:
         blocks, zeta, psi = len(self.loadings), order["zeta"], order["psi"]
         if zeta.shape != (blocks, len(gamma)) or psi.shape != (blocks, gamma.shape[1]):
             return None
-        rest = np.linalg.svd(kept)[0][:, kept.shape[1] :]
+        rest, inner = _dropped(self.kept, self.overlaps)
         dropped = zeta @ rest
         beside = psi @ mixing(gamma).T + dropped @ rest.T @ gamma
         return {
             **order,
             "zeta": zeta @ kept,
-            "psi": beside @ np.linalg.pinv(mixing(kept.T @ gamma).T, rcond=1e-9),
+            "psi": beside @ inner,
             "Q1": order["Q1"] + dropped @ dropped.T,
         }
+
+
+@lru_cache(maxsize=64)
+def _dropped(kept: Rows, overlaps: Rows) -> tuple[Array, Array]:
+    """The directions that were dropped [q, q - q'], and the inverse of what those that remain leave of the target."""
+    inside, gamma = np.array(kept), np.array(overlaps)
+    rest = np.linalg.svd(inside)[0][:, inside.shape[1] :]
+    return rest, np.linalg.pinv(mixing(inside.T @ gamma).T, rcond=1e-9)
 
 
 def directions_of_spike(spike: Spike) -> Directions:

@@ -86,7 +86,7 @@ def test_responses_begin_where_those_of_the_square_loss_are(case: tuple[Any, ...
         system.fields(start)
         found = system.order_parameters()
         for name, of in zip(("V2", "V1"), solution, strict=True):
-            assert (np.max(np.abs(found[name] - of)) < 1e-9 * np.max(of)) == near
+            assert (np.max(np.abs(found[name] - of)) < 1e-6 * np.max(of)) == near  # the square of the last step
 
 
 @pytest.mark.parametrize(("case", "changes", "by_spectrum"), BY_SPECTRUM)
