@@ -20,6 +20,7 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.spec.spike_table import Spike
+from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
 Array = np.ndarray
@@ -27,8 +28,11 @@ _STEP, _TOLERANCE = 1e-4, 1e-12  # of central differences in what fluctuates; of
 _NODES, _EVEN = 24, 1e-12  # of the law of the residual; of E sigma'' in units of E[z sigma]
 
 
-def of_batch(model: Model) -> float:
-    """d times the variance that the batch of the only step of a model adds. Raises BadInput where it is not derived."""
+def of_batch(result: Result) -> float:
+    """d times the variance that the batch of the only step adds, at the dimension of a result. Raises BadInput where it
+    is not derived.
+    """
+    model = result.model
     if by_blocks(model):
         raise BadInput("the batches of several steps have not been derived", "take a single [step]")
     of = step_arguments(model)
@@ -38,7 +42,7 @@ def of_batch(model: Model) -> float:
             "beyond the spike",
             "use an odd activation such as tanh or erf",
         )
-    slopes, covariance = _slopes(model, of), _covariance(model, of)
+    slopes, covariance = _slopes(result, of), _covariance(model, of)
     return float(slopes @ covariance @ slopes)
 
 
@@ -62,15 +66,16 @@ def _output_at_start(model: Model) -> float:
     return activation_moments(text, function_kernel(text).BREAKPOINTS, model.network.initial_bias).mean
 
 
-def _slopes(model: Model, of: StepArguments) -> Array:
+def _slopes(result: Result, of: StepArguments) -> Array:
     """Derivatives of the test error in what fluctuates, by central differences of solutions."""
     ways = np.eye(len(of.overlaps) + 2)
-    errors = [[_error(model, of, side * _STEP * way) for side in (1.0, -1.0)] for way in ways]
+    errors = [[_error(result, of, side * _STEP * way) for side in (1.0, -1.0)] for way in ways]
     return np.array([(up - down) / (2.0 * _STEP) for up, down in errors])
 
 
-def _error(model: Model, of: StepArguments, change: Array) -> float:
+def _error(result: Result, of: StepArguments, change: Array) -> float:
     """The test error where the batch has other averages."""
+    model = result.model
     *along, square, length = change.tolist()
     overlaps = tuple(s1 + more for s1, more in zip(of.overlaps, along, strict=True))
     there = replace(of, overlaps=overlaps, e2=of.e2 + square)
@@ -83,4 +88,5 @@ def _error(model: Model, of: StepArguments, change: Array) -> float:
         generated_step.bulk_variance(of.rate, of.samples, u, of.s0, there.e2, of.sigma2, of.variance) for u in values
     ]
     spike = Spike(sign * strength, tuple(alignments) if len(alignments) > 1 else alignments[0], tuple(bulk))
-    return float(solve(replace(model, step=None, spike=spike), tolerance=_TOLERANCE).test_error)
+    given = replace(model, step=None, spike=spike)
+    return float(solve(given, dimension=result.dimension, tolerance=_TOLERANCE).test_error)

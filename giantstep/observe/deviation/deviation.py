@@ -139,14 +139,14 @@ def deviation_of(result: Result) -> Deviation:
             f"the variance between draws changes by {error:.1e} (relative) between orders of quadrature",
             NOT_LOOKED_FOR,
         )
-    return Deviation(result, *_with_batch(result.model, found[1]), worst, error)
+    return Deviation(result, *_with_batch(result, found[1]), worst, error)
 
 
-def _with_batch(model: Model, parts: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:
+def _with_batch(result: Result, parts: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:
     """(variances with that of the batch of a step, why it is not among them)."""
-    if model.step is None:
+    if result.model.step is None:
         return dict(parts), {}
     try:
-        return {"batch": of_batch(model), **parts}, {}
+        return {"batch": of_batch(result), **parts}, {}
     except BadInput as error:
         return dict(parts), {"batch": error.message}
