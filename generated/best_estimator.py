@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 2ba68fa92afb0238, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature a4c52aaec62435e2, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2ba68fa92afb0238fe66caa22394dd0feb088e7531da405b855020f6dc696453"
+SIGNATURE = "a4c52aaec62435e2b4768d77e2fe41f3de46de18ae100691bcdc039a56885766"
 
 
 def overlap(lower, information, alpha):

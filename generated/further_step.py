@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 3af64d9c04fcbc49, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature ae5df2ca060a017b, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "3af64d9c04fcbc49e63448ae0c56814d734e3df1d80005e9840fd356581a642d"
+SIGNATURE = "ae5df2ca060a017b4243f6923937e6059981bb441f23dbb0bb8c78f473e4f999"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

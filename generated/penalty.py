@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 53ea4817bfcd61e9, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 2d0963a520c7973a, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "53ea4817bfcd61e957efd1c7e15fdab08e2790f530e418ed1f9a45170832b94c"
+SIGNATURE = "2d0963a520c7973ad026649020608648c0063f9b08cd269ead4ab4ee1ea0c45e"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

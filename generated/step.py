@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 317b6caed0738d80, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature a5bb75bb87b3de5e, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "317b6caed0738d80fede4235f85cc8647cf1478458253dcfec556a07b18612b8"
+SIGNATURE = "a5bb75bb87b3de5ef70488b8e1a0cc6aa75b9387f967da7d673a74cc0ee91ca4"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature a3055225d9d13a6b, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature da33158f9633c80b, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "a3055225d9d13a6bcbd3c1d2a3e6e79792ad928fd62ce2b5d8b08021d73e1c81"
+SIGNATURE = "da33158f9633c80b9a30e70494df4b85909cb254200064addac07a2a85e1a1bf"
 
 
 def directions(*, L_rest, gamma, **_):

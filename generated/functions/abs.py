@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 70ed2a0ed5771404, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 96c1e15f6d84647d, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "70ed2a0ed577140445872c49388139e1bc3487eea4b7fcbaa273ccd56d524b90"
+SIGNATURE = "96c1e15f6d84647d487c6afbd471323c4edb899b8b7d92ccb7ac41a5c04ec2c4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

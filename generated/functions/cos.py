@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6a04d4a2c90e7365, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 8a3e0a597acb55f6, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "6a04d4a2c90e736510a1442cb7b5add09ff3abfbc3f23e26026ea13daa0cc8a1"
+SIGNATURE = "8a3e0a597acb55f64abbdfbc82b84834690c59e8d4e147739037f62a10d82ef5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

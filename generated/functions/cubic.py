@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 55d657520877d23b, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature c1188854251f58a8, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "55d657520877d23b436db0f1149778f03afb41310305d11165dcacb7fc3032c5"
+SIGNATURE = "c1188854251f58a8feabe62486ee875979fa0e95ed5a46fd84872e954e6ded93"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

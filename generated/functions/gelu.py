@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0e1c637e8f9b49d0, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature b1a53247caa7311e, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "0e1c637e8f9b49d0c4b3b89808a885c9123ee5ba90a16c274ca6619d1fe1c899"
+SIGNATURE = "b1a53247caa7311ec35bc345e9563782e0eaaf7dbead339e0ebf5b4f803f2d82"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

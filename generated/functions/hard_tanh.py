@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b477ead62ba7da7b, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature ccd783bf9c9c1448, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "b477ead62ba7da7b990454348b0fc26e693d35691cacb22bf5692b10ccf5323c"
+SIGNATURE = "ccd783bf9c9c14483f24c5cd10062a44fd65e57f3390e86588b587f189c2a005"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

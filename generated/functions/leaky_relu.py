@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ebbb04005812f332, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 8c71d9c5d8ffa6b2, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "ebbb04005812f332780a1c2c48c2a66a40a1d7dd22f3de5bdb83d3640297439f"
+SIGNATURE = "8c71d9c5d8ffa6b219b7e07815d2cfc8fe28521da504f3af4603fe6ed68991f9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

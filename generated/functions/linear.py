@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 124ce094ae5909d0, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 16df1723a2808cae, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "124ce094ae5909d02d5ad49a5ce316a1a5afb2df75ed6b45c72c40b5fd81574b"
+SIGNATURE = "16df1723a2808cae7593f5ffa8486e41e015605cbae2f2252d6e0d126863ff90"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

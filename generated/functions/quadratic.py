@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7a5f504e0b895c24, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 04aa858a9515eab6, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "7a5f504e0b895c245a56ae6b80906f6a9899dd36dbb7f7cd5473291c60862be0"
+SIGNATURE = "04aa858a9515eab6f1946720a0ec747a2c6c4a3a09401b31171809649e7f7ebc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

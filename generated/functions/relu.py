@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature baf166ed10987ebc, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature fc5c26ef90a6deba, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "baf166ed10987ebcffca61f64153acfb021826387e748572fa530a4e73d9f80c"
+SIGNATURE = "fc5c26ef90a6deba2f7ff632fe1b9024e07a01cda6fb6089e8a5064b332281d5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2fcb420fec5af28e, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 6ae1b7940190f1db, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "2fcb420fec5af28ed42dd122db7340d9af55098ed5e0ac49c42fe92df2ba2724"
+SIGNATURE = "6ae1b7940190f1db93327aef872af10a3e8e69a1788cdffa2cc729b687aa59f7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9f9ccba934fcbc00, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 152ac05230cd771c, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "9f9ccba934fcbc00b79e80839f3780c485765dabc501426ef13b282130b1f991"
+SIGNATURE = "152ac05230cd771c6da2753f5521850d43445261c91bca6e0a61f404624c0da4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0834103379a9857d, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature b9ccb953c259dfbf, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "0834103379a9857d9502077c7b0bcd14f8e86568a478fedf6a69a54923ea2f36"
+SIGNATURE = "b9ccb953c259dfbfcbd02b9849715dd6753a7bacb7520fbda3f8a0563a01c11c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8f398eabc459fcfa, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 9fb17a8e20940719, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "8f398eabc459fcface0ef478a0a7eee0a5000ddb61b1e6c99ef11467a9fe5264"
+SIGNATURE = "9fb17a8e20940719e992c5898dbc03fd3025e8928a1d3cb7a5ad119244734958"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

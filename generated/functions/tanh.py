@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d3ffdee629415e6a, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature c72e252532d2817a, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d3ffdee629415e6aae0b9e2961c7dd11b9336d65c366969a08b30c099e143171"
+SIGNATURE = "c72e252532d2817a257c100aa4566a32ed16c6566e06fe21f5334cdb4dfc6e4c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature dce92295319ccc67, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature dac963060c5ee002, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "dce92295319ccc677b8d6e69fec53317bb36b8b5b62b559d3b06df99d9ee0914"
+SIGNATURE = "dac963060c5ee002bf20d9afa6b0e17a3e51654bd742a107a8f90164ba8cc84e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 3b6c87fa4d879e2c, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 2f508b2e8e16ab89, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "3b6c87fa4d879e2ce14a3c2c073a29eedb2a29eddeac5d4d2c41ef3a5a831c35"
+SIGNATURE = "2f508b2e8e16ab89e0d1f6e906acc412a6eb2612bfeb9a77103ae34915b4702d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 08390f535cd976b4, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 4dc279c58aa6c254, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "08390f535cd976b464094c2dd9ddfb43a2d378ec5877e256f89f5f299da3ad63"
+SIGNATURE = "4dc279c58aa6c2547565e2d3b89b936e56ea224e50defecd7117870e0a50feec"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature e0b9e7b58de41248, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature ad8d08a1805ba399, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "e0b9e7b58de41248a8c13422f423ed92bcd888fb9abf41413475bdc486a718bb"
+SIGNATURE = "ad8d08a1805ba399ae7096c42d1e6c3ab2c9d03611cc8a9abe48a82492e3a4eb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 1a984b2dc792d077, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 918af845491842b7, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "1a984b2dc792d0778e4367d89b7f4cd7eec7ab8b5d9d5b7a25bd02d9a6bbd775"
+SIGNATURE = "918af845491842b7228c547fd4c7abf554eebc74945ce4acda6c4ff28a520dec"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature ceb6251adcc9a168, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 312a63a5bd7ea8d9, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "ceb6251adcc9a168866c33064e0c4340308d487f2a10aab20d2a9f58dba1de22"
+SIGNATURE = "312a63a5bd7ea8d93eb4a56deaf2ffffa20c421f627257e91f26dd2115b7dbab"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

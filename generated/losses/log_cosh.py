@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8c653c7cc575fb96, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 76dedfe9e2c892c2, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "8c653c7cc575fb968ff91ef31a2157e026d5b480a91085c987fa78f1579c049f"
+SIGNATURE = "76dedfe9e2c892c2970f8f0f34f497785b82661d96c9877b70791029eae60897"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

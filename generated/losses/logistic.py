@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 9e00e89994360b4e, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 9c766f438bee90de, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "9e00e89994360b4e7b93b99409c47ceaf82bc54ac0538012f763952cd6139fe7"
+SIGNATURE = "9c766f438bee90de213bbaef9fba6ff7be0cc8441bc25f23d52a9e20531c27be"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 7a534afaee19c87b, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 985f91ebd8accc9e, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "7a534afaee19c87bb3fcbfb826049c27fac5e89245ab9dbe6cdd82c615adda63"
+SIGNATURE = "985f91ebd8accc9e6880abeb0958076e9479cb59059cf846142cddee668d9415"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 4eda895618b1b9b4, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 141bd74c2bc0e76a, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "4eda895618b1b9b4bbb59d43cb5eba8b49b5f35064d16ec1da4614f1911b1f16"
+SIGNATURE = "141bd74c2bc0e76a5f8a65d6ac3763ca27882a6515717b2a03ff8873f83905a8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7f981b9ac22e0eab, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 62e6e0e0986d3c3e, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "7f981b9ac22e0eabf09a9cb0564686ef2dacb1ff964e839dd78c86d53919abd9"
+SIGNATURE = "62e6e0e0986d3c3e5b39af5bb5ba6f185a6ab966bd590f15efb3d48749f40396"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 5e911fcc0417bfb6, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature fe71e823d8ec4435, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "5e911fcc0417bfb6f51e5a10b3fcc3f2b9e796debdd0f017f48dbbf49d825a02"
+SIGNATURE = "fe71e823d8ec4435e80a48aadbce20dbc7269ec07f2e8f465b9bd2874748fc12"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

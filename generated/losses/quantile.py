@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 877b3f59c64ac16a, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature f287661efa049da0, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "877b3f59c64ac16a8ffca78699734faa21e5d190dcf4e787ba9639a857ad13cf"
+SIGNATURE = "f287661efa049da055f3fd39264aed7e9dcf968ab26874a278d408b8deb4085b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

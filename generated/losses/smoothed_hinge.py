@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 48b982547aa0a894, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 3f1d84f8b06f695f, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "48b982547aa0a89497c1e891cfa6d7981e0a4d82638e3f77c873ed8efcc9db96"
+SIGNATURE = "3f1d84f8b06f695fa201e80c41ae7db651e9c7c8f72442eccae7ee79c54e529e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

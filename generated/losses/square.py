@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1fbac8db3629477e, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 2d9f171ec7da1855, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "1fbac8db3629477e46dbd646612feca238fc51f2b46c1fa214e3dcd16c0605f6"
+SIGNATURE = "2d9f171ec7da1855f14014bec22f3fb738948261a34c79f7f35bc15ce9f98d44"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

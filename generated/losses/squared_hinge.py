@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 92c95955e1e79e98, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 25f37ad26a28ddb7, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "92c95955e1e79e98d4af75daa0d969a177830cb0bd5e029a8693a6a7fd7fcf67"
+SIGNATURE = "25f37ad26a28ddb710795abcabdc831fbf159366a5bfa1e26a74438eaa941b68"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -221,4 +221,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -348,4 +348,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

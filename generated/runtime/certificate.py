@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -228,4 +228,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

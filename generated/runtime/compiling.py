@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -316,4 +316,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

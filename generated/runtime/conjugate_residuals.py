@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

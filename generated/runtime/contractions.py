@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -4,7 +4,7 @@ Output and variable are a Gaussian pair, and on every part of the line of omega 
 both: its averages are moments of the pair on rectangles.
 
 Written by hand, in codegen/runtime/ended_quadratic.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -152,4 +152,4 @@ def set_ended_quadratic(law, rule, output, pair, knots, room, sums):
         if ends:
             return
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -4,7 +4,7 @@ Every decision is taken here, whoever evaluates: ``follow`` does where all contr
 what else is read lie among the numbers of equations, ``value``, from the places that ``Followed`` tells.
 
 Written by hand, in codegen/runtime/inner_newton.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -250,4 +250,4 @@ def finish(of, value, state, inverse, room):
     _carry(of, value, state, inverse, room)
     run(of.from_adjoint, value)
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

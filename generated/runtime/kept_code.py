@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -174,4 +174,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -280,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -316,4 +316,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 order = np.argsort(residuals.spread)[:count]
                 _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -243,4 +243,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

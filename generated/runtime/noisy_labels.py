@@ -2,7 +2,7 @@
 without noise over the places that it may come from.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from generated.runtime.compiling import entry, making_entry
+from generated.runtime.compiling import entry, inner, making_entry
 
 _ROOT = 1.0 / math.sqrt(2.0 * math.pi)
 _RARE = 1e-280  # density that is rounding
@@ -83,37 +83,82 @@ def told_by_one(label, weight, t, step, tail):
     return out
 
 
+@inner
+def _fill_bells(bell, step, tail):
+    """Those of a label on a cell; for others the rest is a power of one number."""
+    for k in range(2 * tail):
+        bell[k] = _ROOT * step * math.exp(-0.5 * ((k - tail + 1) * step) ** 2)
+
+
+@inner
+def _spread(sums, bell, step, place, weight, means):
+    """Add a part of a label at a place, in cells, to sums [Y, 4] near it, with its mean of three numbers."""
+    tail = bell.shape[0] // 2
+    below = int(place)
+    x = (below - place) * step
+    ratio = math.exp(-step * x)
+    part = weight * math.exp(-0.5 * x * x + (tail - 1) * step * x)
+    first, second, third = means
+    near = sums[below - tail + 1 : below + tail + 1]
+    for k in range(bell.shape[0]):
+        share = part * bell[k]
+        near[k, 0] += share
+        near[k, 1] += share * first
+        near[k, 2] += share * second
+        near[k, 3] += share * third
+        part *= ratio
+
+
+@inner
+def _add_products(sums, out):
+    """Add E[t1; y]^2/p(y), that of t1 and t2, of t2 and of the square to out [4], summed over y."""
+    for cell in range(sums.shape[0]):
+        chance, first, second, square = sums[cell, 0], sums[cell, 1], sums[cell, 2], sums[cell, 3]
+        if chance > _RARE:
+            out[0] += first * first / chance
+            out[1] += first * second / chance
+            out[2] += second * second / chance
+            out[3] += square * square / chance
+
+
 @making_entry
 def told_by_two(label, weight, t, step, tail):
-    """The same of two indices, with weights [J] and t [2, J]: [N, 3], of t1^2, t1 t2 and t2^2."""
-    out = np.zeros((label.shape[0], 3))
-    width = 2 * tail
-    bell = np.empty(width)  # of a label on a cell; for others the rest is a power of one number
-    for k in range(width):
-        bell[k] = _ROOT * step * math.exp(-0.5 * ((k - tail + 1) * step) ** 2)
+    """The same of two indices and a square, with weights [J] and t [3, J]: [N, 4], of t1^2, t1 t2, t2^2 and that of the
+    last one.
+    """
+    out, bell = np.zeros((label.shape[0], 4)), np.empty(2 * tail)
+    _fill_bells(bell, step, tail)
     for n in range(label.shape[0]):
         origin = label[n].min() / step - tail - 1.0
-        sums = np.zeros((int(label[n].max() / step - origin) + tail + 2, 4))  # four fill the registers of a processor
+        sums = np.zeros((int(label[n].max() / step - origin) + tail + 2, 4))
         for j in range(label.shape[1]):
-            place = label[n, j] / step - origin
-            below = int(place)
-            x = (below - place) * step
-            ratio = math.exp(-step * x)
-            part = weight[j] * math.exp(-0.5 * x * x + (tail - 1) * step * x)
-            first, second = t[0, j], t[1, j]
-            near = sums[below - tail + 1 : below + tail + 1]
-            for k in range(width):
-                share = part * bell[k]
-                near[k, 0] += share
-                near[k, 1] += share * first
-                near[k, 2] += share * second
-                part *= ratio
-        for cell in range(sums.shape[0]):
-            chance, first, second = sums[cell, 0], sums[cell, 1], sums[cell, 2]
-            if chance > _RARE:
-                out[n, 0] += first * first / chance
-                out[n, 1] += first * second / chance
-                out[n, 2] += second * second / chance
+            _spread(sums, bell, step, label[n, j] / step - origin, weight[j], (t[0, j], t[1, j], t[2, j]))
+        _add_products(sums, out[n])
+    return out
+
+
+@making_entry
+def told_by_lines_of_nodes(label, weight, x, y, first, squares, grid):
+    """The same of x [I] and nodes y [I, K] on lines, and of (squares.(x, y))^2 - |squares|^2; labels and weights are
+    [I, K]. Those of n are the lines from first[n] on. grid: step and tail.
+    """
+    step, tail = grid
+    out, bell = np.zeros((first.shape[0] - 1, 4)), np.empty(2 * tail)
+    _fill_bells(bell, step, tail)
+    size = squares[0] * squares[0] + squares[1] * squares[1]
+    for n in range(first.shape[0] - 1):
+        begin, end = first[n], first[n + 1]
+        if begin == end:
+            continue
+        origin = label[begin:end].min() / step - tail - 1.0
+        sums = np.zeros((int(label[begin:end].max() / step - origin) + tail + 2, 4))
+        for i in range(begin, end):
+            for k in range(label.shape[1]):
+                if weight[i, k] > 0.0:
+                    square = (squares[0] * x[i] + squares[1] * y[i, k]) ** 2 - size
+                    place = label[i, k] / step - origin
+                    _spread(sums, bell, step, place, weight[i, k], (x[i], y[i, k], square))
+        _add_products(sums, out[n])
     return out
 
 
@@ -146,4 +191,4 @@ def told_by_places(places, logarithm, centre, weight, share, around, width):
             total += weight[m] * share[n] * (first / chance) ** 2
     return total
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -2,7 +2,7 @@
 in the output, and h constant.
 
 Written by hand, in codegen/runtime/one_quadratic.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -81,4 +81,4 @@ def points_of_one(law, rule, labels, fields, out):
         for a in range(rows):
             out[a, node] = sums[a]
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -1,7 +1,7 @@
 """Gram-Schmidt over the nodes of a table: rows become orthonormal ones of the same span, the largest rest first.
 
 Written by hand, in codegen/runtime/orthonormal.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -93,4 +93,4 @@ def orthonormal_rows(rest, orthogonal, resolution, basis, coordinates, waiting, 
         rank += 1
     return rank
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -1,7 +1,7 @@
 """Averages over the output, by sums over its nodes: a loss there, and the law of the label with the density.
 
 Written by hand, in codegen/runtime/output_sums.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def add_sums(law, sign, scratch, count, out, node):
     out[13, node] += sum_of_products(law, 2, scratch, H, 0, count)
     out[14, node] += sum_of_products(law, 0, scratch, LOSS, 0, count)
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -4,7 +4,7 @@ mu0, mu1 and mu2^2 are as smooth in s and q as f is, blurred by q. What a patch 
 decided by the function and the point alone: an answer does not depend on what was asked before or beside it.
 
 Written by hand, in codegen/runtime/patches.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -251,4 +251,4 @@ def between(sums, growth, errors, first, width, x, shifts, raw):
         raw[6, i] = 4.0 * EPS * scale
     return marked
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -3,7 +3,7 @@
 Given y the pair of what is not known is normal on a polygon, with a mean along the slope of the label there.
 
 Written by hand, in codegen/runtime/polygon_labels.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -212,4 +212,4 @@ def told_on_polygons(labels, chances, squares, rule):
                 out[n, 3] += step * sums[_SQUARE, i] * sums[_SQUARE, i] / chance
     return out
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -241,4 +241,4 @@ def fill_plane(rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -200,4 +200,4 @@ def shortened(piece, kink, x, length, turns):
             length = goal - x if kink else prox(piece, x, x + length, goal, slack) - x
     return length
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

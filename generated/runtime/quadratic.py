@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -203,4 +203,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, here, slopes, spread, sums)
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

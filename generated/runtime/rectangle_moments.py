@@ -4,7 +4,7 @@ Gauss's theorem leaves normal laws along the sides, and of the probability Owen'
 Source: Owen (1956), Ann. Math. Stat. 27, 1075, eqs. 2.1, 2.3 and 3.2.
 
 Written by hand, in codegen/runtime/rectangle_moments.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -236,4 +236,4 @@ def moments_near(pair, middle, width, room):
         xx += (variance + mean * mean) * law + weight * room[3, i]
     return Strip(mass, y, yy, x, xy, xx)
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

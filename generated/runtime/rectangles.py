@@ -6,7 +6,7 @@ integral: the integrand is smooth, 16 points leave 1e-16.
 Source: Owen (1956), Ann. Math. Stat. 27, 1075, eqs. 2.1, 2.3 and 3.2.
 
 Written by hand, in codegen/runtime/rectangles.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -134,4 +134,4 @@ def wrong_signs_between(labels, kappa, fields, gauss, room, out):
             inside, both = room[_BELOW, n] - room[_BELOW_LAST, n], room[_BOTH, n] - room[_BOTH_LAST, n]
             out[n] += both if y > 0.0 else inside - both if y < 0.0 else 0.5 * inside
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

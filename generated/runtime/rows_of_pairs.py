@@ -6,7 +6,7 @@ the same in common. Averages over the outputs enter by moments of what the covar
 overlap: stationarity makes of these the conjugate of that overlap.
 
 Written by hand, in codegen/runtime/rows_of_pairs.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -337,4 +337,4 @@ def fill_pairs(nodes, sharing, rest, parameters, found, each):
             for i in range(N):
                 each[s, place + (3 + b) * N + i] = layer[s] * features[b, i]
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -1,7 +1,7 @@
 """Moments of the slope of a loss at an output, and how they move with the centre of the output.
 
 Written by hand, in codegen/runtime/slope_moments.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -52,4 +52,4 @@ def slope_moments(law, rule, label, outputs, scratch, out):
             if (_POWERS[k] + _SLOPES[k]) % 2 == 1:
                 out[m, k] *= sign
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -1,7 +1,7 @@
 """The slope of a loss at an output, by Hermite polynomials: all that two outputs of any covariance have in common.
 
 Written by hand, in codegen/runtime/slope_series.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -129,4 +129,4 @@ def _add_polynomials(x, factor, behind, root, out):
         out[n] += here * root[1, n] * (root[1, n - 1] if behind == 2 else 1.0)
         here, before = (x * here - root[0, m] * before) * root[1, m + 1], here
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -72,4 +72,4 @@ def log_normal_cdf(u):
     share = scaled_tail(abs(u))
     return log1p(-share * exp(-0.5 * u * u)) if u > 0.0 else log(share) - 0.5 * u * u
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

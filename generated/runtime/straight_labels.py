@@ -3,7 +3,7 @@
 Given the other index u a label is a + b w on pieces of w, and w is normal: given y too it is normal on the piece.
 
 Written by hand, in codegen/runtime/straight_labels.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from generated.runtime.compiling import inner, making_entry
+from generated.runtime.vector import exp
+from generated.runtime.vector import tail as beyond_of
 
 _ROOT = 1.0 / math.sqrt(2.0 * math.pi)
 _RARE = 1e-280  # density that is rounding
@@ -23,6 +25,9 @@ _LITTLE = 1e-6  # weight of a piece that does not choose the step of y
 _NEGLIGIBLE = 1e-10  # of a piece that is left out
 _SAME = 1e-9  # two labels that are one
 _FAR = 9.0  # deviations beyond which nothing is cut off
+_ROUNDING = 1e-12  # of the part of a piece
+# rows over y: the chance, the mean of x of w, the mass between the ends, and their bells, bare and times the place
+_CHANCE, _MEAN, _MASS, _BELLS, _TURNED, _ROWS = range(6)
 
 
 class Lines(NamedTuple):
@@ -72,53 +77,71 @@ def _piece(lines, i, p, middle, other):
 
 
 @inner
-def _add(piece, place, step, tail, rest, squares, sums):
-    """Add a piece to sums [cells, 4] over y: its chance, x of u, x of w, and the squares with these coefficients.
+def _fill_inside(piece, start, h, rest, count, rows):
+    """For count places of y from start on, h apart, in deviations: the chance of the piece and the mean of x of w; how
+    much of its law is between the ends, and what these add to its mean and square.
+    """
+    density = piece.weight * _ROOT / piece.spread
+    for k in range(count):
+        away = start + k * h
+        rows[_CHANCE, k] = density * exp(-0.5 * away * away)
+        rows[_MEAN, k] = piece.correlation * away
+        rows[_MASS, k] = 1.0
+        rows[_BELLS, k] = rows[_TURNED, k] = 0.0
+    for side, end in ((1.0, piece.low), (-1.0, piece.high)):
+        if abs(end) > _FAR:
+            continue
+        for k in range(count):
+            x = (end - rows[_MEAN, k]) / rest
+            beyond, bell = beyond_of(abs(x))
+            rows[_MASS, k] -= beyond if side * x < 0.0 else 1.0 - beyond
+            rows[_BELLS, k] += side * bell
+            rows[_TURNED, k] += side * x * bell
+
+
+@inner
+def _add(piece, place, step, tail, rest, squares, sums, rows):
+    """Add a piece to sums [4, cells] over y: its chance, x of u, x of w, and the squares with these coefficients.
 
     place: of its mean, in cells of width step; rest: root of 1 - correlation^2.
     """
     h = step / piece.spread
-    nearest = int(place + 0.5)
     reach = int(tail / h) + 1
-    whole = piece.low < -_FAR and piece.high > _FAR
-    start = (nearest - reach - place) * h
-    chance = piece.weight * _ROOT / piece.spread * math.exp(-0.5 * start * start)
-    ratio, turn = math.exp(-h * start - 0.5 * h * h), math.exp(-h * h)
-    own = squares[0] * (piece.x * piece.x - 1.0)
-    for cell in range(nearest - reach, nearest + reach + 1):
-        mean = piece.correlation * (cell - place) * h
-        mass, first, second = 1.0, mean, mean * mean + rest * rest - 1.0
-        if not whole:
-            low, high = (piece.low - mean) / rest, (piece.high - mean) / rest
-            mass = _below(high) - _below(low)
-            bell_low, bell_high = _ROOT * math.exp(-0.5 * low * low), _ROOT * math.exp(-0.5 * high * high)
-            first = mean * mass + rest * (bell_low - bell_high)
-            if squares[2] != 0.0:
-                at_low = low * bell_low if low > -_FAR else 0.0
-                at_high = high * bell_high if high < _FAR else 0.0
-                second = 2.0 * mean * first + (rest * rest - mean * mean - 1.0) * mass
-                second += rest * rest * (at_low - at_high)
-        sums[cell, 0] += chance * mass
-        sums[cell, 1] += chance * mass * piece.x
-        sums[cell, 2] += chance * first
-        sums[cell, 3] += chance * (own * mass + squares[1] * piece.x * first + squares[2] * second)
-        chance *= ratio
-        ratio *= turn
+    begin, count = int(place + 0.5) - reach, 2 * reach + 1
+    _fill_inside(piece, (begin - place) * h, h, rest, count, rows)
+    for k in range(count):
+        mass, mean = rows[_MASS, k], rows[_MEAN, k]
+        chance = rows[_CHANCE, k] if mass > _ROUNDING else 0.0
+        rows[_CHANCE, k] = chance
+        rows[_MEAN, k] = first = mean * mass + rest * rows[_BELLS, k]
+        second = 2.0 * mean * first + (rest * rest - mean * mean - 1.0) * mass
+        rows[_TURNED, k] = second + rest * rest * rows[_TURNED, k]
+        sums[0, begin + k] += chance * mass
+        sums[1, begin + k] += chance * mass * piece.x
+        sums[2, begin + k] += chance * first
+    if squares[0] + squares[2] > 0.0:
+        own = squares[0] * (piece.x * piece.x - 1.0)
+        for k in range(count):
+            square = own * rows[_MASS, k] + squares[1] * piece.x * rows[_MEAN, k] + squares[2] * rows[_TURNED, k]
+            sums[3, begin + k] += rows[_CHANCE, k] * square
 
 
 @inner
-def _extent(lines, middle, other, begin, end, tail, extent):
-    """The least and largest y, and the least deviation of a piece that counts."""
-    extent[0], extent[1], extent[2] = math.inf, -math.inf, math.inf
+def _extent(lines, middle, other, begin, end, tail, masses):
+    """The least and largest y, and the least deviation of a piece that counts; masses of all pieces are filled in."""
+    low, high, least = math.inf, -math.inf, math.inf
+    first = lines.first[begin]
     for i in range(begin, end):
         for p in range(lines.first[i], lines.first[i + 1]):
             piece = _piece(lines, i, p, middle, other)
-            if _mass(piece) < _NEGLIGIBLE:
+            masses[p - first] = mass = _mass(piece)
+            if mass < _NEGLIGIBLE:
                 continue
-            extent[0] = min(extent[0], piece.mean - tail * piece.spread)
-            extent[1] = max(extent[1], piece.mean + tail * piece.spread)
-            if _mass(piece) > _LITTLE:
-                extent[2] = min(extent[2], piece.spread)
+            low = min(low, piece.mean - tail * piece.spread)
+            high = max(high, piece.mean + tail * piece.spread)
+            if mass > _LITTLE:
+                least = min(least, piece.spread)
+    return low, high, least
 
 
 @inner
@@ -135,33 +158,37 @@ def told_by_lines(lines, means, turn, squares, rule):
     rule: reach of x, step of y over the least deviation, reach of y over that.
     """
     reach, fine, tail = rule
-    out = np.zeros((means.shape[0], 4))
-    extent = np.empty(3)
+    out, most = np.zeros((means.shape[0], 4)), 0
+    masses = np.empty(lines.pieces.shape[0])
     for n in range(means.shape[0]):
         middle, other = means[n, 0], means[n, 1]
         begin = np.searchsorted(lines.nodes[:, 0], middle - reach * lines.lower[0, 0])
         end = np.searchsorted(lines.nodes[:, 0], middle + reach * lines.lower[0, 0])
-        _extent(lines, middle, other, begin, end, tail, extent)
-        if not extent[2] < math.inf:
+        low, high, least = _extent(lines, middle, other, begin, end, tail, masses)
+        if not least < math.inf:
             continue
-        step = fine * extent[2]
-        origin = extent[0] / step - 2.0
-        sums = np.zeros((int((extent[1] - extent[0]) / step) + 6, 4))
+        step = fine * least
+        origin = low / step - 2.0
+        cells = int((high - low) / step) + 6
+        if cells > most:
+            most = 2 * cells
+            sums, rows = np.empty((4, most)), np.empty((_ROWS, most))
+        sums[:, :cells] = 0.0
         for i in range(begin, end):
             for p in range(lines.first[i], lines.first[i + 1]):
-                piece = _piece(lines, i, p, middle, other)
-                if _mass(piece) >= _NEGLIGIBLE:
+                if masses[p - lines.first[begin]] >= _NEGLIGIBLE:
+                    piece = _piece(lines, i, p, middle, other)
                     rest = math.sqrt(lines.noise) / piece.spread
-                    _add(piece, piece.mean / step - origin, step, tail, rest, squares, sums)
-        for cell in range(sums.shape[0]):
-            chance = sums[cell, 0]
+                    _add(piece, piece.mean / step - origin, step, tail, rest, squares, sums, rows)
+        for cell in range(cells):
+            chance = sums[0, cell]
             if chance > _RARE:
-                first = turn[0, 0] * sums[cell, 1] + turn[0, 1] * sums[cell, 2]
-                second = turn[1, 0] * sums[cell, 1] + turn[1, 1] * sums[cell, 2]
+                first = turn[0, 0] * sums[1, cell] + turn[0, 1] * sums[2, cell]
+                second = turn[1, 0] * sums[1, cell] + turn[1, 1] * sums[2, cell]
                 out[n, 0] += step * first * first / chance
                 out[n, 1] += step * first * second / chance
                 out[n, 2] += step * second * second / chance
-                out[n, 3] += step * sums[cell, 3] * sums[cell, 3] / chance
+                out[n, 3] += step * sums[3, cell] * sums[3, cell] / chance
     return out
 
 
@@ -235,4 +262,4 @@ def means_by_lines(lines, means, labels, reach):
             out[n, 0], out[n, 1] = first / total, second / total
     return out
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

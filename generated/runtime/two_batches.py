@@ -9,7 +9,7 @@ of kappa [Z, k] with weights given [k] for each of them. The covariance of both 
 and P_a is what it moves by with an overlap a: first Q2_12[b], then Q1_12[b, c].
 
 Written by hand, in codegen/runtime/two_batches.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -229,4 +229,4 @@ def outputs_at(rows, t, law, given, output, variance):
         square += law[i] * own
     return half, square
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -155,4 +155,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

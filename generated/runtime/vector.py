@@ -4,7 +4,7 @@ Polynomials are Taylor's, or sums of Chebyshev polynomials written in powers; ea
 Four terms together, then two of these, do not wait for each other.
 
 Written by hand, in codegen/runtime/vector.py.
-Generated; do not edit. Signature 4d151509f6e42d87, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -90,4 +90,4 @@ def tail(x):
     weight = exp(-0.5 * x * x)
     return scaled_tail(x) * weight, NORM * weight
 
-SIGNATURE = "4d151509f6e42d87d5c3605563583abe23499b88a663681190eeb68c3cb37219"
+SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"

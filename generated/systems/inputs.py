@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 97a35442ab5cd35e.
+Generated; do not edit. Signature 17c3cee396557aa4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "97a35442ab5cd35eeedf9c557c840663e1835f0a69a4b94f2ee8bcb360c48968"
+SIGNATURE = "17c3cee396557aa4309829968723b257d714b69aefc034afdfa4fdbb5c6d0da8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 6add111ebc6a29af.
+in X). Generated; do not edit. Signature 4a023b3facb1e6da.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "6add111ebc6a29af1eb772012fe7e80d265f4d884b660aa3ece75f51f42d862f"
+SIGNATURE = "4a023b3facb1e6da0271318969937a25a896ee645bf9fa2efcbd5cc9370adcf0"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

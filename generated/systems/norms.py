@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature fdf81e511ce50410.
+in X). Generated; do not edit. Signature 3e198e969de348c0.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "fdf81e511ce50410d461eea1531b0293a1c823540715720404e343e4c8cf0a70"
+SIGNATURE = "3e198e969de348c059f06d3c8cb46d9459ca407bf15ef5d8f3cb9e293d3c2828"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

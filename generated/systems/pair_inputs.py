@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c683785d4a4b7285, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 64f0cfe72bcc349d, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "c683785d4a4b72858fbd1e39d43d68eb14d77e5cd918089808e2897000156bcf"
+SIGNATURE = "64f0cfe72bcc349d1ba982243be3193395b9fabd44d9dba4692ab16f475ea71d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b9aefbf018363ba6, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature ec68226f36db0f29, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "b9aefbf018363ba64499ff3dd865b07efda147aedf8b8a71f294e80c3643cc69"
+SIGNATURE = "ec68226f36db0f2904686336ba38cb1778d4a3533b51c806ce7b1e2fdfbd3dc9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

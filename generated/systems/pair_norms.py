@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 655986bef7c9b287, runtime 973d8c848fc7a68e.
+Generated; do not edit. Signature 566778598b818e77, runtime 3f77430d09a4997f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "655986bef7c9b287215f8ee9bfdf71f9c18a048e519dfcccf0ccfd3d5a94fb0e"
+SIGNATURE = "566778598b818e7716f85859ebd034a69b15fddbbb3553f048845940969d0097"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0dae77fc1ad9f375.
+in X). Generated; do not edit. Signature d317bb05589d9d56.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "0dae77fc1ad9f375308024c67c139b6171a640d80cb77d177d41555a852c5e54"
+SIGNATURE = "d317bb05589d9d565d83b92c9d19c2f5f332638954db2ddb76f51fc721a815f6"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

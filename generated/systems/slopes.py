@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature f7d75f519a2e1a20.
+Generated; do not edit. Signature ebfe45bd2ddde5f7.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f7d75f519a2e1a201b14ac43bd444ea2e273456ff216994a7f95d463d67db1fd"
+SIGNATURE = "ebfe45bd2ddde5f703cc6c9d320ba4e49887ee8c118ead152705d8e0d7924feb"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 552bcc3d22afab92.
+in X). Generated; do not edit. Signature acfdcabcc0801789.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "552bcc3d22afab92d1bbef7c9d200d6834fb370748df392228d1d3a9e8438500"
+SIGNATURE = "acfdcabcc08017891bfc6d260c22f97039ffac21e5367399513ccf093a835011"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

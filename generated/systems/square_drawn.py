@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b21d056eeec1b03f.
+in X). Generated; do not edit. Signature 206f13d3e361a901.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "b21d056eeec1b03fbfe46431b8645232c98615b02cc545805217ab223b88f6e6"
+SIGNATURE = "206f13d3e361a90155d45fde6b18b189223761416f4d6900e1de50a890e9f554"
 
 
 # rows of node, then those of the blocks

@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 91c52ffd608ada40.
+in X). Generated; do not edit. Signature 2cbb46bbfaecafd1.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "91c52ffd608ada4025d0a3bfb773bd49e508ca4d3dcb1f23267451741cdcb48f"
+SIGNATURE = "2cbb46bbfaecafd18d9a409144d5b46f3843770927740a6078f5061ba599af5f"
 
 
 kappa_1, weight, nu0, nu1, nu2sq, kappa_2 = np.arange(6)  # rows of node, then those of the blocks

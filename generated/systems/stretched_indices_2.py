@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature fcf0525ef87e6aec.
+Generated; do not edit. Signature 111c81df733e570b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fcf0525ef87e6aec77794be2643a0994b30fa65c58069d618ac2284b37908169"
+SIGNATURE = "111c81df733e570ba92eb3edb01ed0db3c4d90451a6911f573768a92a56f4071"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

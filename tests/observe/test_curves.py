@@ -11,8 +11,10 @@ from scipy.special import ndtr
 import giantstep as gs
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.curves import Curves
+from giantstep.observe.optimal.cut_nodes import CutNodes
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.two import _rule, error_by_pieces, told_by_pairs
+from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 
 
@@ -78,3 +80,44 @@ def test_many_samples_of_a_bent_kink() -> None:
         gs.Model.from_dict({"network": network, "target": target, "fit": {"samples": 1e5, "ridge": 0.1}})
     )
     assert found.test_error == pytest.approx(2e-6, rel=1e-2) and found.error < 1e-8
+
+
+@pytest.mark.parametrize("link", ["relu(z1**2 + z2**2 - 1)", "tanh(relu(z1) + z2)"])
+def test_links_that_are_straight_in_no_index(link: str) -> None:
+    """Nodes between kinks, close to a curve and far from it, against sums of another hand over t that know no kinks.
+    Nodes end at 5.6 deviations: 1.5e-7 of a squared label of up to 30 is beyond.
+    """
+    known = np.diag([0.9, 0.8])
+    nodes, _ = _rule(link, 0.1, Axes.of(known), Fineness(12, 1))
+    assert isinstance(nodes, CutNodes)
+    root, rest = np.sqrt(np.diag(known)), np.sqrt(1.0 - np.diag(known))
+    kappa = np.array([[0.3, 1.1, -0.9, 2.0], [0.2, 0.3, 0.5, -1.0]])
+    found = nodes.values(kappa[:, :, None, None], kappa, kappa)[:, 0, 0]
+    variances = nodes.variances(kappa[:, :, None, None], kappa, kappa)[:, 0, 0, 0]
+    x = np.linspace(-6.0, 6.0, 1201)
+    t = np.stack(np.meshgrid(x, x, indexing="ij")).reshape(2, -1)
+    weight = np.exp(-0.5 * (t**2).sum(axis=0)) * 1e-4 / (2.0 * math.pi)
+    for place, told, variance in zip(kappa.T, found, variances, strict=True):
+        label = link_values(link)(root[:, None] * place[:, None] + rest[:, None] * t)
+        cell = ((label - label.min()) * 500.0).astype(int)
+        sums = [np.bincount(cell, weights=weight * part) for part in (np.ones(len(label)), t[0], t[1], label)]
+        middle = sums.pop() / np.maximum(sums[0], 1e-300)
+        y = np.linspace(label.min() - 1.8, label.max() + 1.8, 300)
+        bell = np.exp(-0.5 * (y[:, None] - middle) ** 2 / 0.1) / math.sqrt(0.2 * math.pi)
+        chance, first, second = (bell @ each for each in sums)
+        exact = np.array([first**2, first * second, second**2]) / chance @ np.full(300, y[1] - y[0])
+        assert told[:3] == pytest.approx(exact, rel=2e-4, abs=1e-5)
+        assert variance == pytest.approx(weight @ (label - weight @ label) ** 2, rel=1e-5, abs=5e-6)
+
+
+def test_squares_between_kinks() -> None:
+    """On a link of one index alone the other one is not seen, and the square of t^2 - 1 is that of either axis."""
+    first, second = (
+        _rule(link, 0.1, Axes.of(0.5 * np.eye(2)), Fineness(), 0.0, axis)[0]
+        for link, axis in (("tanh(relu(z1) + z1/2) + 0*z2", 0), ("tanh(relu(z2) + z2/2) + 0*z1", 1))
+    )
+    kappa = np.array([[0.4, -1.0], [0.0, 0.0]])
+    here = first.values(kappa[:, :, None, None], kappa, kappa)[:, 0, 0]
+    there = second.values(kappa[::-1, :, None, None], kappa, kappa)[:, 0, 0]
+    assert here[:, [0, 3]] == pytest.approx(there[:, [2, 3]], rel=1e-9) and np.all(here[:, 3] > 1e-3)
+    assert np.max(np.abs(here[:, 1:3])) < 1e-6

@@ -24,6 +24,7 @@ from giantstep.spec.model import Target
 
 Array = np.ndarray
 _CLOSE, _EXACT = (3e-9, 1e-5), 0.01  # of what labels tell, and of two with noise; x below which rounding grows
+_LITTLE = 1e-6  # overlap next to none
 _TRIVIAL = 1e-7  # of what labels tell at first, beside which it is zero
 
 
@@ -79,7 +80,9 @@ def told_alike(target: Target) -> Alike:
 
     def computed(q: float, fineness: Fineness) -> float:
         if q == 0.0 and order:
-            return 1.0 / first_threshold(Sought(target), fine(target)).samples
+            if not by_two(target):
+                return 1.0 / first_threshold(Sought(target), fine(target)).samples
+            q = _LITTLE  # on nodes like those of the others: what rules leave is a smooth function too
         return _told(target, q, fineness) * math.pow(1.0 - q, 0.5 * power - 1.0) / (q if order else 1.0)
 
     exact, close = places_of(target) is not None, _CLOSE[by_two(target)]

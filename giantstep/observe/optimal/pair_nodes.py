@@ -14,12 +14,10 @@ from giantstep.quadrature.gauss import hermite, products
 from giantstep.spec.link import link_gradient, link_values
 
 Array = np.ndarray
-_REACH, _STEP = 6.0, 0.95  # of t: reach, and widest step
+_REACH, _OF_SQUARES, _STEP = 5.8, 7.4, 0.95  # of t: reach, that for t^2 - 1, which grows, and widest step
 _WIDTHS = (1.4, 0.58)  # step over the width in t of noise, and over that of the deviation of the link
 _LADDER = 1.3  # between two numbers of nodes of t
 _LABEL, _TAIL = 0.85, 5.6  # step of a noisy label, and its reach
-_RARE = 1e-9  # weight of a node of t that does not count
-_OF_SQUARES = (7.4, 1e-13)  # reach and weight for t^2 - 1, which grows
 _LOOK = np.stack(np.meshgrid(*[np.linspace(-2.0, 2.0, 6)] * 2)).reshape(2, -1)  # t where slopes are taken
 _AT_A_TIME = 1 << 20  # labels
 _SOME = 20  # nodes of the deviation of a link
@@ -41,29 +39,24 @@ class PairNodes(NoisyPair):
         return found
 
     @property
-    def _far(self) -> tuple[float, float]:
-        """Of t, the reach and the weight that does not count."""
-        return (_REACH, _RARE) if self.squared is None else _OF_SQUARES
+    def _far(self) -> float:
+        """Of t, the reach."""
+        return _REACH if self.squared is None else _OF_SQUARES
 
     def _told(self, kappa: Array, numbers: Array) -> Array:
         """The same at kappa [2, N], for so many steps of t on each side of 0: [N, 4]."""
-        reach, rare = self._far
+        reach = self._far
         axes = [np.arange(-n, n + 1) * (reach / n) for n in numbers.tolist()]
         t = np.stack(np.meshgrid(*axes, indexing="ij")).reshape(2, -1)
+        t = t[:, (t**2).sum(axis=0) <= reach**2]
         weight = np.exp(-0.5 * (t**2).sum(axis=0)) * (reach**2 / numbers.prod() / (2.0 * math.pi))
-        t, weight = t[:, weight > rare], weight[weight > rare]
+        square = np.zeros(t.shape[1]) if self.squared is None else t[self.squared] ** 2 - 1.0
+        means = np.concatenate([t, square[None]])
         spread, step = math.sqrt(self.noise), _LABEL / self.finer
-        values, found = link_values(self.link), []
+        values, found, tail = link_values(self.link), [], math.ceil(_TAIL / step)
         for some in np.array_split(kappa, math.ceil(kappa.shape[1] * len(weight) / _AT_A_TIME), axis=1):
             place = (self.root @ some)[:, :, None] + ((self.turn * self.width) @ t)[:, None, :]
-            label = values(place) / spread
-            tail = math.ceil(_TAIL / step)
-            told = told_by_two(label, weight, t, step, tail)
-            square = np.zeros(len(told))
-            if self.squared is not None:
-                squares = np.where(np.arange(2)[:, None] == self.squared, t * t - 1.0, t)
-                square = told_by_two(label, weight, squares, step, tail)[:, 2 * self.squared]
-            found.append(np.column_stack([told, square]))
+            found.append(told_by_two(values(place) / spread, weight, means, step, tail))
         return np.concatenate(found)
 
     def _numbers(self, low: Array, high: Array) -> Array:
@@ -76,7 +69,7 @@ class PairNodes(NoisyPair):
         nearest = np.where(low * high > 0.0, np.minimum(np.abs(low), np.abs(high)), 0.0)
         rare = np.sqrt(np.maximum(1.0 - (nearest**2).sum(axis=0) / 30.0, 0.2))
         varies = min(_WIDTHS[0] * math.sqrt(self.noise), _WIDTHS[1] * deviation(self.link))
-        number = self.finer * self._far[0] / np.minimum(varies / np.maximum(along, 1e-300) / rare, _STEP)
+        number = self.finer * self._far / np.minimum(varies / np.maximum(along, 1e-300) / rare, _STEP)
         found: Array = np.ceil(_LADDER ** np.ceil(np.log(number) / math.log(_LADDER))).astype(int)
         return found
 

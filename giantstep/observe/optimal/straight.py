@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from derive.language.grammar import Node
+from derive.language.grammar import Node, constant_value
 from derive.language.links import link_of
 from generated.runtime.straight_labels import Lines, means_by_lines, told_by_lines, variance_by_lines
 from giantstep.law.kink_roots import Kinks
@@ -40,7 +40,7 @@ def straight_in(link: str) -> int | None:
     One without pieces where there is a choice, and of these that with the largest slope at some places.
     """
     found = link_of(link)
-    if found.indices != 2 or _is_uneven(found.node):
+    if found.indices != 2 or is_uneven(found.node):
         return None
     places, ranks = np.random.default_rng(0).standard_normal((2, _PROBES)), {}
     given = dict(zip(found.variables, places, strict=True))
@@ -67,9 +67,12 @@ def straight_kinks(link: str) -> Rows:
     return tuple(dict.fromkeys(lines))
 
 
-def _is_uneven(node: Node) -> bool:
+def is_uneven(node: Node) -> bool:
+    """Whether an expression has kinks beside which there is no series."""
+    if constant_value(node) is not None:
+        return False
     called = node.op == "call" and node.value in _UNEVEN
-    return called or any(_is_uneven(argument) for argument in node.args)
+    return called or any(is_uneven(argument) for argument in node.args)
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +138,7 @@ class Straight(NoisyPair):
         panels = self._panels
         far = np.sort(means), reach * self._lower[0][0, 0]
         near = np.searchsorted(far[0], panels[1] + far[1]) > np.searchsorted(far[0], panels[0] - far[1])
-        u, weight = _nodes(panels[:, near])
+        u, weight = panel_nodes(panels[:, near])
         line, pieces = _pieces(self.link, tuple(self._order), u)
         first = np.searchsorted(line, np.arange(len(u) + 1))
         nodes = np.column_stack([u, weight])
@@ -147,7 +150,7 @@ class Straight(NoisyPair):
         where pieces come and go as a root.
         """
         reach, edges = _REACH * float(np.linalg.norm(self._rows[0])), []
-        cuts, rooted = _cuts(self.link, tuple(self._order), reach)
+        cuts, rooted = cuts_along(self.link, tuple(self._order), reach)
         for low, high in cuts:
             share = np.linspace(0.0, 1.0, max(4, math.ceil((high - low) / _FINEST)) + 1)
             ends = low + (high - low) * (_towards(share, low > -reach, high < reach) if rooted else share)
@@ -192,7 +195,7 @@ def _towards(share: Array, low: bool, high: bool) -> Array:
     return share**2 if low else 1.0 - (1.0 - share) ** 2 if high else share
 
 
-def _nodes(panels: Array) -> tuple[Array, Array]:
+def panel_nodes(panels: Array) -> tuple[Array, Array]:
     """Nodes and weights on panels [4, P]: in a square from an end where there is a root, in a sine where both are."""
     x, weight = legendre(_ORDER)
     share = 0.5 * (1.0 + x)
@@ -207,26 +210,33 @@ def _nodes(panels: Array) -> tuple[Array, Array]:
 
 def _pieces(link: str, order: tuple[int, ...], u: Array) -> tuple[Array, Array]:
     """At u [I] the lines and pieces (a, b, low, high) [P, 4] in w."""
-    directions, kinked = _along(link, order)
+    directions, kinked = along_an_index(link, order)
     fixed = np.zeros((len(u), 2))
     fixed[:, order[0]] = u
     line, pieces = pieces_beside(link_of(link).node, directions, kinked, fixed)
     return np.asarray(line), pieces
 
 
+@lru_cache(maxsize=256)
+def kinks_of(link: str) -> tuple[Node, ...]:
+    """Expressions whose zeros are the kinks and jumps of a link."""
+    return tuple(dict.fromkeys(kinks(link_of(link).node)))
+
+
 @lru_cache(maxsize=64)
-def _along(link: str, order: tuple[int, ...]) -> tuple[Directions, Kinks]:
+def along_an_index(link: str, order: tuple[int, ...]) -> tuple[Directions, Kinks]:
+    """The second index of an order at places of the first one, and kinks along both."""
     found, lower = link_of(link), np.eye(2)[:, list(order)]
-    kinked = Kinks(found.variables, tuple(dict.fromkeys(kinks(found.node))), lower)
+    kinked = Kinks(found.variables, kinks_of(link), lower)
     return Directions(found.variables, list(order), lower, None), kinked
 
 
 @lru_cache(maxsize=64)
-def _cuts(link: str, order: tuple[int, ...], reach: float) -> tuple[Rows, bool]:
+def cuts_along(link: str, order: tuple[int, ...], reach: float) -> tuple[Rows, bool]:
     """Intervals of u between which pieces do not come and go, and their values have no kinks; and whether pieces come
     and go as a root.
     """
-    _, kinked = _along(link, order)
+    _, kinked = along_an_index(link, order)
     nowhere = np.zeros((1, 2))
     meetings, rooted = kinked.meetings(0, nowhere)
     places = np.concatenate([kinked.roots(0, nowhere).ravel(), meetings.ravel()])

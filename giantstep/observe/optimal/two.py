@@ -11,18 +11,18 @@ from functools import lru_cache
 
 import numpy as np
 
-from derive.language.grammar import Node
 from derive.language.links import link_of
 from giantstep.law.label_cells import plane_of
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.curves import Curves
-from giantstep.observe.optimal.fineness import KAPPA, Fineness, is_smooth
+from giantstep.observe.optimal.cut_nodes import CutNodes
+from giantstep.observe.optimal.fineness import KAPPA, Fineness
 from giantstep.observe.optimal.known_pair import KnownPair
 from giantstep.observe.optimal.on_polygons import OnPolygons
 from giantstep.observe.optimal.pair_nodes import PairNodes, deviation
-from giantstep.observe.optimal.straight import Straight, straight_in, straight_kinks
+from giantstep.observe.optimal.straight import Straight, is_uneven, kinks_of, straight_in, straight_kinks
 from giantstep.observe.optimal.strips import REACH, Strips
-from giantstep.quadrature.kinks import jumps_only, kinks
+from giantstep.quadrature.kinks import jumps_only
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
@@ -39,9 +39,8 @@ _PART = 0.3  # of the deviation of a link: changes that panels of it follow
 
 @lru_cache(maxsize=64)
 def by_two(target: Target) -> bool:
-    """Whether a label is averaged here: of two indices, with noise, and smooth in them or straight in one."""
-    noisy = target.indices == 2 and target.noise > 0.0
-    return noisy and (is_smooth(target) or straight_in(target.link) is not None)
+    """Whether a label is averaged here: of two indices, with noise, and smooth in them between kinks and jumps."""
+    return target.indices == 2 and target.noise > 0.0 and not is_uneven(link_of(target.link).node)
 
 
 def first_of_two(target: Target) -> Fineness:
@@ -69,8 +68,8 @@ def told_of_one_axis(target: Target, known: Array, axis: Array, fineness: Finene
 
 @lru_cache(maxsize=64)
 def by_pieces(target: Target) -> bool:
-    """Whether the least error is averaged here: of a link that is straight in one index."""
-    return by_two(target) and straight_in(target.link) is not None
+    """Whether the least error is averaged here: of a link with kinks, or straight in one index."""
+    return by_two(target) and _nodes_of(target.link) is not PairNodes
 
 
 def error_by_pieces(target: Target, known: Array, fineness: Fineness) -> float:
@@ -110,12 +109,12 @@ def _average(target: Target, axes: Axes, fineness: Fineness, squared: int | None
 
 def _rule(
     link: str, noise: float, axes: Axes, fineness: Fineness, probit: float = 0.0, squared: int | None = None
-) -> tuple[PairNodes | Straight | OnPolygons, KnownPair | Strips | Curves]:
+) -> tuple[PairNodes | CutNodes | Straight | OnPolygons, KnownPair | Strips | Curves]:
     """Nodes of t, and of kappa: in strips along straight kinks, or along the axes."""
     half, mixed = _signs(link, tuple(map(tuple, axes.turn.tolist())))
     scale, step, finer = math.sqrt(1.0 + probit), KAPPA / fineness.kappa, math.sqrt(2.0) ** fineness.labels
     turn, root = axes.turn * scale, axes.turn * (scale * np.sqrt(axes.known))
-    rule = OnPolygons if plane_of(link) is not None else PairNodes if straight_in(link) is None else Straight
+    rule = _nodes_of(link)
     nodes = rule(link, noise, turn, axes.spread, root, finer, squared)
     lines, sharp = np.array(lines_of(link) or ()), np.sqrt(axes.known) / axes.spread
     if len(lines) and np.any(sharp > _SHARP):
@@ -129,10 +128,13 @@ def _rule(
     return nodes, KnownPair(sharp, _kinks(link, root), half, mixed, _WIDTH * step, even)
 
 
-@lru_cache(maxsize=256)
-def kinks_of(link: str) -> tuple[Node, ...]:
-    """Expressions whose zeros are the kinks and jumps of a link."""
-    return tuple(dict.fromkeys(kinks(link_of(link).node)))
+def _nodes_of(link: str) -> type[OnPolygons | Straight | CutNodes | PairNodes]:
+    """What averages over t: in closed form as far as there is one, between kinks, or with none."""
+    if plane_of(link) is not None:
+        return OnPolygons
+    if straight_in(link) is not None:
+        return Straight
+    return CutNodes if kinks_of(link) else PairNodes
 
 
 @lru_cache(maxsize=256)
@@ -144,7 +146,7 @@ def lines_of(link: str) -> Rows | None:
     if plane is not None:
         return tuple(map(tuple, plane.kinks.tolist()))
     lines = straight_kinks(link)
-    return lines if straight_in(link) is not None and len(lines) == len(kinks_of(link)) else None
+    return lines if len(lines) == len(kinks_of(link)) else None
 
 
 def _kinks(link: str, root: Array) -> tuple[Array, Array]:
