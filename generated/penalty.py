@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 2d0963a520c7973a, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature b2c959efc8457aa1, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "2d0963a520c7973ad026649020608648c0063f9b08cd269ead4ab4ee1ea0c45e"
+SIGNATURE = "b2c959efc8457aa1e0021a2ac15016f260eab04a2feb06a7efa1203b729b53e9"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature a5bb75bb87b3de5e, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 6f964cdfa38bb98a, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "a5bb75bb87b3de5ef70488b8e1a0cc6aa75b9387f967da7d673a74cc0ee91ca4"
+SIGNATURE = "6f964cdfa38bb98aac08f748bd6142cae278f648ae3314d483df4a8ada47cafc"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

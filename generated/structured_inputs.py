@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature a0f0ac5c04436e89, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature ddbb8dc22e901153, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a0f0ac5c04436e894f555162264181e97787337c012727f3338137da0943423f"
+SIGNATURE = "ddbb8dc22e90115399e570e61443165eb3f59297f079390c99fb8f8bc6445c4c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

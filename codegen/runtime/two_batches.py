@@ -9,13 +9,15 @@ of kappa [Z, k] with weights given [k] for each of them. The covariance of both 
 and P_a is what it moves by with an overlap a: first Q2_12[b], then Q1_12[b, c].
 """
 
+import math
+
 import numpy as np
 
 from codegen.runtime.compiling import kept
 from codegen.runtime.contractions import ALONG, INNER, MAKING
 
 OPEN = {**ALONG, **MAKING, "no_cpython_wrapper": False}
-LEAST = 1e-290  # of a variance
+LEAST, SMALLEST = 1e-290, 1e-300  # of a variance, of that of a mean of two
 
 
 @kept(**ALONG)
@@ -200,6 +202,30 @@ def moments_of_series(nodes, features, outputs, overlaps, noise, found):
     for a in range(n):
         for b in range(a):
             second[b, a] = second[a, b]
+
+
+@kept(**OPEN)
+def wrong_signs(nodes, features, outputs, label, overlaps):
+    """The probability that the mean of both outputs and the label [Z] differ in sign; outputs: their means and
+    variances [Z, k]; of nodes, features and overlaps see ``moments_of_series``.
+    """
+    (law, given), (mu1, common), (mean, variance) = nodes, features, outputs
+    K, Z, N = mu1.shape
+    pairs = _of_pairs(K)
+    products, total = np.zeros((K + pairs.shape[0], N * (N + 1) // 2)), 0.0
+    for i in range(Z):
+        _fill_products(mu1, common, i, pairs, products)
+        sign = np.sign(label[i])
+        for k in range(N):
+            for m in range(k + 1):
+                q, shared = k * (k + 1) // 2 + m, 0.0
+                for a in range(overlaps.shape[0]):
+                    shared += overlaps[a] * products[a, q]
+                rest = max(0.5 * shared + 0.25 * (variance[i, k] + variance[i, m]), SMALLEST)
+                away = sign * 0.5 * (mean[i, k] + mean[i, m]) / math.sqrt(2.0 * rest)
+                weight = law[i] * given[k] * given[m] * (1.0 if m == k else 2.0)
+                total += weight * 0.5 * math.erfc(away)
+    return total
 
 
 @kept(**OPEN)

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 96c1e15f6d84647d, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature f9d149a73cfdc4ca, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "96c1e15f6d84647d487c6afbd471323c4edb899b8b7d92ccb7ac41a5c04ec2c4"
+SIGNATURE = "f9d149a73cfdc4ca8a0d8bc5ab254a87e3f06cecd9ed6d6727f781d0d8f42bb1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

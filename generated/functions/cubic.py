@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c1188854251f58a8, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature e60f98124dc475af, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c1188854251f58a8feabe62486ee875979fa0e95ed5a46fd84872e954e6ded93"
+SIGNATURE = "e60f98124dc475afbfbb0c24298e6296a3d42e32e4be753b0bfb0aee6e972c7a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3c1055bd89e4c2af, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature b0e72074de908208, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "3c1055bd89e4c2af337325c14a4a295c4fcffbce89f80e06983baa9100a64df5"
+SIGNATURE = "b0e72074de90820891a917f5c741366b41298c0de7d1462fc580011648804471"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b1a53247caa7311e, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 5779f56b5a37c1f0, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b1a53247caa7311ec35bc345e9563782e0eaaf7dbead339e0ebf5b4f803f2d82"
+SIGNATURE = "5779f56b5a37c1f0abce237aa88426859b23db985899dc470c629193878470da"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ccd783bf9c9c1448, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 2b34b7b8651244e9, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "ccd783bf9c9c14483f24c5cd10062a44fd65e57f3390e86588b587f189c2a005"
+SIGNATURE = "2b34b7b8651244e9663a42e7634e2030279c07e5e30032127706d270589ea8b3"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

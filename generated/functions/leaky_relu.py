@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8c71d9c5d8ffa6b2, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature d2a26ab257c9d6a9, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "8c71d9c5d8ffa6b219b7e07815d2cfc8fe28521da504f3af4603fe6ed68991f9"
+SIGNATURE = "d2a26ab257c9d6a99d8e47616e632f7dcaf748efc1f34af260ed213d9b5519b8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 16df1723a2808cae, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 84b5626c59cee02b, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "16df1723a2808cae7593f5ffa8486e41e015605cbae2f2252d6e0d126863ff90"
+SIGNATURE = "84b5626c59cee02bd3bd4008bf884f531b8ada83dc896a73cea11a3fc7058098"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

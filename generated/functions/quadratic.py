@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 04aa858a9515eab6, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature d701f9be4ba58a78, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "04aa858a9515eab6f1946720a0ec747a2c6c4a3a09401b31171809649e7f7ebc"
+SIGNATURE = "d701f9be4ba58a78dbd67d74910dabbd8b992b50e2da80ec62e150567616b4d0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fc5c26ef90a6deba, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature b791ddb77c18782b, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "fc5c26ef90a6deba2f7ff632fe1b9024e07a01cda6fb6089e8a5064b332281d5"
+SIGNATURE = "b791ddb77c18782bfdffc856af0d4828aa0eb6db27cc3602779e2f89f07766dd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6ae1b7940190f1db, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 0e2fe7f49def9c6c, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "6ae1b7940190f1db93327aef872af10a3e8e69a1788cdffa2cc729b687aa59f7"
+SIGNATURE = "0e2fe7f49def9c6cb8ed053b2726b742afa56b4c528f3acc7b4fe53b2cc9e5c2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9fb17a8e20940719, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 1302fb9fb3af0903, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "9fb17a8e20940719e992c5898dbc03fd3025e8928a1d3cb7a5ad119244734958"
+SIGNATURE = "1302fb9fb3af0903b01301984f4f2423769f09bce4933415166a5e87fe8a8953"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c72e252532d2817a, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 1469dfb735261457, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c72e252532d2817a257c100aa4566a32ed16c6566e06fe21f5334cdb4dfc6e4c"
+SIGNATURE = "1469dfb735261457ab17f17b1b85428d6667db68f7ff3422700715fa7aa19eb9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 2f508b2e8e16ab89, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 98281c65ccbe0003, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "2f508b2e8e16ab89e0d1f6e906acc412a6eb2612bfeb9a77103ae34915b4702d"
+SIGNATURE = "98281c65ccbe0003c51feceb327a838d30097894cd9558b41d9850fff26597da"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

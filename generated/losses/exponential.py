@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ad8d08a1805ba399, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature bdda89ec4e3cf7b4, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "ad8d08a1805ba399ae7096c42d1e6c3ab2c9d03611cc8a9abe48a82492e3a4eb"
+SIGNATURE = "bdda89ec4e3cf7b43c1cc0441db995efda3b7f57f85b8e6cc1bbd5aed620a8dc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 312a63a5bd7ea8d9, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 31dd69bc9968e0d1, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "312a63a5bd7ea8d93eb4a56deaf2ffffa20c421f627257e91f26dd2115b7dbab"
+SIGNATURE = "31dd69bc9968e0d15d070982e3c731541c961ab7a5718eebe75f92aa77cc5f05"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

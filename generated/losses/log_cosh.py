@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 76dedfe9e2c892c2, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature f320b5417d2b55c6, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "76dedfe9e2c892c2970f8f0f34f497785b82661d96c9877b70791029eae60897"
+SIGNATURE = "f320b5417d2b55c622a82a4d980a56512e5c70e3bf9a18c8a0dd1b50eceb4eda"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 985f91ebd8accc9e, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 005601396eb11de9, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "985f91ebd8accc9e6880abeb0958076e9479cb59059cf846142cddee668d9415"
+SIGNATURE = "005601396eb11de9c12860abf51bc9e33a98156636d2d046c5602ad3dc0446da"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 141bd74c2bc0e76a, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 073ab426a2631a84, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "141bd74c2bc0e76a5f8a65d6ac3763ca27882a6515717b2a03ff8873f83905a8"
+SIGNATURE = "073ab426a2631a8485c42d15512dde9107361782091ddb7127b0e0c2c0bc8b92"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

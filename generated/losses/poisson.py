@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature fe71e823d8ec4435, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature a4b7b9e42eb5ec05, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "fe71e823d8ec4435e80a48aadbce20dbc7269ec07f2e8f465b9bd2874748fc12"
+SIGNATURE = "a4b7b9e42eb5ec053c01d5fdd95153dc7288932bb0f41fea5e1af965bd9a5a7f"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

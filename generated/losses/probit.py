@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 3bfe81c1416d04ea, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 4346f89d0536e8cb, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "3bfe81c1416d04ea372ff442d009d525910a907e5d6f659e3d661b5f68acb8b2"
+SIGNATURE = "4346f89d0536e8cbb1098a046b8075326017fe6f78e35b341096f352d2087c9b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature f287661efa049da0, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 5640a2611fc46240, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "f287661efa049da055f3fd39264aed7e9dcf968ab26874a278d408b8deb4085b"
+SIGNATURE = "5640a2611fc462407f72785b56a7fe8e37c401c1577630f115cfd44dd84e1663"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 3f1d84f8b06f695f, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 3cb97121387355c3, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "3f1d84f8b06f695fa201e80c41ae7db651e9c7c8f72442eccae7ee79c54e529e"
+SIGNATURE = "3cb97121387355c3f7db615c067241a2e7986501787069072c098f1b1c6d7fc9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2d9f171ec7da1855, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature fbb6064477dc915b, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "2d9f171ec7da1855f14014bec22f3fb738948261a34c79f7f35bc15ce9f98d44"
+SIGNATURE = "fbb6064477dc915b93e65bd4383d0c140205537aa361fe11f0c1728b2a5469c0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 25f37ad26a28ddb7, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 20d3e7c9db172465, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "25f37ad26a28ddb710795abcabdc831fbf159366a5bfa1e26a74438eaa941b68"
+SIGNATURE = "20d3e7c9db172465932ea64893d6c1e12792ed6cd38be08cec14aa4bc2952a5c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -9,11 +9,13 @@ of kappa [Z, k] with weights given [k] for each of them. The covariance of both 
 and P_a is what it moves by with an overlap a: first Q2_12[b], then Q1_12[b, c].
 
 Written by hand, in codegen/runtime/two_batches.py.
-Generated; do not edit. Signature 0be8058213829498, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature cd75410ab1e1dc2d, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
+
+import math
 
 import numpy as np
 
@@ -21,7 +23,7 @@ from generated.runtime.compiling import kept
 from generated.runtime.contractions import ALONG, INNER, MAKING
 
 OPEN = {**ALONG, **MAKING, "no_cpython_wrapper": False}
-LEAST = 1e-290  # of a variance
+LEAST, SMALLEST = 1e-290, 1e-300  # of a variance, of that of a mean of two
 
 
 @kept(**ALONG)
@@ -209,6 +211,30 @@ def moments_of_series(nodes, features, outputs, overlaps, noise, found):
 
 
 @kept(**OPEN)
+def wrong_signs(nodes, features, outputs, label, overlaps):
+    """The probability that the mean of both outputs and the label [Z] differ in sign; outputs: their means and
+    variances [Z, k]; of nodes, features and overlaps see ``moments_of_series``.
+    """
+    (law, given), (mu1, common), (mean, variance) = nodes, features, outputs
+    K, Z, N = mu1.shape
+    pairs = _of_pairs(K)
+    products, total = np.zeros((K + pairs.shape[0], N * (N + 1) // 2)), 0.0
+    for i in range(Z):
+        _fill_products(mu1, common, i, pairs, products)
+        sign = np.sign(label[i])
+        for k in range(N):
+            for m in range(k + 1):
+                q, shared = k * (k + 1) // 2 + m, 0.0
+                for a in range(overlaps.shape[0]):
+                    shared += overlaps[a] * products[a, q]
+                rest = max(0.5 * shared + 0.25 * (variance[i, k] + variance[i, m]), SMALLEST)
+                away = sign * 0.5 * (mean[i, k] + mean[i, m]) / math.sqrt(2.0 * rest)
+                weight = law[i] * given[k] * given[m] * (1.0 if m == k else 2.0)
+                total += weight * 0.5 * math.erfc(away)
+    return total
+
+
+@kept(**OPEN)
 def outputs_at(rows, t, law, given, output, variance):
     """Mean and variance [Z, k] of outputs, of their mean and their slopes at t = 0, and their variance beside: rows.
     Returns E (f_1 - f_2)^2/2 but for the covariance given z and both kappa, and E f^2.
@@ -229,4 +255,4 @@ def outputs_at(rows, t, law, given, output, variance):
         square += law[i] * own
     return half, square
 
-SIGNATURE = "0be805821382949856356d3c02dc73d92f2decab6bf1ba43dcbeff043f9ed737"
+SIGNATURE = "cd75410ab1e1dc2d3a8d665bf0de57970acc3b19d337f22263ddf75fea453aa1"

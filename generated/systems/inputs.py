@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 17c3cee396557aa4.
+Generated; do not edit. Signature 08d7b6dd01025807.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "17c3cee396557aa4309829968723b257d714b69aefc034afdfa4fdbb5c6d0da8"
+SIGNATURE = "08d7b6dd01025807e32c91411e6d605792a2b5916b03b0a853cb1c06cee87430"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

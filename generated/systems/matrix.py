@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 890a5a0ce96d87ca.
+Generated; do not edit. Signature 5f320dfeca836f4b.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "890a5a0ce96d87caa0bc7d84e073040011087bd0ae8906f4c65fe73cacba5e65"
+SIGNATURE = "5f320dfeca836f4b29af0718f13e12f8cdec265af1e85df86550db08c0122382"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 3cbda97d75a76458.
+Generated; do not edit. Signature e95a724ef50da37c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3cbda97d75a764584fed5e2045299118e6eb40a2f574f730cd85b21defd5eb96"
+SIGNATURE = "e95a724ef50da37c9cbcc7f3a8882df4431731fb1abfd0677a8e1831c32c455f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 64f0cfe72bcc349d, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature a413acf172e04b82, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "64f0cfe72bcc349d1ba982243be3193395b9fabd44d9dba4692ab16f475ea71d"
+SIGNATURE = "a413acf172e04b82d3a4a0ee32906b373a14ec0c8c3a8394b9eb3b73780c081d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature b13c4b24b5658daa, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature a912757c6a300e8d, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "b13c4b24b5658daa80d7529e00465cc47c09e22cc3f2442738348df525b1d1b2"
+SIGNATURE = "a912757c6a300e8d41101d7413f563f5a362c2c81601522b3ccffcccc6da37be"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 566778598b818e77, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature b0b3b5ed1d999ee3, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "566778598b818e7716f85859ebd034a69b15fddbbb3553f048845940969d0097"
+SIGNATURE = "b0b3b5ed1d999ee3b30eaf86cfe52d60a7ec887645fc78464f5fc6fe81eccdfe"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 6237d19c0c7ddf9c, runtime 3f77430d09a4997f.
+Generated; do not edit. Signature 622e4fd331971187, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "6237d19c0c7ddf9c4b27c157fd07b15c6d096f0f9218d91aca9a8ffa9506dc21"
+SIGNATURE = "622e4fd331971187678b461bf508417fad124372bc4e9d9b9586943ac5d29ecc"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ebfe45bd2ddde5f7.
+Generated; do not edit. Signature 9e5035b9bd8c7b2c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ebfe45bd2ddde5f703cc6c9d320ba4e49887ee8c118ead152705d8e0d7924feb"
+SIGNATURE = "9e5035b9bd8c7b2ceacd909ab9bd9ffdcf62804d93e9236222b88cc138d8b6dd"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

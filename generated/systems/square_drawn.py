@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 206f13d3e361a901.
+in X). Generated; do not edit. Signature db6fa6761bce4fed.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "206f13d3e361a90155d45fde6b18b189223761416f4d6900e1de50a890e9f554"
+SIGNATURE = "db6fa6761bce4fed226385f91beb276808938e5a330df3bd219ee463f923bdbb"
 
 
 # rows of node, then those of the blocks

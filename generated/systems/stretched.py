@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a950cbb02e7290d5.
+Generated; do not edit. Signature b3d34f27afc36552.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a950cbb02e7290d54d0d71237ab1818c15e2396f0dd3bbdf9af93c902d8a2ac1"
+SIGNATURE = "b3d34f27afc36552f31397ed0ee190e404ec6815a016f988968ce0f43c77274d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

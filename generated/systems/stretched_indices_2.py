@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 111c81df733e570b.
+Generated; do not edit. Signature 8c6971e52835b886.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "111c81df733e570ba92eb3edb01ed0db3c4d90451a6911f573768a92a56f4071"
+SIGNATURE = "8c6971e52835b886eb5b24bd597e3b98adc0c6936a4e1de2d32fdd6ba58debde"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

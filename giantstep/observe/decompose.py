@@ -286,6 +286,7 @@ class _Decomposed:
         weighted = resampling.kind == "bootstrap"
         self.test_error = float(fit.system.answer()[0]) if weighted else result.test_error
         self.known: dict[Sources, Pair | BatchPair] = {}
+        self.errors: dict[tuple[Sharing, int], float] = {}  # of the mean of several fits of one batch
 
     def pair(self, names: Sources) -> PairOfFits:
         """Two fits that share these sources."""
@@ -311,13 +312,16 @@ class _Decomposed:
         """The test error of the mean of so many fits that share these sources."""
         if not self.margin:
             return self.test_error - (1.0 - 1.0 / members) * self._pair(names).half_mean_square
+        if members == 1:
+            return self.test_error
         if self._apart(names):
             return self._of_batches(names, members)
-        total = 0.0
-        for part in self.fit.system.where_signs_turn():
-            mean = replace(part.output(), variance=self._variance(part, names, members))
-            total += float(part.table[:, 1] @ wrong_sign(mean))
-        return total
+        key = self.fit.distinct(self._sharing(names)), members
+        if key not in self.errors:
+            parts = [(part, self._variance(part, names, members)) for part in self.fit.system.where_signs_turn()]
+            wrong = [wrong_sign(replace(part.output(), variance=variance)) for part, variance in parts]
+            self.errors[key] = sum(float(part.table[:, 1] @ one) for (part, _), one in zip(parts, wrong, strict=True))
+        return self.errors[key]
 
     def _of_batches(self, names: Sources, members: int) -> float:
         """The same of a margin loss where each fit has its own batch. Raises BadInput for more than two."""
@@ -329,7 +333,7 @@ class _Decomposed:
             )
         found = self._pair(names)
         assert isinstance(found, BatchPair)
-        return self.test_error if members == 1 else found.ensemble_of_2
+        return found.ensemble_of_2
 
     def scores(self, scores: Sequence[float]) -> Array:
         """Checked ones [S]."""

@@ -17,14 +17,13 @@ import numpy as np
 
 from generated import two_batches as kernel
 from generated.runtime.rows_of_pairs import EACH, fill_rows, steps
-from generated.runtime.two_batches import moments_at, moments_of_series
+from generated.runtime.two_batches import moments_at, moments_of_series, wrong_signs
 from giantstep.law.directions import mixing
 from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
-from giantstep.spec.expressions import special
 from giantstep.spec.matrix import Rows
-from giantstep.system.batch_nodes import Part, Rule, parts_of
+from giantstep.system.batch_nodes import Rule, parts_of
 from giantstep.system.moments_of_square import Moments, moments_of_square
-from giantstep.system.pair_equations import Sharing, many_of, parameters_of, symmetric
+from giantstep.system.pair_equations import Sharing, many_of, parameters_of
 from giantstep.system.slope_series import noise_of, series_of
 from giantstep.system.state import pairs
 from giantstep.system.two_fits import RESIDUAL, ROUGH, Fit
@@ -214,18 +213,17 @@ class _OnRule:
         overlaps[:, : self.blocks] *= some.layer[:, None] / self.beta
         found[:, 0] = self.half - overlaps @ sum(part.table.means for part in self.parts)
         if self.fit.margin:
-            found[:, 1] = [sum(self._wrong(part, one) for part in self.parts) for one in overlaps]
+            found[:, 1] = [self._wrong(one) for one in overlaps]
         return found
 
-    def _wrong(self, part: Part, overlaps: Array) -> float:
+    def _wrong(self, overlaps: Array) -> float:
         """The probability that clean label and mean output differ in sign."""
-        table, matrix = part.table, symmetric(overlaps[None, self.blocks :], self.blocks)[0]
-        given = {"Q1_12": matrix, "Q2_12": overlaps[: self.blocks], "common": table.common, "mu1": table.mu1}
-        outputs = {"output": part.output, "Delta": part.variance, "Delta_12": kernel.covariance(**given)}
-        mean, variance = kernel.mean_of_both(**outputs)
-        sign = np.sign(table.clean)[:, None, None]
-        wrong = special.ndtr(-sign * mean / np.sqrt(np.maximum(variance, 1e-300)))
-        return float(table.law @ (wrong @ table.given) @ table.given)
+        total = 0.0
+        for part in self.parts:
+            table, outputs = part.table, (part.output, part.variance)
+            nodes, features = (table.law, table.given), (table.mu1, table.common)
+            total += wrong_signs(nodes, features, outputs, table.clean, overlaps)
+        return total
 
     def certificates(self, some: _Some, x: Array) -> Array:
         """All equations once more, those of the rows from their text, averages by sums over both kappa."""

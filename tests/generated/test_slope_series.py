@@ -13,7 +13,7 @@ from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.model import Fit
 from giantstep.system.kernels import loss_kernel
 
-ORDERS, OUTPUTS = 60, 12
+ORDERS, OUTPUTS = 60, 24
 
 
 Knots = list[tuple[mp.mpf, mp.mpf, mp.mpf]]
@@ -49,7 +49,9 @@ def wanted(knots: Knots, center: mp.mpf, spread: mp.mpf) -> np.ndarray:
 
 @pytest.mark.parametrize(("name", "label", "knots"), [("huber", 0.0, huber), ("hinge", 1.0, hinge)])
 def test_series_of_quadratic_pieces(name: str, label: float, knots: Callable[[mp.mpf], Knots]) -> None:
-    """Of responses from 1e-13 on, where a kink is narrower than rounding of its place."""
+    """Of responses from 1e-13 on, where a kink is narrower than rounding of its place; ends of a part of 1e-3 spreads
+    cancel to 2e-13.
+    """
     loss = Fit(1.0, 0.1, name).loss
     rng = np.random.default_rng(1)
     center, spread = 1.5 * rng.normal(size=OUTPUTS), np.exp(rng.normal(size=OUTPUTS))
@@ -61,4 +63,4 @@ def test_series_of_quadratic_pieces(name: str, label: float, knots: Callable[[mp
     with mp.workdps(60):
         for i in range(OUTPUTS):
             exact = wanted(knots(mp.mpf(V[i])), mp.mpf(center[i]), mp.mpf(spread[i]))
-            assert found[i] == pytest.approx(exact, abs=1e-14 * float(np.sqrt(np.sum(exact**2)))), i
+            assert found[i] == pytest.approx(exact, abs=4e-13 * float(np.sqrt(np.sum(exact**2)))), i

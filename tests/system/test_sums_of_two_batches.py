@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy import special
 
 from generated import two_batches as kernel
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.equation_text import Contractions
-from generated.runtime.two_batches import moments_at, moments_of_products, moments_of_series, outputs_at
+from generated.runtime.two_batches import moments_at, moments_of_products, moments_of_series, outputs_at, wrong_signs
 from giantstep.system.pair_equations import symmetric
 from giantstep.system.state import pairs
 
@@ -109,6 +110,17 @@ def test_what_outputs_have_apart_is_half_their_mean_square() -> None:
     wanted = kernel.half_mean_square(Delta=own.gain, Delta_12=nothing, given=given, law_z=law, output=output)
     assert half == pytest.approx(wanted, rel=1e-13)
     assert square == pytest.approx(law @ (output**2 + own.gain) @ given, rel=1e-13)
+
+
+@pytest.mark.parametrize("blocks", [1, 3])
+def test_wrong_signs_of_the_mean_of_both_outputs(blocks: int) -> None:
+    own = Numbers(blocks)
+    label = np.array([1.0, -1.0, 0.5, -2.0])
+    features, outputs = (own.mu1, own.common), (own.slope, own.spread)
+    found = wrong_signs((own.law, own.given), features, outputs, label, own.overlaps)
+    mean, variance = kernel.mean_of_both(output=own.slope, Delta=own.spread, Delta_12=own.covariance)
+    wrong = special.ndtr(-np.sign(label)[:, None, None] * mean / np.sqrt(variance))
+    assert found == pytest.approx(own.law @ (wrong @ own.given) @ own.given, rel=1e-13)
 
 
 def test_a_sum_of_three_factors_beside_an_index_that_none_has() -> None:
