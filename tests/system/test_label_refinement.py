@@ -20,7 +20,7 @@ from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
-from giantstep.system.label_refinement import crossings, system_at
+from giantstep.system.label_refinement import crossings, stays, system_at
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
@@ -77,6 +77,8 @@ def by_quad(system: CoupledSystem, node: int) -> NDArray[np.float64]:
 
 def test_averages_are_those_of_quadrature() -> None:
     _, chosen, fixed = systems("absolute", **SHARP)
+    assert stays(chosen, chosen.x, chosen.x * (1.0 + 1e-13))  # outputs vary 1e-9 of their mean far out
+    assert not stays(chosen, chosen.x, chosen.x * 1.001)
     rows = [chosen.kernel.AVERAGES.index(name) for name in ("avg_g", "avg_h", "avg_tg")]
     nodes = [int(np.argmin(np.abs(chosen.kappa - kappa))) for kappa in (0.2, 1.1, 2.4)]
     exact = np.array([by_quad(chosen, node) for node in nodes]).T
