@@ -133,9 +133,9 @@ def _settled(
     found: dict[str, Rates] = {}
     before, worst, error = found, 0.0, math.inf
     for level in _levels(problem):
-        found, worst = _derivatives(problem, members, order, parameters, level)
+        found, worst, left = _derivatives(problem, members, order, parameters, level)
         if before:
-            changes = [abs(found[key][0] - before[key][0]) * unit for key, unit in units.items()]
+            changes = [(abs(found[key][0] - before[key][0]) + left[key]) * unit for key, unit in units.items()]
             sizes = [abs(found[key][0]) * unit for key, unit in units.items()]
             error = max(changes) / max(*sizes, abs(result.test_error))
             if error <= _SETTLED:
@@ -160,8 +160,10 @@ def _levels(problem: Problem) -> tuple[Level, ...]:
 
 def _derivatives(
     problem: Problem, members: Members, order: Mapping[str, Array], parameters: Mapping[str, Parameter], level: Level
-) -> tuple[dict[str, Rates], float]:
-    """(key -> derivatives of the three observables, worst residual) at one resolution."""
+) -> tuple[dict[str, Rates], float, dict[str, float]]:
+    """(key -> derivatives of the three observables, worst residual, key -> error of that of the test error that the
+    response of a trained bias leaves) at one resolution.
+    """
 
     def directions(there: Problem) -> list[Direction]:
         return [direction_of(parameter.model, there, members, parameter.key) for parameter in parameters.values()]
@@ -169,7 +171,7 @@ def _derivatives(
     sensitivity = _sensitivity(problem, order, level)
     found = {key: sensitivity.along(way) for key, way in zip(parameters, directions(problem), strict=True)}
     if not problem.model.network.trains_bias:
-        return found, sensitivity.worst
+        return found, sensitivity.worst, dict.fromkeys(found, 0.0)
 
     def energies(bias: float) -> list[float]:
         there = problem.with_bias(bias)
@@ -178,8 +180,9 @@ def _derivatives(
 
     rates, of_bias = bias_rates(problem, tuple(parameters), energies), sensitivity.along(bias_direction(problem))
     for key, (test, train, energy) in found.items():  # the free energy is stationary in the bias
-        found[key] = test + rates[key] * of_bias[0], train + rates[key] * of_bias[1], energy
-    return found, sensitivity.worst
+        rate, _ = rates[key]
+        found[key] = test + rate * of_bias[0], train + rate * of_bias[1], energy
+    return found, sensitivity.worst, {key: abs(of_bias[0]) * off for key, (_, off) in rates.items()}
 
 
 def _sensitivity(problem: Problem, order: Mapping[str, Array], level: Level) -> Sensitivity:
