@@ -13,6 +13,7 @@ from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.curves import Curves
 from giantstep.observe.optimal.cut_nodes import CutNodes
 from giantstep.observe.optimal.fineness import Fineness
+from giantstep.observe.optimal.told import most_power
 from giantstep.observe.optimal.two import _rule, error_by_pieces, told_by_pairs
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
@@ -121,3 +122,9 @@ def test_squares_between_kinks() -> None:
     there = second.values(kappa[::-1, :, None, None], kappa, kappa)[:, 0, 0]
     assert here[:, [0, 3]] == pytest.approx(there[:, [2, 3]], rel=1e-9) and np.all(here[:, 3] > 1e-3)
     assert np.max(np.abs(here[:, 1:3])) < 1e-6
+
+
+def test_random_labels_leave_something_unknown() -> None:
+    """Whatever averages next to all that is known look like."""
+    noisy = (Target("abs(z1*z2 + z1)", noise=0.1), Target("sign", flips=0.1), Target("sign", probit=0.1))
+    assert [most_power(target) for target in noisy] == [1, 1, 1] and most_power(Target("relu")) == 2

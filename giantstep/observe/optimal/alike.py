@@ -18,7 +18,7 @@ from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.thresholds import first_threshold
-from giantstep.observe.optimal.told import fine, first_of, information
+from giantstep.observe.optimal.told import fine, first_of, information, most_power
 from giantstep.observe.optimal.two import by_two
 from giantstep.spec.model import Target
 
@@ -76,7 +76,7 @@ def told_alike(target: Target) -> Alike:
     first = first_of(target)
     order = int(_told(target, 0.0, first) <= _TRIVIAL)
     near, far = (_told(target, 1.0 - x * x, first) / (x * x) for x in (LEAST, 10.0 * LEAST))
-    power = min(max(round(math.log10(near / far)), 0), 2)
+    power = min(max(round(math.log10(near / far)), 0), most_power(target))
 
     def computed(q: float, fineness: Fineness) -> float:
         if q == 0.0 and order:

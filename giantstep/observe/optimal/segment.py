@@ -16,7 +16,7 @@ from giantstep.observe.optimal.curve import LEAST, Curve
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.shapes import Shapes
-from giantstep.observe.optimal.told import first_of, information, is_rough
+from giantstep.observe.optimal.told import first_of, information, is_rough, most_power
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
 
@@ -233,7 +233,7 @@ class Segment:
             order = round(math.log10(fixed.conjugate(10.0 * _SMALL) / fixed.conjugate(_SMALL)))
         last = _end_of(fixed.sought.target)
         near, far = (fixed.told_alike(1.0 - x * x) / (x * x) for x in (last, 2.0 * last))
-        power = min(max(round(math.log2(near / far)), 0), 2)
+        power = min(max(round(math.log2(near / far)), 0), most_power(fixed.sought.target))
         return cls(fixed, ends[0], min(ends[1], 1.0 - last * last), order, power, start)
 
     @property

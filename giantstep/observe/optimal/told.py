@@ -265,6 +265,14 @@ def varies_without_noise(target: Target) -> bool:
     return len(np.unique(np.round(values, 9))) > _LEVELS
 
 
+def most_power(target: Target) -> int:
+    """The largest power of 1/sqrt(1 - q) that what labels tell over what is left may have next to q = 1: where labels
+    are random they leave something, and no more than jumps tell grows.
+    """
+    is_random = target.noise > 0.0 or target.probit > 0.0 or target.flips > 0.0 or target.channel is not None
+    return 1 if is_random else 2
+
+
 def _noisy(parts: Parts, weight: Array, spread: float, step: float) -> tuple[Array, Array, Array]:
     """Labels with noise, on a grid: every part adds to the places near it."""
     m = parts.mean.shape[2]

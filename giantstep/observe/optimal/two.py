@@ -29,7 +29,7 @@ from giantstep.spec.model import Target
 
 Array = np.ndarray
 _PROBES = 40  # places that show whether a link sees a sign
-_NODES = 10  # of a panel of kappa about a strip
+_NODES, _FEW = 10, 9  # of a panel of kappa about a strip; first fineness there, with 8 nodes of a panel
 _SHARP = 1.6  # widths of t that a step of one along kappa is, from which on strips have fewer nodes than even steps
 _LONGEST, _EVEN = 2.6, 2.0 / 3.0  # where a link is not linear on polygons: panels, and steps over those where it is
 _WIDTH = 5.0  # first panels of kappa over the width of t
@@ -45,7 +45,7 @@ def by_two(target: Target) -> bool:
 
 def first_of_two(target: Target) -> Fineness:
     """What such averages are tried on first."""
-    return Fineness() if kinks_of(target.link) else Fineness().more_kappa()
+    return Fineness(_FEW) if kinks_of(target.link) else Fineness().more_kappa()
 
 
 def told_by_pairs(target: Target, known: Array, fineness: Fineness) -> Array:
