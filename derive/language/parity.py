@@ -22,6 +22,9 @@ def parity(node: Node) -> int | None:
         return parts[-1] ** int(constant_value(node.args[0]) or 0) if len(parts) == 2 else None
     if len(parts) < len(known):
         return None
+    if node.op == "call" and node.value == "clip":
+        low, high = (constant_value(end) for end in node.args[1:])
+        return parts[0] if low is not None and high is not None and low == -high else None
     if node.op in ("add", "sub"):
         return parts[0] if parts[0] == parts[1] else None
     if node.op in ("mul", "div", "neg"):

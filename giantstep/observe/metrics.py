@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,7 @@ from giantstep.system.square_tables import shape_of
 Array = np.ndarray
 _WIDEST, _TIMES = 6.0, 4  # panels of the output; how often they, or the nodes of the label, are halved, or go further
 _PLACES = np.array([-3.1, -1.7, -0.6, 0.2, 0.9, 1.8, 2.9])  # of kappa, at which one is chosen
+_VANISHES = 1e-13  # of the size of what is averaged
 _TOLERANCE = 1e-10  # of an average, relative to that of its size
 _ORDER, _HALVINGS = 12, 30  # of a panel of kappa
 _FINENESS = (1.0, 1.4)  # of the rules of several directions
@@ -106,12 +107,30 @@ def metrics_of(result: Result, wanted: Metrics) -> Measured:
 def _average(name: str, given: Given) -> tuple[float, float]:
     """(average, error) of one metric over kappa."""
     try:
-        resolution = _settled(name, given)
-        if given.output.problem.rank == 1:
-            return _adaptive(name, given, resolution)
-        return _on_grid(name, given, resolution)
+        return _by_kappa(name, given)
     except NotConverged:  # also of labels that are cut where the metric has a kink, too often
         raise _unsettled(name) from None
+
+
+def _by_kappa(name: str, given: Given) -> tuple[float, float]:
+    """(average, error) from those given kappa, none of which has digits where symmetry makes all of them vanish."""
+    size = _vanishing(given)
+    if size is not None:
+        return 0.0, _VANISHES * size
+    resolution = _settled(name, given)
+    if given.output.problem.rank == 1:
+        return _adaptive(name, given, resolution)
+    return _on_grid(name, given, resolution)
+
+
+def _vanishing(given: Given) -> float | None:
+    """The size of a metric whose averages given kappa vanish but for rounding at all that are tried; None of others."""
+    kappa, first = _PLACES[:, None] * np.linspace(1.0, -0.6, given.output.problem.rank), Resolution(_WIDEST, 0)
+    positive = replace(given.metric, values=lambda y, f: np.abs(given.metric.values(y, f)))
+    with np.errstate(over="ignore", invalid="ignore"):
+        size = replace(given, metric=positive).at(kappa, first)
+        vanish = np.all(np.abs(given.at(kappa, first)) < _VANISHES * size)
+    return float(size.max()) if vanish else None
 
 
 def _settled(name: str, given: Given) -> Resolution:

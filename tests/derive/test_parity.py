@@ -20,6 +20,9 @@ from derive.language.parity import parity
         ("z1**2*z2 + z1*z2", None),
         ("sign(z1*z2) + step(z1 - 6)", None),
         ("relu(z1)*z2", None),
+        ("clip(z1*z2*z2, -0.5, 0.5)", -1),
+        ("clip(z1, -1, 2)", None),
+        ("hard_tanh(z1)", -1),
     ],
 )
 def test_parity(text: str, expected: int | None) -> None:

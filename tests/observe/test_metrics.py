@@ -173,6 +173,12 @@ def test_one_is_set_by_its_name() -> None:
         PLAIN.replace({"metrics.a b": "f"})
 
 
+def test_what_vanishes_by_symmetry_is_zero() -> None:
+    """Labels and features without a preferred sign: no average of an odd function of the output has a digit."""
+    found = gs.metrics(PLAIN.replace({"step": None}), {"cube": "f**3", "size": "f**2"})
+    assert found.values["cube"] == 0.0 < found.errors["cube"] < 1e-12 < found.values["size"]
+
+
 def test_what_has_no_mean_says_so() -> None:
     with pytest.raises(gs.NotConverged) as refused:
         gs.metrics(PLAIN, {"mine": "1/f"})
