@@ -56,7 +56,12 @@ def test_overlaps_are_those_of_the_closed_form(overlap: float) -> None:
     wanted = np.outer(M @ psi, M @ psi) + B.T @ np.diag(rho * Q2) @ B + M @ q1 @ M / beta
     state = {"T": T, "V1_hat": V1, "P": B, "M": M, "S": B @ V1, "m": m, "psi_hat": psi, "zeta_hat": zeta}
     parameters = np.array([1.0, beta, 0.1, 0.0, 1.0 / d])
-    maps = pair_kernel("isotropic").rows.maps(fraction, parameters, state, rho[None])[0]
+    rows = pair_kernel("isotropic").rows
+    given = (
+        np.concatenate([np.ravel(state[name]) for name in rows.names]),
+        tuple(state[name].shape for name in rows.names),
+    )
+    maps = rows.maps(fraction, parameters, given, rho[None])[0]
     upper = np.triu_indices(blocks)
     missed = maps @ np.concatenate([[1.0], beta * Q2, wanted[upper], q2, q1[upper], np.zeros(blocks)])
     assert np.abs(missed[:blocks]).max() < 1e-13 * np.abs(beta * Q2 * fraction / T**2).max()
