@@ -73,10 +73,14 @@ def gaussian_moments(node: Node, names: tuple[str, ...], scale: float, panels: i
 
 def nesting(node: Node, names: tuple[str, ...]) -> tuple[str, ...]:
     """The variables from the outermost to the innermost integral: innermost where it costs the least, polynomials,
-    then what crosses each kink once, which smooths the rest.
+    then what crosses each kink once, which smooths the rest, first of all in straight pieces.
     """
     found = tuple(dict.fromkeys(kinks(node)))
-    return tuple(sorted(names, key=lambda name: (degree(node, name) is not None, _all_cross(found, name))))
+
+    def cheap(name: str) -> tuple[bool, bool, bool]:
+        return degree(node, name) is not None, _all_cross(found, name), degree(node, name, pieces=True) == 1
+
+    return tuple(sorted(names, key=cheap))
 
 
 def average_given(

@@ -96,7 +96,9 @@ def test_which_labels_are_lines() -> None:
     assert are_lines(Target("max(z1, z2)"), beside, "residual")
     assert not are_lines(Target("max(z1, z2)", noise=0.2), beside, "residual")
     assert not are_lines(Target("sign(z1*z2 - 1)"), beside, "residual")
-    assert not are_lines(Target("abs(z1)*tanh(z2)"), beside, "residual")
+    assert not are_lines(Target("abs(z1*tanh(z2) - z2)*tanh(z1)"), beside, "residual")
+    for link in ("abs(z1)*tanh(z2)", "relu(z1 + z2)*relu(z2)"):  # along the first index
+        assert are_lines(Target(link), beside, "residual")
     assert not are_lines(Target("z"), ((0.7,),), "residual")
 
 
