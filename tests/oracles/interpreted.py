@@ -13,6 +13,7 @@ from types import CodeType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 RUNTIME = "generated.runtime."
 
@@ -106,7 +107,10 @@ def _library() -> SimpleNamespace:
     def tail(x: float) -> tuple[float, float]:
         return 0.5 * math.erfc(x / math.sqrt(2.0)), math.exp(-0.5 * min(x, 60.0) ** 2) / math.sqrt(2.0 * math.pi)
 
-    return SimpleNamespace(exp=exp, log1p=math.log1p, tail=tail)
+    def scaled_tail(x: float) -> float:
+        return 0.5 * float(special.erfcx(x / math.sqrt(2.0)))
+
+    return SimpleNamespace(exp=exp, log=math.log, log1p=math.log1p, tail=tail, scaled_tail=scaled_tail)
 
 
 def _calls() -> SimpleNamespace:

@@ -85,6 +85,8 @@ class _Equations:
     def jacobian(self) -> np.ndarray:
         return self.matrix
 
+    matrix_of_step = jacobian
+
     def scale(self, x: np.ndarray) -> np.ndarray:
         return np.abs(x)
 

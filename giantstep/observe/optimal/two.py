@@ -139,8 +139,8 @@ def _nodes_of(link: str) -> type[OnPolygons | Straight | CutNodes | PairNodes]:
 
 @lru_cache(maxsize=256)
 def lines_of(link: str) -> Rows | None:
-    """Kinks and jumps of a link that is straight between them in one index, where all are lines a z1 + b z2 = c: (a,
-    b, c), (a, b) of norm 1; None where they are not.
+    """Kinks and jumps of a link, where all are lines a z1 + b z2 = c: (a, b, c), (a, b) of norm 1; None where they are
+    not.
     """
     plane = plane_of(link)
     if plane is not None:
