@@ -34,10 +34,11 @@ _WORDS = {"test_error": "test error", "train_error": "training error", "free_ene
 
 @dataclass(frozen=True)
 class Certificate:
-    """By how much a result and the reference differ: errors and equations by name, relative (errors that are next to
-    nothing to what rounding of E y^2 leaves of them); ``layer``: strengths,
-    alignments and bulk variances, averages over a density of readout values; ``unsettled``: why a difference tells
-    nothing, empty where it does.
+    """By how much a result and the reference differ, relative: errors and equations by name.
+
+    Errors that are next to nothing are held against what rounding of E y^2 leaves of them. layer: strengths, alignments
+    and bulk variances, averages over a density of readout values. unsettled: why a difference tells nothing, empty
+    where it does.
     """
 
     errors: Mapping[str, float]

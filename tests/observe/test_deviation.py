@@ -134,14 +134,14 @@ def test_a_dimension_makes_it_a_standard_deviation() -> None:
 
 
 def test_the_batch_is_that_of_the_dimension() -> None:
-    """At any dimension values 1 and 1.0001 are one value to 1e-4, of which the limit makes another model; and the limit
-    of one value is far from its d = 50."""
+    """At a dimension values 1 and 1.0001 are one value, of whose square the variance changes by 2e-4 at most; the limit
+    makes another model of them. Of one value the limit is a tenth above d = 50."""
     apart = {**BLOCKS, "readout": {"values": [1.0, 1.0001], "fractions": [0.5, 0.5]}}
     two = gs.deviation(_model(step=STEP, network=apart), dimension=50).variance["batch"]
     one = gs.deviation(_model(step=STEP), dimension=50).variance["batch"]
     limit = gs.deviation(_model(step=STEP)).variance["batch"]
-    assert two == pytest.approx(one, rel=2e-3)
-    assert abs(limit / one - 1.0) > 0.02
+    assert two == pytest.approx(one, rel=2e-4)
+    assert abs(limit / one - 1.0) > 0.05
 
 
 def test_decompose_tells_it_where_it_is_asked() -> None:
