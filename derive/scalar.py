@@ -153,6 +153,7 @@ def _numeric_parity(expr: Any, z: sympy.Symbol) -> Parity:
 
 
 def _vanishes(difference: Any, z: sympy.Symbol) -> bool:
+    difference = difference.rewrite(sympy.erf)  # of erfc and Phi, whose values at x and -x SymPy does not compare
     if sympy.expand(difference) == 0:
         return True
     return bool(sympy.simplify(difference.rewrite(sympy.exp)) == 0)

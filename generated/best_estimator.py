@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 9742d3d18f464fc1, runtime 4521029f13eca364.
+Generated; do not edit. Signature 839238cb1897ec3e, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9742d3d18f464fc11885cb45a331d060a9516296f4a873c32a902a6160d57806"
+SIGNATURE = "839238cb1897ec3e9598b2b1ac1fe8953456cf824ebb738e4efd02668e99e126"
 
 
 def overlap(lower, information, alpha):

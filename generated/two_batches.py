@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature ad5cd13f807f10f6, runtime 4521029f13eca364.
+Generated; do not edit. Signature 7992945f79c114d6, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "ad5cd13f807f10f6d0840b1a56d36ba4871f63f9deebf56e63b898380422710b"
+SIGNATURE = "7992945f79c114d6f773cf0e30a45d4cf347e9d621b6fb270a4f9a8d4864c885"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -37,6 +37,9 @@ class NormalCdf(sympy.Function):
     def _eval_evalf(self, prec: int) -> Any:
         return _evaluated(normal_cdf, self.args, prec)
 
+    def _eval_rewrite_as_erf(self, x: Any, **_: Any) -> Any:
+        return (1 + sympy.erf(x / sympy.sqrt(2))) / 2
+
     def _latex(self, printer: Any, exp: Any = None) -> str:
         return _printed(r"\Phi", self.args, printer, exp)
 

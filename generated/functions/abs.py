@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f9d149a73cfdc4ca, runtime 4521029f13eca364.
+Generated; do not edit. Signature 15f9244891e54ef4, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "f9d149a73cfdc4ca8a0d8bc5ab254a87e3f06cecd9ed6d6727f781d0d8f42bb1"
+SIGNATURE = "15f9244891e54ef48c00a44f2a7a11d8de43e9f670d0d4dfd7a40d350979c0e0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4e64d4f3e12da146, runtime 4521029f13eca364.
+Generated; do not edit. Signature 27dd672d550b551d, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "4e64d4f3e12da146b4669f1e9bc82f08f3d1badc1181953edc93e0a0377aae61"
+SIGNATURE = "27dd672d550b551d1461764872b63356ca78f4a59644c5a16c4fd6c67084ccd1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e60f98124dc475af, runtime 4521029f13eca364.
+Generated; do not edit. Signature 22e1e4ac16f524a2, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "e60f98124dc475afbfbb0c24298e6296a3d42e32e4be753b0bfb0aee6e972c7a"
+SIGNATURE = "22e1e4ac16f524a2479d4d560c8be4fe813cc2193b885a9056026148dda42304"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b0e72074de908208, runtime 4521029f13eca364.
+Generated; do not edit. Signature 49ec33b7adbd5a4c, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "b0e72074de90820891a917f5c741366b41298c0de7d1462fc580011648804471"
+SIGNATURE = "49ec33b7adbd5a4cf79fa7dc7d6072760aac08d95c5f5deaad969f1ad45134f0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5779f56b5a37c1f0, runtime 4521029f13eca364.
+Generated; do not edit. Signature b3a82b7051c35672, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "5779f56b5a37c1f0abce237aa88426859b23db985899dc470c629193878470da"
+SIGNATURE = "b3a82b7051c356724b85bd3287b6fb062d480817b663318b66a91f2b2b397fa0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 84b5626c59cee02b, runtime 4521029f13eca364.
+Generated; do not edit. Signature fed628295d00c2cb, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "84b5626c59cee02bd3bd4008bf884f531b8ada83dc896a73cea11a3fc7058098"
+SIGNATURE = "fed628295d00c2cb9f1c006b241fd22ecf23f69cf40b4af242e87eeb1789d8ca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d701f9be4ba58a78, runtime 4521029f13eca364.
+Generated; do not edit. Signature 0519b44238bbd7d4, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "d701f9be4ba58a78dbd67d74910dabbd8b992b50e2da80ec62e150567616b4d0"
+SIGNATURE = "0519b44238bbd7d49ed5aecedfaf7d9da4e877aa8f0b0495b4e023bcab7cef8b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b791ddb77c18782b, runtime 4521029f13eca364.
+Generated; do not edit. Signature 1b1f971d5fccd519, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "b791ddb77c18782bfdffc856af0d4828aa0eb6db27cc3602779e2f89f07766dd"
+SIGNATURE = "1b1f971d5fccd519000d49c4ea0e85c3e11e18b2cc56ec77008996dfc1c9dd4f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

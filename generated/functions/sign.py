@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0e2fe7f49def9c6c, runtime 4521029f13eca364.
+Generated; do not edit. Signature cba6f730509d8d14, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "0e2fe7f49def9c6cb8ed053b2726b742afa56b4c528f3acc7b4fe53b2cc9e5c2"
+SIGNATURE = "cba6f730509d8d140db3d1e2932f22056a8560c2ecffdeb484fbb88f5cd682f7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

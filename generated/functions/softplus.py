@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1302fb9fb3af0903, runtime 4521029f13eca364.
+Generated; do not edit. Signature 93256eb1c8a14417, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "1302fb9fb3af0903b01301984f4f2423769f09bce4933415166a5e87fe8a8953"
+SIGNATURE = "93256eb1c8a14417b5f4b3520f110efa65d784ba14192cdeb58d3aa2fe3f7e25"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

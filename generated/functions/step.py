@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9003a4c3c1e9c0fe, runtime 4521029f13eca364.
+Generated; do not edit. Signature 886ecf7668c2c216, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "9003a4c3c1e9c0fe60ff1be52af38fe353e469e0ef0f5ec1f050a207d28aba48"
+SIGNATURE = "886ecf7668c2c2163a59ae323446e2346d2dc0d039ce776d87d5c641ff36b5c7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1469dfb735261457, runtime 4521029f13eca364.
+Generated; do not edit. Signature 63562a3a1b380b4b, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "1469dfb735261457ab17f17b1b85428d6667db68f7ff3422700715fa7aa19eb9"
+SIGNATURE = "63562a3a1b380b4b97b3b4ccd64513becb23754bafd7ada41aaf0a894db8371b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

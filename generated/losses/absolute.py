@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 2d1ab70f184a334c, runtime 4521029f13eca364.
+Generated; do not edit. Signature 698364ddab0d7407, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "2d1ab70f184a334ca17b465f5f7365da0e093dbc8870d40bc0676ed2f3d69035"
+SIGNATURE = "698364ddab0d7407b4a0dcb6bfadb16282896d157826f743373a1fa4eedd12a0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 98281c65ccbe0003, runtime 4521029f13eca364.
+Generated; do not edit. Signature 8f7dfd05b919c628, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "98281c65ccbe0003c51feceb327a838d30097894cd9558b41d9850fff26597da"
+SIGNATURE = "8f7dfd05b919c628455fdb6b41776767ac8207fdaf781bb16446160e3bdf69b5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature bdda89ec4e3cf7b4, runtime 4521029f13eca364.
+Generated; do not edit. Signature 5434228a8a50bcde, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "bdda89ec4e3cf7b43c1cc0441db995efda3b7f57f85b8e6cc1bbd5aed620a8dc"
+SIGNATURE = "5434228a8a50bcdedc7fd7f89ad63fa6074fce543707e1039c1a59fd13475bf6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f31c73997f44d6c3, runtime 4521029f13eca364.
+Generated; do not edit. Signature 5a3b03038947cc39, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f31c73997f44d6c33fdcb4700bfa976af7e4c8a732605a8b85c1b3206a78653e"
+SIGNATURE = "5a3b03038947cc39d8112cef0d0cff8389989e63449ba2e17941e57b6b0fdaf7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f320b5417d2b55c6, runtime 4521029f13eca364.
+Generated; do not edit. Signature fcb6f3be20613121, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f320b5417d2b55c622a82a4d980a56512e5c70e3bf9a18c8a0dd1b50eceb4eda"
+SIGNATURE = "fcb6f3be20613121dafb559139af4737fb29ffee36c23cde15e4f676499111ff"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature b324a92e317b9c46, runtime 4521029f13eca364.
+Generated; do not edit. Signature f86dffcdf90a2a56, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "b324a92e317b9c46af269331088f459002da4cb9424f6b4c467ab85d0345e311"
+SIGNATURE = "f86dffcdf90a2a5696ca562821d43af086c6bba57533baa71b7d4f6a01a3dd34"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 005601396eb11de9, runtime 4521029f13eca364.
+Generated; do not edit. Signature bcbb13bdce186aa8, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "005601396eb11de9c12860abf51bc9e33a98156636d2d046c5602ad3dc0446da"
+SIGNATURE = "bcbb13bdce186aa85a7af48306474c6a6402bbfca94bf7c638f09045f86a674b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

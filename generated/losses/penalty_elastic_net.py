@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 073ab426a2631a84, runtime 4521029f13eca364.
+Generated; do not edit. Signature 4a2c6b12eaf0245e, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "073ab426a2631a8485c42d15512dde9107361782091ddb7127b0e0c2c0bc8b92"
+SIGNATURE = "4a2c6b12eaf0245e9840cb6033fc59aa08d3f90a1663c256814ec15e55abd9c5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

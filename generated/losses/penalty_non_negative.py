@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature baa20db99a82aca6, runtime 4521029f13eca364.
+Generated; do not edit. Signature c94f2ff39223cb21, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "baa20db99a82aca653b1a0395e0b90f7e300e5c5f8b14b55db1d156152eafab1"
+SIGNATURE = "c94f2ff39223cb211a90ad27831664ac1c5afd77b919f289ec403b3cf8384988"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature a4b7b9e42eb5ec05, runtime 4521029f13eca364.
+Generated; do not edit. Signature 07198c5862d3b439, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "a4b7b9e42eb5ec053c01d5fdd95153dc7288932bb0f41fea5e1af965bd9a5a7f"
+SIGNATURE = "07198c5862d3b439c711930ecede90938c36b4e07d783df170a5d41a77c766e6"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

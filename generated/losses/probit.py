@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 4346f89d0536e8cb, runtime 4521029f13eca364.
+Generated; do not edit. Signature ffe1f03a48d38270, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "4346f89d0536e8cbb1098a046b8075326017fe6f78e35b341096f352d2087c9b"
+SIGNATURE = "ffe1f03a48d3827044a7c4e38b95f176de55dc8840582691bcf2a77a641f4c39"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

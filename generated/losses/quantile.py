@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 5640a2611fc46240, runtime 4521029f13eca364.
+Generated; do not edit. Signature f6128dd9f2be7906, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "5640a2611fc462407f72785b56a7fe8e37c401c1577630f115cfd44dd84e1663"
+SIGNATURE = "f6128dd9f2be79062953ad7ce784442e6726406c3ab7ff2b5dc1f642470d2997"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

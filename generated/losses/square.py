@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature fbb6064477dc915b, runtime 4521029f13eca364.
+Generated; do not edit. Signature 5f2e7b753d04e823, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "fbb6064477dc915b93e65bd4383d0c140205537aa361fe11f0c1728b2a5469c0"
+SIGNATURE = "5f2e7b753d04e82313d6f06af2444f88ed17ed771e6329b67973cb75610ebfd6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

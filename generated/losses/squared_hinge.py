@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 20d3e7c9db172465, runtime 4521029f13eca364.
+Generated; do not edit. Signature f74e88136c02f5d1, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "20d3e7c9db172465932ea64893d6c1e12792ed6cd38be08cec14aa4bc2952a5c"
+SIGNATURE = "f74e88136c02f5d1692cf61fd161b24f0b1e5b2cda2feafb8194ce3c69419158"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 08d7b6dd01025807.
+Generated; do not edit. Signature 39f47001e179cbb1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "08d7b6dd01025807e32c91411e6d605792a2b5916b03b0a853cb1c06cee87430"
+SIGNATURE = "39f47001e179cbb125be463d2ffadafb54839eefc467066265d8833fdda1b148"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

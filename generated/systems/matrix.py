@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 5f320dfeca836f4b.
+Generated; do not edit. Signature 20c0b477307f257f.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5f320dfeca836f4b29af0718f13e12f8cdec265af1e85df86550db08c0122382"
+SIGNATURE = "20c0b477307f257f046bb78f36554b3775d0a8c544d14d48ed902e55881ec43c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature e95a724ef50da37c.
+Generated; do not edit. Signature c3409ca19b10aac0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e95a724ef50da37c9cbcc7f3a8882df4431731fb1abfd0677a8e1831c32c455f"
+SIGNATURE = "c3409ca19b10aac0fa3bf299b2bb1cb14aae0c4e1059905ed424bb3c3539a5e1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

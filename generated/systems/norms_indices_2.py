@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9414de4e869e4f9b.
+in X). Generated; do not edit. Signature 3e34f46ba54b2b74.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9414de4e869e4f9bf7e964b7f30825e1ab3d2e7a44f711f25ca29c06eb5a9d7f"
+SIGNATURE = "3e34f46ba54b2b74c461dee549fd1ee721ccd5f63eaeb0d868644ac7de3c74cb"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a413acf172e04b82, runtime 4521029f13eca364.
+Generated; do not edit. Signature 9610805af60f9a30, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "a413acf172e04b82d3a4a0ee32906b373a14ec0c8c3a8394b9eb3b73780c081d"
+SIGNATURE = "9610805af60f9a30e5f02dd9a76bc7f3dc8e5ebef8d6a01950fd981e8222726d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

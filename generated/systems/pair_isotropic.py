@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8526ce07c5eae6d8, runtime 4521029f13eca364.
+Generated; do not edit. Signature b965db6889df15af, runtime 4521029f13eca364.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "8526ce07c5eae6d8e34778cf5a06df43f322fcdb7da88d9134e72f53edeae5b7"
+SIGNATURE = "b965db6889df15afbd4b006e502fe0a5f5e59e6b53680e8e4ef2723ab581ae5e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9e5035b9bd8c7b2c.
+Generated; do not edit. Signature 80f24090efc80e8d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9e5035b9bd8c7b2ceacd909ab9bd9ffdcf62804d93e9236222b88cc138d8b6dd"
+SIGNATURE = "80f24090efc80e8da87b5a0ffba2028a7580387880463887cc0f2909520fb834"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature db6fa6761bce4fed.
+in X). Generated; do not edit. Signature d7bdbddb881fb314.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "db6fa6761bce4fed226385f91beb276808938e5a330df3bd219ee463f923bdbb"
+SIGNATURE = "d7bdbddb881fb314e238069647d48513cc625d6204b5084e751dcee86d8da68c"
 
 
 # rows of node, then those of the blocks

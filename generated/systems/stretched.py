@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b3d34f27afc36552.
+Generated; do not edit. Signature a77141567e1af186.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b3d34f27afc36552f31397ed0ee190e404ec6815a016f988968ce0f43c77274d"
+SIGNATURE = "a77141567e1af186524f6ada5363bef74f985b4ff66487f6e35780ec94a37a92"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

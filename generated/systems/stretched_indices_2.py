@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 8c6971e52835b886.
+Generated; do not edit. Signature 6b3a3fb4fd58cb98.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8c6971e52835b886eb5b24bd597e3b98adc0c6936a4e1de2d32fdd6ba58debde"
+SIGNATURE = "6b3a3fb4fd58cb98a1d7204cf2d5f8b9e94281b0530d6e69458dc590f9435e5a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

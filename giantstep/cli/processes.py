@@ -85,9 +85,10 @@ def workers(arguments: argparse.Namespace) -> Iterator[Executor | None]:
 def resumable(keep: str | None) -> Iterator[Path | None]:
     """The file of finished points beside a file that is to be written, removed at the end."""
     checkpoint = _beside(keep)
-    if checkpoint is not None and checkpoint.exists() and (count := _finished(checkpoint)):
-        told = f"giantstep: {checkpoint} holds {count} finished points; those of this sweep are not computed again"
-        print(told, file=sys.stderr)
+    points, beside = _finished(checkpoint) if checkpoint is not None and checkpoint.exists() else (0, "")
+    if points:
+        told = f"{checkpoint} holds {points} finished points{beside}; those of this sweep are not computed again"
+        print(f"giantstep: {told}", file=sys.stderr)
     yield checkpoint
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)
@@ -124,12 +125,19 @@ def _saved(checkpoint: Path | None) -> str:
         return "nothing was saved; with --output FILE finished points are kept and the same command goes on"
     if not checkpoint.exists():
         return "no point was finished"
-    return f"{_finished(checkpoint)} finished points are saved in {checkpoint}; the same command goes on from there"
+    points, beside = _finished(checkpoint)
+    if not points:
+        return "no point was finished"
+    return f"{points} finished points are saved in {checkpoint}{beside}; the same command goes on from there"
 
 
-def _finished(checkpoint: Path) -> int:
-    """How many points a file holds; one without any is removed."""
+def _finished(checkpoint: Path) -> tuple[int, str]:
+    """How many points of a sweep a file holds, and what beside them, in words; one without any is removed.
+
+    Baselines, finite sizes and simulated seeds of the same points are no points of the sweep.
+    """
     from giantstep.sweep.checkpoint import Checkpoint  # help and bad arguments do without
 
     with Checkpoint(checkpoint) as store:
-        return len(store)
+        beside = ", ".join(f"{stage}: {count}" for stage, count in store.stages.items() if stage != "theory")
+        return store.stages.get("theory", 0), f" (beside them {beside})" * bool(beside)

@@ -7,6 +7,7 @@ import errno
 import hashlib
 import json
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +15,8 @@ from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeAlias
 
 from giantstep.spec.errors import BadInput
+
+_DIGITS = 32  # of the part of a key that follows its stage
 
 Status: TypeAlias = Literal["ok", "not_converged", "impossible"]
 
@@ -27,10 +30,10 @@ class Outcome:
     reason: str = ""
 
 
-def key_of(description: Mapping[str, Any]) -> str:
-    """A name for a unit of work that changes whenever anything that decides its result changes."""
+def key_of(description: Mapping[str, Any], stage: str = "") -> str:
+    """A name for a unit of work that changes whenever anything that decides its result changes; after its stage."""
     text = json.dumps(description, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()[:32]
+    return stage + hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
 
 class Checkpoint:
@@ -46,7 +49,10 @@ class Checkpoint:
         try:
             self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115 (closed by close)
             _lock(self._file)
-            self._places = dict(_readable(self._file))
+            self._places: dict[bytes, int] = {}
+            self._stages: Counter[str] = Counter()
+            for key, place in _readable(self._file):
+                self._is_at(key, place)
             if self._file.tell() and not _ends_with_a_line(self._file):
                 self._file.write(b"\n")
         except BlockingIOError:
@@ -73,6 +79,17 @@ class Checkpoint:
     def __len__(self) -> int:
         return len(self._places)
 
+    @property
+    def stages(self) -> Mapping[str, int]:
+        """How many outcomes there are of each stage."""
+        return self._stages
+
+    def _is_at(self, key: str, place: int) -> None:
+        short = _short(key)
+        if short not in self._places:
+            self._stages[key[:-_DIGITS]] += 1
+        self._places[short] = place
+
     def add(self, outcomes: Mapping[str, Outcome]) -> None:
         """Append outcomes and force them to the disk."""
         lines = {key: f"{_line(key, one)}\n".encode() for key, one in outcomes.items()}
@@ -87,7 +104,7 @@ class Checkpoint:
                 "free some space and run the same command again: it goes on from what was kept",
             ) from None
         for key, line in lines.items():
-            self._places[_short(key)] = end
+            self._is_at(key, end)
             end += len(line)
 
     def close(self) -> None:
@@ -148,12 +165,12 @@ def _ends_with_a_line(file: BinaryIO) -> bool:
     return file.read(1) == b"\n"
 
 
-def _readable(file: BinaryIO) -> Iterable[tuple[bytes, int]]:
+def _readable(file: BinaryIO) -> Iterable[tuple[str, int]]:
     """Keys of the lines that are whole, each with the place where its line begins."""
     place = file.seek(0)
     for line in file:
         if (found := _read(line)) is not None:
-            yield _short(found[0]), place
+            yield found[0], place
         place += len(line)
     file.seek(0, os.SEEK_END)
 

@@ -199,7 +199,7 @@ def _solve(plan: _Plan, table: _Table, work: _Work, stage: str) -> None:
     """Theory at every row; at the sizes of the dimension for the stage "finite size"."""
     dimension = plan.dimension if stage == "finite size" else None
     units = (
-        (row, SolveUnit(plan.base, changes, dimension, plan.tolerance, path))
+        (row, SolveUnit(plan.base, changes, dimension, plan.tolerance, path, stage))
         for row, changes, path in plan.points(dimension)
     )
     for done, (row, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):
@@ -232,10 +232,11 @@ def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
     of_step = {key for key in plan.grid.keys if key.partition(".")[0] in ("step", "spike")}
     shared = plan.grid.rows_along(of_step)
     points = _led(base, None, ((rows, plan.grid.without(of_step, int(rows[0]))) for rows in shared))
-    units = ((rows, SolveUnit(base, kept, None, plan.tolerance, path)) for rows, kept, path in points)
+    stage = "random features"
+    units = ((rows, SolveUnit(base, kept, None, plan.tolerance, path, stage)) for rows, kept, path in points)
     for done, (rows, outcome) in enumerate(run_units(units, work.store, work.executor, _CHUNK), 1):
-        _record(plan, table, "random features", rows, outcome)
-        work.tell("random features", done, len(shared))
+        _record(plan, table, stage, rows, outcome)
+        work.tell(stage, done, len(shared))
 
 
 def _add_optimal(plan: _Plan, table: _Table, work: _Work) -> None:

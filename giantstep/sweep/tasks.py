@@ -65,7 +65,7 @@ def model_at(base: Model, changes: Changes, dimension: int | None) -> Model:
 class SolveUnit:
     """One solve: ``base`` with ``changes``; with ``dimension``, at the whole-number sizes nearest to it.
 
-    path: the points that lead to this one.
+    path: the points that lead to this one; stage: of the sweep, what it is solved for.
     """
 
     base: Model
@@ -73,6 +73,7 @@ class SolveUnit:
     dimension: int | None
     tolerance: float
     path: Path = Path()
+    stage: str = "theory"
 
     def run(self) -> Outcome:
         """Errors, spike and order parameters."""
@@ -102,7 +103,7 @@ class SolveUnit:
         """The model is named by its base and the changes: cheaper than building it."""
         what: dict[str, Any] = {"changes": self.changes, "dimension": self.dimension, "tolerance": self.tolerance}
         led = {"path": [self.path.key, self.path.before]} if self.path.before else {}
-        return named(self.base, {"solve": None, **what, **led})
+        return named(self.base, {"solve": None, **what, **led}, self.stage)
 
 
 @dataclass(frozen=True)
@@ -141,12 +142,13 @@ class SeedUnit:
                 "samples": self.samples,
                 "ridges": self.ridges,
             },
+            "simulation",
         )
 
 
-def named(model: Model, what: Mapping[str, Any]) -> str:
-    """A name for what is done with a model by this version of the program."""
-    return key_of({**what, "model": _digest(model), "program": _program()})
+def named(model: Model, what: Mapping[str, Any], stage: str = "theory") -> str:
+    """A name for what is done with a model by this version of the program, at a stage of a sweep."""
+    return key_of({**what, "model": _digest(model), "program": _program()}, stage)
 
 
 def not_parameters(base: Model, changes: Changes) -> Changes:

@@ -97,6 +97,18 @@ def test_interruption_says_what_was_saved(
     assert code == 130 and "nothing was saved" in err
 
 
+def test_points_that_are_told_are_those_of_the_sweep(
+    run: Run, model: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Not their baselines: an interruption among these says that all points are finished."""
+    sweep = ["curve", model, "--sweep", "fit.samples=0.2:3:100", "--output", f"{tmp_path}/c.json"]
+    solved_points(monkeypatch, stop_at=170)
+    code, _, err = run(*sweep)
+    assert code == 130 and "100 finished points are saved in" in err and "(beside them random features: 64)" in err
+    code, _, err = run(*sweep)
+    assert code == 0 and "holds 100 finished points (beside them random features: 64); those of this sweep" in err
+
+
 def test_nothing_is_said_of_a_file_without_finished_points(run: Run, model: str, tmp_path: Path) -> None:
     (tmp_path / "c.json.partial.jsonl").touch()  # killed before the first of them
     code, _, err = run("curve", model, "--sweep", "fit.samples=1,2", "--no-baselines", "--output", f"{tmp_path}/c.json")
