@@ -16,10 +16,10 @@ import numpy as np
 from giantstep.sweep.grid import Changes
 from giantstep.system.result import Result
 
-LENGTH = 25  # points of a path, of which the first ones lead to the others
+LENGTH = 50  # points of a path, of which the first ones lead to the others
 _LEADING = 8  # points before that lead to one; more of them bring rounding
 _TRUSTED = 0.03  # relative change by the first of these, beyond which they are too far apart
-_NEXT = 0.1  # the same of the place beside a single one
+_NEXT = 0.1  # the same of the place beside a single one, and of numbers that two lead to, which are off by its square
 _SMALL = 1e-9  # of the largest number: one that may be rounding
 _Row = TypeVar("_Row")
 
@@ -88,7 +88,8 @@ class Leaders:
         shares = np.array([_shares(places, here), [0.0, *_shares(places[1:], here)]])
         guess, other = (shares[:, :, None] * numbers).sum(axis=1)
         size = np.abs(numbers).max(axis=0)
-        if np.any(np.abs(guess - other) > _TRUSTED * np.maximum(size, _SMALL * size.max())):
+        trusted = _TRUSTED if len(places) > 2 else _NEXT
+        if np.any(np.abs(guess - other) > trusted * np.maximum(size, _SMALL * size.max())):
             return None
         order, begin = {}, 0
         for name, values in self._last.order_parameters.items():

@@ -74,7 +74,7 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
         solved = None
     test, train, energy = (float(value) for value in observables)
     order, certificates = system.order_parameters(), (residual, evaluations, error, len(system.table))
-    return Solution(test, train, energy, order, *certificates, system.signal(), system.penalty(), solved)
+    return Solution(test, train, energy, order, *certificates, system.signal(), system.penalty(), solved, system.signs)
 
 
 def coupled_solution(
@@ -96,6 +96,7 @@ def coupled_solution(
         coarser.takes(last)
         estimate = outcome if known else newton(coarser, x, most=12, settled=_NEAR, blind=True, near=outcome)
         finer.takes(coarser)
+        finer.signs_near = None if start is None else start.signs
         last = finer
         close = _SHARE * tolerance
         answer = newton(finer, estimate.x, most=12, near=estimate, enough=close) if estimate.converged else estimate

@@ -81,6 +81,7 @@ class CoupledSystem(LinearReadouts):
         self.whole = True  # not a part of the nodes of another
         self.ends: Ends = {}  # where its outputs vanish, at the last x
         self.signs: Signs | None = None  # where those of the output were judged, of one direction of kappa
+        self.signs_near: Signs | None = None  # the same of a similar model
 
     @cached_property
     def scratch(self) -> Array:
@@ -325,6 +326,7 @@ class CoupledSystem(LinearReadouts):
             lambda kappa: np.concatenate(
                 [sign_averages(part.output()) for part in self._in_parts(kappa, np.ones_like(kappa))], axis=1
             ),
+            self.signs_near,
         )
 
     def _on_finer_axes(self) -> CoupledSystem:

@@ -162,7 +162,7 @@ class Solution(NamedTuple):
     """What a solver found, with its residual and the change of the test error under refinement.
 
     order_parameters: m, norm, Q2 and V2 [K], zeta [K, q], psi [K, m], Q1 and V1 [K, K]; signal: E y^2; penalty: of
-    [fit], per dimension. Of many points
+    [fit], per dimension; found: what it was found on; signs: where those of the output were judged. Of many points
     [P] of one problem, which differ in its parameters, all numbers are arrays with a last axis [P].
     """
 
@@ -177,6 +177,7 @@ class Solution(NamedTuple):
     signal: Any
     penalty: Any = 0.0
     found: Any = None
+    signs: Any = None
 
 
 def checked_dimension(dimension: Any) -> None:

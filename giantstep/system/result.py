@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,9 @@ from giantstep.spec.defaults import parameters_at_default
 from giantstep.spec.model import Model, Readout
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
+
+if TYPE_CHECKING:
+    from giantstep.system.sign_panels import Signs
 
 ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 # where the norms of the rows vary; of a penalty the width of its proximal map, variance and mean of its argument
@@ -51,7 +54,8 @@ class Result(Shown):
     between orders of quadrature, relative to it (where it is below 1e-5 of E y^2, relative to that), and between
     numbers of nodes of a density of readout values; bias: of every neuron, the trained one where it is trained;
     nodes_of_readout: of a density the values and fractions that the order parameters belong to; penalty: of the readout
-    beside the ridge, per dimension; spanned: of a density in the limit, the mean output as a solve starts from it.
+    beside the ridge, per dimension; spanned: of a density in the limit, the mean output as a solve starts from it;
+    signs: where those of the output were judged, for the same.
     """
 
     model: Model
@@ -70,6 +74,7 @@ class Result(Shown):
     nodes_of_readout: Readout | None = None
     penalty: float = 0.0
     spanned: np.ndarray | None = None
+    signs: Signs | None = None
 
     @property
     def vocabulary(self) -> Model:

@@ -103,21 +103,33 @@ def turns_fast(output: Output) -> bool:
     return bool(is_sharp(output.kappa, *output.turns()))
 
 
-def panels(output: Output, ends: Array, given: Given, averaged: Averaged) -> Signs:
+def panels(output: Output, ends: Array, given: Given, averaged: Averaged, near: Signs | None = None) -> Signs:
     """Panels that resolve a probability of the output's sign.
 
     ends: of the panels of the coefficients; given: the output at any kappa, of a law of the label on intervals or of
-    none; averaged: the functions [F, N] at kappa to resolve, even where the nodes of ``output`` are those of one half.
-    The error is about the square of the tolerance on their last coefficients.
+    none; averaged: the functions [F, N] at kappa to resolve, even where the nodes of ``output`` are those of one half;
+    near: those of a similar output, to start from. The error is about the square of the tolerance on their last
+    coefficients.
     """
     edges, half = ends, bool(output.kappa[0] > 0.0)
     if half:
         edges = np.concatenate([[0.0], edges[edges > 0.0]])
-    grid, _ = nodes(edges, _ORDER)
-    grid = grid[grid**2 < _OUTSIDE]
-    centre, width = _places(given, np.concatenate([-grid[:1], grid]) if half else grid)
-    edges, average = _halved(_about_turns(*(tuple(each.tolist()) for each in (edges, centre, width))), averaged)
+    if near is not None and _serves(near, edges, half, given):
+        edges = np.asarray(near.edges)
+    else:
+        grid, _ = nodes(edges, _ORDER)
+        grid = grid[grid**2 < _OUTSIDE]
+        centre, width = _places(given, np.concatenate([-grid[:1], grid]) if half else grid)
+        edges = _about_turns(*(tuple(each.tolist()) for each in (edges, centre, width)))
+    edges, average = _halved(edges, averaged)
     return Signs(edges, half, 2.0 * average if half else average)
+
+
+def _serves(near: Signs, edges: Array, half: bool, given: Given) -> bool:
+    """Whether panels found for another output have these edges, and no sign of this one turns between their nodes."""
+    if near.edges is None or near.half != half or not np.isin(edges, near.edges).all():
+        return False
+    return not turns_fast(given(nodes(near.edges, _ORDER)[0]))
 
 
 @lru_cache(maxsize=32)

@@ -101,6 +101,7 @@ def _found(model: Model, dimension: int | None, tolerance: float, start: Result 
         bias,
         penalty=found.penalty,
         spanned=found.order_parameters.get("spanned"),
+        signs=found.signs,
     )
     for name, holds in conditions(problem, found, problem.parameters, tolerance).items():
         if not holds:

@@ -7,6 +7,7 @@ panels of the coefficients once missed it together.
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -24,7 +25,7 @@ from giantstep.spec.expressions import numpy_function
 from giantstep.spec.model import Target
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.problem import problem_of
-from giantstep.system.sign_panels import Output, panels, turns_fast
+from giantstep.system.sign_panels import Output, Signs, panels, turns_fast
 
 Array = np.ndarray
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)
@@ -222,6 +223,33 @@ def test_panels_of_one_half() -> None:
         weight @ wrong(kappa) for kappa, weight in (one.nodes(16, True), one.nodes(16, False), both.nodes(16, False))
     ]
     assert averages == pytest.approx(averages[:1] * 3, rel=1e-12)
+
+
+@pytest.mark.parametrize(("zero", "spread", "taken"), [(0.3, 0.9e-3, True), (0.3, 1e-9, False), (0.45, 1e-3, False)])
+def test_panels_of_a_neighbour_serve_where_no_sign_turns_between_their_nodes(
+    zero: float, spread: float, taken: bool
+) -> None:
+    """Of one with its zero at 0.3 and a spread of 1e-3; a sharper one and one elsewhere have panels of their own."""
+    edges = np.linspace(-8.0, 8.0, 17)
+
+    def found_at(zero: float, spread: float, near: Signs | None) -> tuple[Signs, float]:
+        def at(kappa: Array) -> Output:
+            return plain(kappa, kappa - zero, spread)
+
+        def step(kappa: Array) -> Array:
+            return np.asarray(ndtr((zero - kappa) / spread))
+
+        return panels(at(gauss(edges)[0]), edges, at, lambda kappa: step(kappa)[None], near), float(
+            ndtr(zero / math.sqrt(1.0 + spread**2))
+        )
+
+    near, _ = found_at(0.3, 1e-3, None)
+    found, known = found_at(zero, spread, near)
+    assert found.average == pytest.approx(known, rel=1e-12)
+    assert found.edges is not None and near.edges is not None
+    assert np.isin(near.edges, found.edges).all() == taken
+    other, _ = found_at(zero, spread, replace(near, edges=near.edges[::2]))  # not all of those of the coefficients
+    assert other.average == pytest.approx(known, rel=1e-12)
 
 
 def test_smooth_outputs_keep_their_nodes() -> None:
