@@ -215,3 +215,20 @@ def test_a_rotation_turns_the_staircase_and_keeps_the_leaps(drawn: tuple[sympy.E
 def test_tiny_components_of_a_polynomial_count() -> None:
     assert learnable("z1*z2*z3+1e-20*z1").information_exponent == 1
     assert learnable("He(3,z)+1e-25*z").leap == 1
+
+
+@pytest.mark.parametrize(
+    ("link", "exponent", "rounded"),
+    [
+        ("z**3 - 3.00000000000001*z + z**2", 2, 1e-14 / 3.0),
+        ("z**3 - 3.00000000000002*z + z**2", 1, 0.0),  # two units of the last digit
+        ("z**3 - 2.9999*z + z**2", 1, 0.0),  # few digits are exact
+        ("relu(z)**2 - 1.59576912160573*relu(z)", 2, None),
+    ],
+)
+def test_coefficients_that_are_rounding_of_given_digits(link: str, exponent: int, rounded: float | None) -> None:
+    """E f^2 of He_3 + He_2 + 1 is 9. The last link has E f z = 0 but for the digits of sqrt(8/pi)."""
+    found = learnable(link)
+    assert found.information_exponent == exponent
+    assert rounded is None or found.rounded == pytest.approx(rounded, rel=1e-3)
+    assert ("last digit" in str(found)) == (found.rounded > 0.0)

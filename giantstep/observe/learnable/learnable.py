@@ -17,6 +17,7 @@ from derive.language.links import Link, link_of
 from derive.language.substitution import linear_form, substituted
 from derive.ridges import completed
 from giantstep.observe.learnable.conditional_mean import explained
+from giantstep.observe.learnable.given_digits import without_rounding
 from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
 from giantstep.observe.learnable.leap import Stage, by_degree, lowest_degree, remaining, staircase
 from giantstep.observe.learnable.result import Learnability, LearnedStage, Overlap
@@ -100,7 +101,7 @@ def _analysed(target: Target, network: Network | None) -> Learnability:
 
 
 def _analysis(link: Link, target: Target, network: Network | None) -> Learnability:
-    table, rule = _table(link, target)
+    table, rule, rounded = _table(link, target)
     ideal = staircase(table)
     errors = _Errors(link, table if rule == "polynomial" and target.probit == 0.0 else None)
     degrees = table.degree
@@ -116,6 +117,7 @@ def _analysis(link: Link, target: Target, network: Network | None) -> Learnabili
         indices=link.indices,
         rule=rule,
         zero=10.0 * table.zero,
+        rounded=rounded,
         degree=degrees,
         complete=table.complete,
         norm_beyond=max(0.0, 1.0 - (float(table.square_of(lambda _: True)) / table.norm**2)),
@@ -131,28 +133,34 @@ def _analysis(link: Link, target: Target, network: Network | None) -> Learnabili
     )
 
 
-def _table(link: Link, target: Target) -> tuple[HermiteTable, str]:
-    """The tensors of what the labels say about the input, E[y | z] up to a factor, and the rule that gave them."""
-    from derive.hermite_tensors import hermite_tensors  # loads SymPy
+def _table(given: Link, target: Target) -> tuple[HermiteTable, str, float]:
+    """The tensors of what the labels say about the input, E[y | z] up to a factor, the rule that gave them, and the
+    largest coefficient that is rounding of the link's numbers.
+    """
+    from derive.hermite_tensors import Tensors, hermite_tensors  # loads SymPy
 
-    if target.probit > 0.0:
-        link = _widened(link, target.probit)
-    degree = _DEGREE[link.indices]
+    link, degree = _widened(given, target.probit), _DEGREE[given.indices]
     square = explained(link, np.eye(link.indices), link.indices)
     if square == 0.0:
         raise BadInput(f"target.link = {link.text!r} is zero", "give a link that varies")
-    found = hermite_tensors(link, degree, square)
+
+    def by_rules(link: Link) -> Tensors | None:
+        return hermite_tensors(_widened(link, target.probit), degree, square)
+
+    found, rounded = by_rules(given), 0.0
     if found is None:
         table, rule = hermite_by_cubature(link.node, link.variables, degree, square**0.5), "cubature"
     else:
-        table, rule = found.table, found.rule
-    return (table if target.probit == 0.0 else table.shrunk((1.0 + target.probit) ** -0.5)), rule
+        (table, rounded), rule = without_rounding(given, found.table, by_rules), found.rule
+    return (table if target.probit == 0.0 else table.shrunk((1.0 + target.probit) ** -0.5)), rule, rounded
 
 
 def _widened(link: Link, probit: float) -> Link:
     """The link of indices with the noise inside: E[link(z + noise) He_m(z)] = s^-|m| E[link(s g) He_m(g)],
     s^2 = 1 + probit.
     """
+    if probit == 0.0:
+        return link
     scale = float((1.0 + probit) ** 0.5)
     places = {name: linear_form((scale,), (name,)) for name in link.variables}
     return replace(link, node=substituted(link.node, places))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from giantstep.observe.learnable.given_digits import MANY
 from giantstep.observe.learnable.overlaps import GiantSteps
 from giantstep.observe.learnable.text import columns
 from giantstep.spec.expressions import Array
@@ -103,8 +104,10 @@ class Learnability(Pictured):
 
     ``stages``: of an activation with all Hermite coefficients; ``seen``: of the model's. ``missing``: directions that
     no tensor up to ``degree`` holds. ``kernel``: (degree k, directions that n = Theta(d^k) samples add). ``zero``: what
-    counts as zero, relative to sqrt(E f^2). ``norm_beyond``: the share of E f^2 above ``degree``. ``possible``: samples
-    over d from which message passing finds anything, with the noise of the labels; None where that is not known.
+    counts as zero, relative to sqrt(E f^2); ``rounded``: the largest coefficient, relative to the same, that the link's
+    numbers decide within a unit of their last digit, and that counts as zero too. ``norm_beyond``: the share of E f^2
+    above ``degree``. ``possible``: samples over d from which message passing finds anything, with the noise of the
+    labels; None where that is not known.
     """
 
     link: str
@@ -125,6 +128,7 @@ class Learnability(Pictured):
     missing_seen: tuple[str, ...]
     overlap: tuple[Overlap, ...]
     possible: float | None = None
+    rounded: float = 0.0
     simulation: GiantSteps | None = None
 
     @property
@@ -187,6 +191,7 @@ class Learnability(Pictured):
             "leap": self.leap,
             "rule": self.rule,
             "zero_to_within": self.zero,
+            "rounding_of_given_digits": self.rounded,
             "degree": self.degree,
             "complete": self.complete,
             "norm_beyond_degree": self.norm_beyond,
@@ -214,6 +219,11 @@ class Learnability(Pictured):
             f"leap                  {_or_none(self.leap)}",
             f"Hermite tensors       {_RULES[self.rule]}{zero}{looked}",
         ]
+        if self.rounded > 0.0:
+            lines += [
+                f"numbers as given      coefficients of up to {self.rounded:.1e} of sqrt(E f^2) count as zero: a unit",
+                f"                      of the last digit of the link's numbers of {MANY} or more digits decides them",
+            ]
         if self.tensor and self.stages:
             entries = ", ".join(f"C[{names}] = {value}" for names, value in self.tensor.items())
             lines.append(f"first tensor          {entries}")

@@ -7,9 +7,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from derive.gaussian.hermite_table import HermiteTable, factorials
-from derive.language.links import link_of
+from derive.language.links import Link, link_of
 from derive.language.substitution import linear_form, substituted
 from giantstep.law.multi_index_moments import moments_of
+from giantstep.observe.learnable.given_digits import without_rounding
 from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
 from giantstep.spec.model import Network
 
@@ -37,11 +38,18 @@ def sight(network: Network, degree: int) -> Sight:
 
 
 def _table(network: Network, degree: int, deviation: float) -> HermiteTable:
-    from derive.hermite_tensors import hermite_tensors  # loads SymPy
+    from derive.hermite_tensors import Tensors, hermite_tensors  # loads SymPy
+
+    def shifted(link: Link) -> Link:
+        place = linear_form((deviation,), ("z",), network.initial_bias)
+        return replace(link, node=substituted(link.node, {"z": place}))
+
+    def by_rules(link: Link) -> Tensors | None:
+        return hermite_tensors(shifted(link), degree, square)
 
     link = link_of(network.activation)
-    node = substituted(link.node, {"z": linear_form((deviation,), ("z",), network.initial_bias)})
-    shifted = replace(link, node=node)
+    node = shifted(link).node
     square = moments_of(node, 1.0, 0).square
-    found = hermite_tensors(shifted, degree, square)
-    return found.table if found is not None else hermite_by_cubature(node, ("z",), degree, square**0.5)
+    if (found := by_rules(link)) is None:
+        return hermite_by_cubature(node, ("z",), degree, square**0.5)
+    return without_rounding(link, found.table, by_rules)[0]
