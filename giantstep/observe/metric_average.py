@@ -8,16 +8,18 @@ other label is taken at nodes, at each of which the output is Gaussian. [CUI24] 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
+from derive.language.grammar import Node
 from derive.language.links import variables_of
 from derive.language.metrics import parse_metric
+from derive.language.substitution import substituted
 from giantstep.law.kinds_of_labels import Intervals, Points
-from giantstep.observe.metric_labels import labels_cut_at
+from giantstep.observe.metric_labels import Along, Index, LabelOfOne, labels_cut_at
 from giantstep.observe.output_law import Output
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, polynomial_zeros
@@ -32,7 +34,8 @@ _NOISE_STEP = 0.6  # of the trapezoid over the label noise
 _AROUND = (-40.0, -8.0, -2.0, 0.0, 2.0, 8.0, 40.0)  # cuts about the end of an interval, in widths of its turn
 _AT_A_TIME = 1 << 22  # evaluations
 _SHIFTS, _SAME = (0.7, -2.3), 1e-11
-_LARGEST = 32.0  # label at which a kink is looked for
+_LARGEST = 32.0  # label or output at which a kink is looked for
+_NEAR = 1e-5  # step of a slope in t, and in spreads of the output
 _PLACES = tuple(np.random.default_rng(3).standard_normal((2, 41)))
 
 
@@ -41,33 +44,38 @@ class Metric:
     """A function of arrays y and f that broadcast.
 
     kinks: functions whose zeros in f are its kinks and jumps, and their degrees as polynomials in f, None for others;
-    labels: at which it has some whatever f is; of_residual, of_output: whether it knows y - f only, or f only.
+    places: of y, at which it has some whatever f is; of_residual, of_output: whether it knows y - f only, or f only;
+    of_steps: whether it is constant in f between them.
     """
 
     values: Function
     kinks: tuple[tuple[Function, int | None], ...]
-    labels: tuple[float, ...]
+    places: tuple[float, ...]
     of_residual: bool
     of_output: bool
+    of_steps: bool
 
 
-@lru_cache(maxsize=128)
-def metric_of(text: str) -> Metric:
-    """The function of a metric's text. Raises ExpressionError."""
+@lru_cache(maxsize=256)
+def metric_of(text: str, turned: bool = False) -> Metric:
+    """The function of a metric's text; turned: with f in the place of y, and y in that of f. Raises ExpressionError."""
     node = parse_metric(text)
+    if turned:
+        node = substituted(node, {"y": Node("variable", value="f"), "f": Node("variable", value="y")})
     values, (y, f) = function_of(node), _PLACES
     first = values(y, f)
     size = float(np.max(np.abs(first)))
     moved = [values(y + shift, f + shift) for shift in _SHIFTS]
     same = all(bool(np.all(np.abs(each - first) <= _SAME * size)) for each in moved)
     found = [(function_of(kink), degree(kink, "f")) for kink in dict.fromkeys(kinks(node))]
-    labels = [place for function, power in found if power == 0 for place in _label_kinks(function)]
+    places = [place for function, power in found if power == 0 for place in _zeros(function)]
     of_output = "y" not in variables_of(node)
-    return Metric(values, tuple(pair for pair in found if pair[1] != 0), tuple(labels), same, of_output)
+    of_steps = degree(node, "f", pieces=True) == 0
+    return Metric(values, tuple(pair for pair in found if pair[1] != 0), tuple(places), same, of_output, of_steps)
 
 
-def _label_kinks(function: Function) -> list[float]:
-    """Zeros of a function of the label alone."""
+def _zeros(function: Function) -> list[float]:
+    """Zeros of a function of y alone."""
     zeros = bracketed_zeros(lambda y: np.atleast_2d(function(y, np.zeros_like(y))), (-_LARGEST, _LARGEST))
     return [round(float(zero), 15) for zero in zeros[np.isfinite(zeros)]]
 
@@ -101,6 +109,12 @@ class Given:
 
     output: Output
     metric: Metric
+    turned: Metric
+
+    @classmethod
+    def of(cls, output: Output, text: str) -> Given:
+        """Those of a metric's text. Raises ExpressionError."""
+        return cls(output, metric_of(text), metric_of(text, turned=True))
 
     def at(self, kappa: Array, resolution: Resolution) -> Array:
         """The averages [N] at kappa [N, q]."""
@@ -112,61 +126,123 @@ class Given:
             return _gaussian(self.metric, np.zeros_like(mean), mean, spread, resolution)
         noise = 0.0 if self.metric.of_residual else target.noise  # a residual's is part of the output's spread
         variance = np.maximum(variance + (target.noise - noise), 1e-300)
-        places = () if noise > 0.0 else self.metric.labels
+        places = () if noise > 0.0 else self.metric.places
+        law = _Noisy(self.metric, self.turned, math.sqrt(noise), resolution)
+        if (of_one := LabelOfOne.of(target, problem.overlaps, places, resolution.finer)) is not None:
+            return law.of_one(of_one, kappa[:, 0], (mean, slope[:, 0], variance))
         labels = labels_cut_at(target, problem.overlaps, kappa, places, resolution.finer)
-        law = _Noisy(self.metric, math.sqrt(noise), resolution)
         if isinstance(labels, Intervals):
             spread = np.sqrt(slope[:, 0] ** 2 + variance)
             joint = slope[:, 0] * labels.channel[2] / spread  # correlation of z' and the output
             return law.of_intervals(labels, kappa[:, 0], (mean, spread, joint))
         centre = mean[:, None] + np.einsum("nd,njd->nj", slope, labels.t)
         variance = variance + np.einsum("nd,de,ne->n", slope, labels.rest, slope)
-        return law.of_points(labels, centre, np.sqrt(variance))
+        spread = np.broadcast_to(np.sqrt(variance)[:, None], centre.shape)
+        return np.asarray((labels.weight * law.at_points(labels.label, centre, spread)).sum(axis=1))
 
 
 @dataclass(frozen=True)
 class _Noisy:
-    """A metric of labels with Gaussian noise of a standard deviation."""
+    """A metric of labels with Gaussian noise of a standard deviation.
+
+    turned: the same with output and label exchanged. Of both the one that varies more is averaged over at the values of
+    the other one: kinks and jumps are then passed gently.
+    """
 
     metric: Metric
+    turned: Metric
     noise: float
     resolution: Resolution
 
-    def nodes(self, label: Array) -> tuple[Array, Array]:
-        """Labels with their noise and weights [M, n] for labels [M]: cut where the metric has kinks in the label."""
-        if self.noise == 0.0:
-            return label[:, None], np.ones((len(label), 1))
-        if self.metric.labels:
-            cuts = _within((np.array(self.metric.labels) - label[:, None]) / self.noise, self.resolution)
+    def nodes(self, metric: Metric, mean: Array, spread: Array | float) -> tuple[Array, Array]:
+        """Values [M, n] of the first argument and their weights, for means [M]: cut where it has places of its own."""
+        if metric.places:
+            cuts = _within((np.array(metric.places) - mean[:, None]) / np.reshape(spread, (-1, 1)), self.resolution)
             n, weight = _nodes(cuts, self.resolution)
         else:
             step = _NOISE_STEP / 2**self.resolution.finer
             count = math.floor(self.resolution.reach / step)
             n = step * np.arange(-count, count + 1)[None]
             weight = step * np.exp(-0.5 * n * n) / math.sqrt(2.0 * math.pi)
-        y = label[:, None] + self.noise * n
+        y = mean[:, None] + np.reshape(spread, (-1, 1)) * n
         return y, np.broadcast_to(weight, y.shape)
 
-    def of_points(self, labels: Points, centre: Array, spread: Array) -> Array:
-        """[N] for labels at nodes, at each of which the output has a mean [N, J]."""
-        spreads = np.broadcast_to(spread[:, None], centre.shape).ravel()
-        flat, found = np.stack([labels.label.ravel(), centre.ravel(), spreads]), np.empty(centre.size)
-        each = _evaluations(self.metric, self.resolution) * self.nodes(np.zeros(1))[0].size
-        height = max(1, _AT_A_TIME // each)
-        for start in range(0, centre.size, height):
-            label, mean, root = flat[:, start : start + height]
-            y, weight = self.nodes(label)
-            mean, root = (np.broadcast_to(given[:, None], y.shape).ravel() for given in (mean, root))
-            values = _gaussian(self.metric, y.ravel(), mean, root, self.resolution).reshape(y.shape)
-            found[start : start + height] = (weight * values).sum(axis=1)
-        return np.asarray((labels.weight * found.reshape(centre.shape)).sum(axis=1))
+    def of_one(self, label: LabelOfOne, kappa: Array, output: tuple[Array, Array, Array]) -> Array:
+        """[N] for a label that follows one index; output: its mean at t = 0, slope in t and variance beside [N]."""
+        mean, slope, variance = output
+        spread = np.sqrt(variance + label.rest[0, 0] * slope**2)
+
+        def averaged(labels: Points, owner: Index) -> Array:
+            centre = mean[owner, None] + slope[owner, None] * labels.t[:, :, 0]
+            return self.at_points(labels.label, centre, np.broadcast_to(spread[owner, None], centre.shape))
+
+        def along(function: Function) -> Along:
+            def at(t: Array, away: float = 0.0) -> Array:
+                centre = mean[:, None] + slope[:, None] * label.carry * t
+                return function(label.at(kappa, t), centre + away * spread[:, None])
+
+            def width(t: Array) -> Array:
+                with np.errstate(all="ignore"):
+                    of_output = np.abs(at(t, _NEAR) - at(t, -_NEAR))
+                    return np.asarray(np.minimum(of_output / np.abs(at(t + _NEAR) - at(t - _NEAR)), 1.0))
+
+            return at, width
+
+        return label.average(kappa, averaged, [along(function) for function, _ in self.metric.kinks])
+
+    def at_points(self, labels: Array, centre: Array, spread: Array) -> Array:
+        """[N, J] for labels at nodes, at each of which the output has a mean and a deviation."""
+        flat, found = np.stack([labels.ravel(), centre.ravel(), spread.ravel()]), np.empty(centre.size)
+        noisy = np.full(centre.size, self.noise > 0.0)
+        of_output = noisy & (flat[2] < self.noise)
+        ways = (~noisy, self._of_output), (noisy & ~of_output, self._of_label), (of_output, self._of_noise)
+        for chosen, average in ways:
+            (places,) = np.nonzero(chosen)
+            height = max(1, _AT_A_TIME // self._evaluations)
+            for part in np.array_split(places, math.ceil(len(places) / height)) if len(places) else ():
+                found[part] = average(*flat[:, part])
+        return found.reshape(centre.shape)
+
+    @property
+    def _evaluations(self) -> int:
+        """Of one average over output and noise, about."""
+        one, noise = np.zeros(1), self.noise > 0.0
+        return max(
+            _evaluations(metric, self.resolution) * (self.nodes(metric, one, 1.0)[0].size if noise else 1)
+            for metric in (self.metric, self.turned)
+        )
+
+    def _of_output(self, label: Array, centre: Array, spread: Array) -> Array:
+        """[M] of labels without noise."""
+        return _gaussian(self.metric, label, centre, spread, self.resolution)
+
+    def _of_label(self, label: Array, centre: Array, spread: Array) -> Array:
+        """[M], the output first."""
+        return self._of_both(self.metric, (label, np.full_like(label, self.noise)), (centre, spread))
+
+    def _of_noise(self, label: Array, centre: Array, spread: Array) -> Array:
+        """[M], the noise of the label first."""
+        return self._of_both(self.turned, (centre, spread), (label, np.full_like(label, self.noise)))
+
+    def _of_both(self, metric: Metric, first: tuple[Array, Array], second: tuple[Array, Array]) -> Array:
+        """[M] of a metric whose arguments have means and deviations, the average over the second one first."""
+        values, weight = self.nodes(metric, *first)
+        mean, root = (np.broadcast_to(given[:, None], values.shape).ravel() for given in second)
+        found = _gaussian(metric, values.ravel(), mean, root, self.resolution).reshape(values.shape)
+        return np.asarray((weight * found).sum(axis=1))
+
+    def _with_noise(self, label: float) -> Iterable[tuple[float, float]]:
+        """A label with its noise, and the weights."""
+        if self.noise == 0.0:
+            return ((label, 1.0),)
+        return zip(*(each[0].tolist() for each in self.nodes(self.metric, np.array([label]), self.noise)), strict=True)
 
     def of_intervals(self, labels: Intervals, kappa: Array, output: tuple[Array, Array, Array]) -> Array:
         """[N] for labels on intervals; output: its mean, spread and correlation with z'."""
         found = np.zeros_like(kappa)
         for low, high, label, share in zip(labels.low, labels.high, labels.label, labels.weight, strict=True):
             interval = _Interval(float(low), float(high), labels.channel)
-            for y, weight in zip(*(each[0] for each in self.nodes(np.array([label]))), strict=True):
+            for y, weight in self._with_noise(label):
                 found += share * weight * interval.average(self.metric, y, kappa, output, self.resolution)
         return found
 
@@ -199,13 +275,25 @@ class _Interval:
 
 def _evaluations(metric: Metric, at: Resolution) -> int:
     """Of one average over the output, about."""
+    if metric.of_steps:
+        return 1 + 2 * len(metric.kinks)
     return _ORDER * (math.ceil(2.0 * at.reach / at.width) + 2 * len(metric.kinks))
 
 
 def _gaussian(metric: Metric, y: Array, centre: Array, spread: Array, resolution: Resolution) -> Array:
     """E metric(y, centre + spread u) over a standard normal u [M]."""
-    u, weight = _nodes(_kinks(metric, y, centre, spread, resolution), resolution)
+    cuts = _kinks(metric, y, centre, spread, resolution)
+    u, weight = _between(cuts, resolution.reach) if metric.of_steps else _nodes(cuts, resolution)
     return np.asarray((weight * metric.values(y[:, None], centre[:, None] + spread[:, None] * u)).sum(axis=1))
+
+
+def _between(cuts: Array, reach: float) -> tuple[Array, Array]:
+    """A place between every two of the cuts [M, C] and the ends, and the probability of a standard normal there."""
+    edges = np.sort(np.pad(cuts, ((0, 0), (1, 1)), constant_values=(-reach, reach)), axis=1)
+    tail, below = special.ndtr(-np.abs(edges)), edges < 0.0  # differences of small numbers, not of those close to one
+    between = np.abs(np.diff(tail, axis=1))
+    across = below[:, :-1] & ~below[:, 1:]
+    return 0.5 * (edges[:, 1:] + edges[:, :-1]), np.where(across, 1.0 - tail[:, 1:] - tail[:, :-1], between)
 
 
 def _turn(end: Array, joint: Array, rest: Array, resolution: Resolution) -> Array:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from giantstep.law.terms import noisy_terms
-from giantstep.observe.metric_average import Given, Resolution, metric_of
+from giantstep.observe.metric_average import Function, Given, Metric, Resolution
 from giantstep.observe.output_law import Output
 from giantstep.quadrature.gauss import normal_between
 from giantstep.quadrature.mesh import initial_mesh, reach_of
@@ -93,7 +93,7 @@ def metrics_of(result: Result, wanted: Metrics) -> Measured:
     """The averages at a solution. Raises NotConverged where one does not settle."""
     problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
     output = Output(problem, order_of(problem, result))
-    found = {name: _average(name, Given(output, metric_of(text))) for name, text in wanted.entries}
+    found = {name: _average(name, Given.of(output, text)) for name, text in wanted.entries}
     for name, (value, _) in found.items():
         if not math.isfinite(value):
             raise NotConverged(
@@ -126,11 +126,16 @@ def _by_kappa(name: str, given: Given) -> tuple[float, float]:
 def _vanishing(given: Given) -> float | None:
     """The size of a metric whose averages given kappa vanish but for rounding at all that are tried; None of others."""
     kappa, first = _PLACES[:, None] * np.linspace(1.0, -0.6, given.output.problem.rank), Resolution(_WIDEST, 0)
-    positive = replace(given.metric, values=lambda y, f: np.abs(given.metric.values(y, f)))
+    metric, turned = (replace(each, values=_size_of(each)) for each in (given.metric, given.turned))
+    positive = replace(given, metric=metric, turned=turned)
     with np.errstate(over="ignore", invalid="ignore"):
-        size = replace(given, metric=positive).at(kappa, first)
+        size = positive.at(kappa, first)
         vanish = np.all(np.abs(given.at(kappa, first)) < _VANISHES * size)
     return float(size.max()) if vanish else None
+
+
+def _size_of(metric: Metric) -> Function:
+    return lambda y, f: np.abs(metric.values(y, f))
 
 
 def _settled(name: str, given: Given) -> Resolution:
@@ -166,7 +171,8 @@ def _adaptive(name: str, given: Given, resolution: Resolution) -> tuple[float, f
     problem = given.output.problem
     further = noisy_terms(problem.link, problem.model.target)
     terms = terms_of(problem.blocks, problem.link, *further)
-    edges = initial_mesh(terms, reach_of(terms))
+    mesh = initial_mesh(terms, reach_of(terms))
+    edges = np.append(mesh[:-1:2], mesh[-1])  # what halves show to be enough
     low, high = edges[:-1], edges[1:]
     whole, total, error = _panels(given, resolution, low, high), 0.0, 0.0
     allowed = 0.1 * _TOLERANCE * float(whole[1].sum()) / len(low)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import erf, ndtr
 
 import giantstep as gs
 from giantstep.cli.main import main
@@ -183,3 +184,40 @@ def test_what_has_no_mean_says_so() -> None:
     with pytest.raises(gs.NotConverged) as refused:
         gs.metrics(PLAIN, {"mine": "1/f"})
     assert "no mean" in refused.value.hint
+
+
+FEW_VARY = {
+    "saturated": PLAIN.replace({"target.link": "tanh(2*z)", "step.learning_rate": 3.0}),
+    "a steep link": gs.model("erf(z/2)", link="erf(3*z)", width=0.556, learning_rate=1.3085, step_samples=0.594),
+    "noise": PLAIN.replace({"target.link": "tanh(2*z)", "target.noise": 0.2}),
+}
+
+
+@pytest.mark.parametrize("name", FEW_VARY)
+def test_kinks_that_the_output_passes_next_to_at_once_are_found(name: str) -> None:
+    """The output in closed form, then kappa, t and noise on a grid, whose error is what half of it differs by."""
+    model = FEW_VARY[name]
+    found = gs.metrics(model, {"distance": "abs(y - f)", "coverage": "abs(y - f) < 0.5", "wrong": "y*f < 0"})
+    problem = problem_of(model)
+    law = Output(problem, order_of(problem, found.result))
+    gamma, noise = problem.overlaps[0][0], np.sqrt(model.target.noise)
+    link = {"tanh(2*z)": lambda z: np.tanh(2.0 * z)}.get(model.target.link, lambda z: erf(3.0 * z))
+    normals = np.linspace(-8.0, 8.0, 3201 if noise == 0.0 else 241)
+    mean, slope, variance = law.of(normals[:, None])
+    of_noise = normals if noise > 0.0 else np.zeros(1)
+
+    def averages(every: int) -> np.ndarray:
+        kappa, t, n = normals[::every, None, None], normals[None, ::every, None], of_noise[None, None, ::every]
+        y = link(gamma * kappa + np.sqrt(1.0 - gamma**2) * t) + noise * n
+        centre, spread = mean[::every, None, None] + slope[::every, :, None] * t, np.sqrt(variance)[::every, None, None]
+        apart, own = (y - centre) / spread, centre / spread
+        within = ndtr(apart + 0.5 / spread) - ndtr(apart - 0.5 / spread)
+        distance = spread * (np.sqrt(2.0 / np.pi) * np.exp(-0.5 * apart**2) + apart * (2.0 * ndtr(apart) - 1.0))
+        wrong = np.where(y == 0.0, 0.5, ndtr(-np.sign(y) * own))
+        weight = np.exp(-0.5 * (kappa**2 + t**2 + n**2))
+        return np.array([(weight * each).sum() for each in (distance, within, wrong)]) / weight.sum()
+
+    fine, coarse = averages(1), averages(2)
+    for value, own, other in zip(found.values.values(), fine, coarse, strict=True):
+        assert abs(value - own) <= abs(own - other) + 1e-9
+        assert abs(own - other) < 1e-3  # it says something
