@@ -53,9 +53,11 @@ class Kinks:
             def at(row: Array, w: Array, of: Function = function) -> Array:
                 return of(*(start[row, i] + w * direction[i] for i in range(2)))
 
-            here, there, which = _brackets(at, line, len(start))
+            every = np.repeat(np.arange(len(start)), len(line))
+            values = at(every, np.tile(line, len(start))).reshape(len(start), len(line))
+            here, there, which = brackets(values, at, line)
             rows.append(which)
-            places.append(_bisected(at, here, there, which))
+            places.append(bisected(at, here, there, which))
             numbers.append(np.full(len(which), number))
         return np.concatenate(rows), np.concatenate(places), np.concatenate(numbers)
 
@@ -85,10 +87,11 @@ class Kinks:
         return np.asarray(found[np.concatenate([[True], np.diff(found) > _CLOSEST])] if len(found) else found)
 
 
-def _brackets(at: Callable[[Array, Array], Array], line: Array, rows: int) -> tuple[Array, Array, Array]:
-    """Ends of intervals that hold one change of sign, and their rows: pairs that are close together too."""
-    every = np.repeat(np.arange(rows), len(line))
-    values = at(every, np.tile(line, rows)).reshape(rows, len(line))
+def brackets(values: Array, at: Callable[[Array, Array], Array], line: Array) -> tuple[Array, Array, Array]:
+    """Ends of intervals that hold one change of sign, and their rows: pairs that are close together too.
+
+    values [rows, points]: those of ``at`` at the places ``line`` of every row.
+    """
     signs = np.where(values > 0.0, 1, -1)
     row, i = np.nonzero(signs[:, 1:] != signs[:, :-1])
     low, high, which = [line[i]], [line[i + 1]], [row]
@@ -115,7 +118,8 @@ def _least(at: Callable[[Array, Array], Array], low: Array, high: Array, row: Ar
     return np.asarray(0.5 * (low + high))
 
 
-def _bisected(at: Callable[[Array, Array], Array], low: Array, high: Array, row: Array) -> Array:
+def bisected(at: Callable[[Array, Array], Array], low: Array, high: Array, row: Array) -> Array:
+    """Where the sign changes between low and high."""
     left = at(row, low) > 0.0
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
@@ -216,6 +220,25 @@ def _directions(kinks: Kinks, entries: tuple[float, ...]) -> Array:
 @lru_cache(maxsize=32)
 def _cuts_of(kinks: Kinks, across: tuple[float, ...], inner: tuple[float, ...], reach: float) -> Array:
     return kinks.cuts(np.array(across), np.array(inner), reach)
+
+
+def basis_of(kinks: Kinks | None, root: Array) -> tuple[Array, bool]:
+    """Orthonormal directions of s, those of lines first, and whether z' only moves along these."""
+    _, sizes, back = np.linalg.svd(root)
+    if sizes[1] <= _FLAT * sizes[0]:
+        return np.asarray(back.T), True
+    return (np.eye(2) if kinks is None else _directions(kinks, tuple(root.ravel()))), False
+
+
+def cuts_across(kinks: Kinks, centre: Array, columns: Array, reach: float) -> Array:
+    """Places v [N, C] at which the order of the kinks along lines changes, for z' = centre + w along + v across."""
+    along, across = columns.T
+    inner = along / np.linalg.norm(along)
+    normal = np.array([-inner[1], inner[0]])
+    size = float(np.linalg.svd(columns, compute_uv=False)[0])
+    far = 2.0 ** np.ceil(np.log2(float(np.abs(centre).max()) + (reach + 1.0) * size))
+    cuts = _cuts_of(kinks, tuple(normal), tuple(inner), float(far))
+    return np.asarray((cuts[None] - (centre @ normal)[:, None]) / float(normal @ across))
 
 
 def _edges(cuts: Array, width: float) -> Array:

@@ -21,6 +21,7 @@ from giantstep.verify.loss_curve import Curve, curve_of
 from giantstep.verify.output_law import AROUND, Output
 from giantstep.verify.plane_labels import is_of_plane, probability_given_output, tells_apart, values_of_plane
 from giantstep.verify.quadrature import density, panels
+from giantstep.verify.several_indices import averages_of_plane
 from giantstep.verify.shared_averages import are_shared, averages_over_drawn
 
 Array = np.ndarray
@@ -63,6 +64,8 @@ def loss_averages(
     steps = law.steps()
     if steps is None and are_shared(law, loss):
         return averages_over_drawn(law, loss, kappa, output, width)
+    if steps is None and law.overlaps.shape[1] == 2:
+        return averages_of_plane(law, loss, noise, kappa, output, width)
     if steps is None:
         return averages_over_labels(law, loss, noise, kappa, output, width)
     drawn = [(low, high, each) for low, high, value in steps for each in _drawn(law, (value,))]
