@@ -55,7 +55,7 @@ class Kinks:
 
             every = np.repeat(np.arange(len(start)), len(line))
             values = at(every, np.tile(line, len(start))).reshape(len(start), len(line))
-            here, there, which = brackets(values, at, line)
+            here, there, which = brackets(values, at, np.broadcast_to(line, values.shape))
             rows.append(which)
             places.append(bisected(at, here, there, which))
             numbers.append(np.full(len(which), number))
@@ -90,21 +90,21 @@ class Kinks:
 def brackets(values: Array, at: Callable[[Array, Array], Array], line: Array) -> tuple[Array, Array, Array]:
     """Ends of intervals that hold one change of sign, and their rows: pairs that are close together too.
 
-    values [rows, points]: those of ``at`` at the places ``line`` of every row.
+    values [rows, points]: those of ``at`` at the places ``line`` of every row, also [rows, points].
     """
     signs = np.where(values > 0.0, 1, -1)
     row, i = np.nonzero(signs[:, 1:] != signs[:, :-1])
-    low, high, which = [line[i]], [line[i + 1]], [row]
+    low, high, which = [line[row, i]], [line[row, i + 1]], [row]
     size, before, after = (np.abs(part) for part in (values[:, 1:-1], values[:, :-2], values[:, 2:]))
     one = (signs[:, 1:-1] == signs[:, :-2]) & (signs[:, 1:-1] == signs[:, 2:])
     bend = before + after - 2.0 * size
     row, i = np.nonzero(one & (size <= before) & (size <= after) & (size <= 0.5 * bend))
     if len(row):
-        place = _least(at, line[i], line[i + 2], row, signs[row, i + 1])
+        place = _least(at, line[row, i], line[row, i + 2], row, signs[row, i + 1])
         crossed = at(row, place) * signs[row, i + 1] < 0.0
         row, i, place = row[crossed], i[crossed], place[crossed]
-        low += [line[i], place]
-        high += [place, line[i + 2]]
+        low += [line[row, i], place]
+        high += [place, line[row, i + 2]]
         which += [row, row]
     return np.concatenate(low), np.concatenate(high), np.concatenate(which)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from giantstep.spec.fit_loss import FitLoss
 from giantstep.verify.conditional_law import LabelLaw, link_function
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.kinks import Kinks, basis_of, bisected, brackets, cuts_across, kinks_of
+from giantstep.verify.lambdified import Function
 from giantstep.verify.loss_curve import Curve, curve_of
 from giantstep.verify.output_law import Output
 from giantstep.verify.quadrature import density, legendre, panels
@@ -29,9 +31,11 @@ _LEAST = 3.0  # of s however far out kappa is
 _WIDE, _ORDER = 2.0, 14  # panels along and across
 _NARROW = 0.3  # an output of less spread, in units of what its mean varies by, has panels that end beside kinks
 _TOLERANCE, _FURTHER = 5e-12, 1e-4  # of an integral, for a panel across; the least density of kappa that relaxes it
+_HARDLY = 1e-6
 _CLOSEST = 1e-12  # panels that are not halved
-_MOST, _HALVINGS = 100_000, 45  # panels across, halvings
+_MOST, _HALVINGS = 1000, 45  # panels across for a node of kappa, halvings
 _TOGETHER, _POINTS = 400_000, 201  # nodes that are held together; of a line that is looked at for kinks
+_BESIDE = 1e-13  # of a kink, in units of the reach
 _SAMPLE = np.linspace(-1.0, 1.0, 41)
 
 
@@ -68,7 +72,8 @@ class _Plane:
 
     def label(self, row: Array, w: Array, v: Array) -> Array:
         """The clean label."""
-        return self.function(*self.indices(row, w, v))
+        found: Array = self.function(*self.indices(row, w, v))
+        return found
 
     def indices(self, row: Array, w: Array, v: Array) -> tuple[Array, ...]:
         """z' at places of rows."""
@@ -78,9 +83,8 @@ class _Plane:
     def argument(self, part: _Part, row: Array, w: Array, v: Array) -> Array:
         """u at places of rows."""
         c = self.start[row] + self.slope[row] * w + self.rise[row] * v
-        if part.turn == 0.0:
-            return part.sign * c - part.offset
-        return part.sign * c + part.turn * self.label(row, w, v) - part.offset
+        turned = part.turn * self.label(row, w, v) if part.turn else 0.0
+        return np.asarray(part.sign * c + turned - part.offset)
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ def averages_of_plane(
     columns = law.root @ turn
     plane = _Plane(link_function(law.text), kinks, centre, columns, output.mean, slope, rise, reach, width)
     tolerance = _TOLERANCE / np.maximum(np.exp(-0.5 * distance**2), _FURTHER)
-    total = {}
+    total: dict[str, Array] = {}
     for part in _parts(law, loss):
         found = _averages(_averaged(plane, part, np.sqrt(own), output.response), tolerance, flat)
         bend = part.sign * law.carry @ turn @ found[4:] - rest.T * found[3]
@@ -126,13 +130,13 @@ def _parts(law: LabelLaw, loss: FitLoss) -> list[_Part]:
     if loss.form == "residual" and law.channel is None:
         curve = curve_of(loss, 0.0)
         chances = [(1.0, 1.0 - law.flips), *([(-1.0, law.flips)] if law.flips else [])]
-        return [_Part(curve, 1.0, -side, 0.0, lambda y, p=chance: np.full_like(y, p)) for side, chance in chances]
+        return [_Part(curve, 1.0, -side, 0.0, partial(np.full_like, fill_value=chance)) for side, chance in chances]
     values = _values(law)
     parts = []
     for value in values:
         curve = curve_of(loss, 0.0 if loss.form == "residual" else value)
         sign, offset = (value if loss.form == "margin" else 1.0), (value if loss.form == "residual" else 0.0)
-        parts.append(_Part(curve, sign, 0.0, offset, lambda y, of=value: _chance(law, values, of, y)))
+        parts.append(_Part(curve, sign, 0.0, offset, partial(_chance, law, values, value)))
     return parts
 
 
@@ -180,7 +184,7 @@ def _averages(found: _Averaged, tolerance: Array, flat: bool) -> Array:
         return _along(found, every, np.zeros(len(every)), np.ones(len(every)))
     row, low, high = _first_panels(plane)
     whole = _across(found, row, low, high)
-    size = _sizes(_summed(np.abs(whole), row, len(plane.reach)))
+    size = _sizes(_summed(np.abs(whole), row, len(plane.reach)), found.table.response)
     total, held = np.zeros_like(size), 0
     for _ in range(_HALVINGS):
         middle = 0.5 * (low + high)
@@ -194,7 +198,7 @@ def _averages(found: _Averaged, tolerance: Array, flat: bool) -> Array:
         held += len(row)
         if not len(row):
             return total
-        if held > _MOST:
+        if held > _MOST * (20 + len(plane.reach)):
             break
     raise NotEvaluable("averages over a label of two indices do not settle")
 
@@ -203,10 +207,14 @@ def _summed(values: Array, row: Array, rows: int) -> Array:
     return np.array([np.bincount(row, each, rows) for each in values])
 
 
-def _sizes(found: Array) -> Array:
-    """What integrals are held against: slopes may cancel."""
+def _sizes(found: Array, response: Array) -> Array:
+    """What integrals are held against: slopes may cancel; what is next to nothing beside other nodes of kappa, or
+    beside the largest curvature, does not count.
+    """
     found[[1, 4, 5]] = np.sqrt(found[2])
-    return np.maximum(found, 1e-300)
+    found = np.maximum(found, _HARDLY * found.max(axis=1, keepdims=True))
+    found[3] = np.maximum(found[3], _HARDLY**2 / response)
+    return np.asarray(np.maximum(found, 1e-300))
 
 
 def _first_panels(plane: _Plane) -> tuple[Array, Array, Array]:
@@ -225,7 +233,7 @@ def _across(found: _Averaged, row: Array, low: Array, high: Array) -> Array:
     x, weight = legendre(_ORDER)
     half = 0.5 * (high - low)[:, None]
     v = (0.5 * (high + low)[:, None] + half * x).ravel()
-    each = _along(found, np.repeat(row, _ORDER), v, (half * weight).ravel() * density(v))
+    each: Array = _along(found, np.repeat(row, _ORDER), v, (half * weight).ravel() * density(v))
     return np.asarray(each.reshape(len(each), len(row), _ORDER).sum(axis=2))
 
 
@@ -256,43 +264,56 @@ def _of_lines(found: _Averaged, row: Array, v: Array, weight: Array) -> Array:
 
 def _cuts(found: _Averaged, row: Array, v: Array, reach: Array) -> Array:
     """Places w [I, C] where the label has kinks along lines, and where narrow outputs pass levels; infinite others."""
-    plane, line = found.plane, np.linspace(-1.0, 1.0, _POINTS)
-    lines: list[Array] = [np.empty(0, int)]
-    places: list[Array] = [np.empty(0)]
-
-    def add(at: Callable[[Array, Array], Array], values: Array, of: Array) -> None:
-        low, high, which = brackets(values, at, line)
-        lines.append(of[which])
-        places.append(bisected(at, low, high, which) * reach[of[which]])
-
-    every = np.arange(len(row))
-    w = line * reach[:, None]
-    if plane.kinks is not None:
-        indices = plane.indices(row[:, None], w, v[:, None])
-        for function in plane.kinks.functions:
-            add(
-                lambda i, x, of=function: of(*plane.indices(row[i], x * reach[i], v[i])),
-                function(*indices),
-                every,
-            )
+    places = _kinks(found.plane, row, v, reach)
     (narrow,) = np.nonzero(found.narrow[row])
-    if len(narrow):
-        rows, across, far = row[narrow], v[narrow], reach[narrow]
-        u = plane.argument(found.part, rows[:, None], w[narrow], across[:, None])
-        for level in found.levels[rows].T:
-            add(
-                lambda i, x, of=level: plane.argument(found.part, rows[i], x * far[i], across[i]) - of[i],
-                u - level[:, None],
-                narrow,
-            )
-    return _in_rows(np.concatenate(lines), np.concatenate(places), len(row))
+    if not len(narrow):
+        return places
+    beside = np.clip(places[narrow] / reach[narrow, None], -1.0, 1.0)  # a jump may take back what is passed before it
+    even = np.broadcast_to(np.linspace(-1.0, 1.0, _POINTS), (len(narrow), _POINTS))
+    line = np.sort(np.concatenate([even, beside - _BESIDE, beside + _BESIDE], axis=1), axis=1)
+    passed = _crossings(found, row[narrow], v[narrow], reach[narrow], line)
+    every = np.full((len(row), passed.shape[1]), np.inf)
+    every[narrow] = passed
+    return np.concatenate([places, every], axis=1)
 
 
-def _in_rows(row: Array, place: Array, rows: int) -> Array:
+def _kinks(plane: _Plane, row: Array, v: Array, reach: Array) -> Array:
+    w = np.broadcast_to(np.linspace(-1.0, 1.0, _POINTS), (len(row), _POINTS))
+    at = plane.indices(row[:, None], w * reach[:, None], v[:, None])
+    found = []
+    for function in plane.kinks.functions if plane.kinks is not None else ():
+
+        def along(i: Array, x: Array, of: Function = function) -> Array:
+            return of(*plane.indices(row[i], x * reach[i], v[i]))
+
+        low, high, which = brackets(function(*at), along, w)
+        found.append((which, bisected(along, low, high, which) * reach[which]))
+    return _in_rows(found, len(row))
+
+
+def _crossings(found: _Averaged, row: Array, v: Array, reach: Array, line: Array) -> Array:
+    """Where the mean of u passes the levels."""
+    u = found.plane.argument(found.part, row[:, None], line * reach[:, None], v[:, None])
+    places = []
+    for level in found.levels[row].T:
+
+        def along(i: Array, x: Array, of: Array = level) -> Array:
+            return np.asarray(found.plane.argument(found.part, row[i], x * reach[i], v[i]) - of[i])
+
+        low, high, which = brackets(u - level[:, None], along, line)
+        places.append((which, bisected(along, low, high, which) * reach[which]))
+    return _in_rows(places, len(row))
+
+
+def _in_rows(found: list[tuple[Array, Array]], rows: int) -> Array:
+    """Places [rows, C] from (rows, places); infinite where a row has fewer."""
+    if not found:
+        return np.empty((rows, 0))
+    row, place = (np.concatenate(parts) for parts in zip(*found, strict=True))
     order = np.argsort(row, kind="stable")
     row, place = row[order], place[order]
     counts = np.bincount(row, minlength=rows)
     position = np.arange(len(row)) - np.repeat(np.cumsum(counts) - counts, counts)
-    found = np.full((rows, int(counts.max(initial=0))), np.inf)
-    found[row, position] = place
-    return found
+    held = np.full((rows, int(counts.max(initial=0))), np.inf)
+    held[row, position] = place
+    return held

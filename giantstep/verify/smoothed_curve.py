@@ -93,9 +93,7 @@ def smoothed(curve: Curve, root: Array, response: Array, within: tuple[Array, Ar
     keys = row + np.clip((left - low[row]) / (high - low)[row], 0.0, 1.0 - 1e-12)
     order = np.lexsort((left, row))
     of_degree = np.ascontiguousarray(np.moveaxis(terms[order], 1, 0))
-    return Smoothed(
-        curve, root, response, width, low, high, keys[order], middle[order], half[order], of_degree
-    )
+    return Smoothed(curve, root, response, width, low, high, keys[order], middle[order], half[order], of_degree)
 
 
 def _transform(x: Array) -> Array:
