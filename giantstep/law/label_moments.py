@@ -13,7 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 from derive.language.links import link_of
-from giantstep.law.directions import mixing, noisy_indices, rows_of
+from giantstep.law.directions import noisy_indices, rows_of
 from giantstep.law.labels import smooth_rule
 from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa
 from giantstep.quadrature.gauss import hermite, products
@@ -113,40 +113,45 @@ def _distinct(kappa: Array) -> tuple[Array, Array]:
 
 
 def _at(target: Target, gamma: Array, kappa: Array, probit: float, finer: int, rough: bool) -> LabelMoments:
-    if has_kinks(target.link) or probit > 0.0:
+    if has_kinks(target.link):
         return moments_given_kappa(target.link, gamma, kappa, probit, finer, rough)
-    nodes, weight = _nodes(target.link, rows_of(gamma), finer, rough)
-    values, centre, away = link_values(target.link), (kappa @ gamma).T, noisy_indices(gamma, 0.0).lower @ nodes.T
+    noisy, (nodes, weight) = noisy_indices(gamma, probit), _nodes(target.link, rows_of(gamma), probit, finer, rough)
+    values, centre, away = link_values(target.link), (kappa @ gamma).T, noisy.lower @ nodes.T
     mean, square, linear = np.empty(len(kappa)), np.empty(len(kappa)), np.empty((len(kappa), len(away)))
     height = max(1, _TOGETHER // len(weight))
     for start in range(0, len(kappa), height):
         part = slice(start, start + height)
         y = values(centre[:, part, None] + away[:, None, :])
         mean[part], square[part], linear[part] = y @ weight, (y * y) @ weight, y @ (weight[:, None] * nodes)
-    return LabelMoments(mean, linear, square)
+    return LabelMoments(mean, linear @ noisy.carry.T, square)
 
 
-def _nodes(link: str, overlaps: Rows, finer: int, rough: bool) -> tuple[Array, Array]:
-    """Nodes [J, m] and weights [J] of t for a smooth link: Gauss nodes where it is a polynomial.
+def _nodes(link: str, overlaps: Rows, probit: float, finer: int, rough: bool) -> tuple[Array, Array]:
+    """Nodes [J, m] and weights [J] of t for a smooth link, of t' with noise inside it: Gauss nodes where it is a
+    polynomial.
 
     The indices come in an order in which as many t as possible enter as polynomials: the first index knows one of them,
     the last one all.
     """
     found = link_of(link)
-    lower = mixing(np.array(overlaps))
+
+    def rule() -> tuple[Array, Array]:
+        return smooth_rule(link, overlaps, probit, finer, rough)
+
+    lower = noisy_indices(np.array(overlaps), probit).lower
     names = sorted(found.variables, key=lambda name: (degree(found.node, name) is not None, name))
     if names == list(found.variables) or np.any(np.diag(lower) == 0.0):
-        return _ordered_nodes(link, found.variables, lower, overlaps, finer, rough)
+        return _ordered_nodes(link, found.variables, lower, rule)
     places = [found.variables.index(name) for name in names]
     other = np.linalg.cholesky((lower @ lower.T)[np.ix_(places, places)])
-    nodes, weight = _ordered_nodes(link, tuple(names), other, overlaps, finer, rough)
+    nodes, weight = _ordered_nodes(link, tuple(names), other, rule)
     return nodes @ np.linalg.solve(lower[places], other).T, weight
 
 
 def _ordered_nodes(
-    link: str, names: tuple[str, ...], lower: Array, overlaps: Rows, finer: int, rough: bool
+    link: str, names: tuple[str, ...], lower: Array, smooth: Callable[[], tuple[Array, Array]]
 ) -> tuple[Array, Array]:
-    """The same for the indices ``names`` in the order of t."""
+    """The same for the indices ``names`` in the order of t; smooth: the rule of an axis that is no polynomial."""
     node, rules, reach = link_of(link).node, [], np.full(len(names), math.inf)
     for axis, size in enumerate(np.diag(lower)):
         known = [name for name, part in zip(names, lower[:, axis], strict=True) if part != 0.0]
@@ -156,7 +161,7 @@ def _ordered_nodes(
         elif total is not None and total <= _HIGHEST:
             rules.append(hermite(total + 1))
         else:
-            rules.append(smooth_rule(link, overlaps, 0.0, finer, rough))
+            rules.append(smooth())
             reach[axis] = rules[axis][0].max()
     nodes, weight = products(rules)
     inside = ((nodes / reach) ** 2).sum(axis=1) <= _CORNERS
