@@ -73,3 +73,25 @@ def test_a_label_that_kappa_knows_nothing_of() -> None:
     found = label_moments(Target("z1*z2"), ((0.0, 0.0), (0.0, 0.0)), KAPPA[:, :2], 0.0, 0, False)
     np.testing.assert_allclose(found.mean, 0.0, atol=1e-14)
     np.testing.assert_allclose(found.square, 1.0, atol=1e-13)
+
+
+@pytest.mark.parametrize("probit", [0.5, 8.0])
+def test_noise_inside_a_link_of_two_indices_against_a_grid_of_one(probit: float) -> None:
+    """E[tanh(u) v] over a Gaussian pair (u, v): v has a mean linear in u given u, and the rest is a sum over u."""
+    gamma, kappa = np.array([[0.6, 0.3]]), np.array([[-1.2], [0.4]])
+    inside = np.eye(2) - gamma.T @ gamma
+    (size, both), (_, other) = inside + probit * np.eye(2)
+    u = np.linspace(-12.0, 12.0, 20_001)
+    weight = np.exp(-0.5 * u**2)
+    weight /= weight.sum()
+    found = label_moments(Target("tanh(z1)*z2", probit=probit), rows_of(gamma), kappa, probit, 1, False)
+    for number, centre in enumerate(kappa @ gamma):
+        first, second = np.sqrt(size) * u, both / np.sqrt(size) * u
+        left = np.tanh(centre[0] + first)
+        mean, square = left * (centre[1] + second), left**2 * ((centre[1] + second) ** 2 + other - both**2 / size)
+        with_second = mean * second + left * (other - both**2 / size)
+        about = np.linalg.solve(inside + probit * np.eye(2), [weight @ (mean * first), weight @ with_second])
+        linear = np.linalg.solve(np.linalg.cholesky(inside), inside @ about)
+        np.testing.assert_allclose(found.mean[number], weight @ mean, atol=1e-11)
+        np.testing.assert_allclose(found.square[number], weight @ square, rtol=1e-11)
+        np.testing.assert_allclose(found.linear[number], linear, atol=1e-11)
