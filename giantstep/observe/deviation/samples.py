@@ -35,7 +35,8 @@ def _labels(system: CoupledSystem) -> Points:
     if np.any(found.rest):
         raise BadInput(
             "the deviation between draws of labels with noise inside the link has not been derived",
-            "set target.probit to 0",
+            'set target.probit to 0; or, for link = "sign(s)", write target.channel = "probit" with link = '
+            '"s/sqrt(target.probit)"',
         )
     found = drawn(found, target, level.labels, level.rough)
     if target.noise > 0.0 and system.noise == 0.0:
