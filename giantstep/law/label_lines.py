@@ -88,7 +88,7 @@ class Lines:
         """Nodes of x and their weights, [n] or [N, J, n]."""
         if np.all(self.low == -np.inf) and np.all(self.high == np.inf):
             return hermite(_ON_A_LINE)
-        return normal_between(np.maximum(self.low, -_FAR), np.minimum(self.high, _FAR), _ON_A_PIECE)
+        return normal_between(np.clip(self.low, -_FAR, _FAR), np.clip(self.high, -_FAR, _FAR), _ON_A_PIECE)
 
 
 def are_lines(target: Target, overlaps: Rows, form: str) -> bool:
