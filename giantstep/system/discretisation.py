@@ -12,7 +12,7 @@ from derive.language.parity import parity
 from giantstep.law.directions import rows_of
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.label_cells import Cells, LabelLaw, straight_law
-from giantstep.law.label_lines import Lines, are_lines
+from giantstep.law.label_lines import Lines
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
 from giantstep.law.labels import label_law, with_noise
 from giantstep.law.multi_index_labels import (
@@ -203,12 +203,9 @@ def resolved_on(
         rows.flags.writeable = False
         return Resolved(rows, points, points)
     law: LabelLaw | None = None
-    lines = are_lines(target, _rows_of(alignments), form)
-    halved = symmetric and _is_odd(target)
     if target.indices > 1:
+        halved = symmetric and _is_odd(target)
         rows = _with_clean(rows, target, alignments, level.labels, level.rough, halved=halved)
-    elif lines:
-        rows = _half(rows, _rank(alignments)) if halved else rows
     elif symmetric:
         law = whole = _law(rows, target, alignments, level)
         if whole.odd and len(half := _half(rows, _rank(alignments))) < len(rows):
