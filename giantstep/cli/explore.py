@@ -13,7 +13,7 @@ def add(subparsers: Subparsers) -> None:
     parser = command(
         subparsers,
         "explore",
-        "a local page with a slider for every number of the model",
+        "a local page with sliders for the main numbers of the model",
         "giantstep explore model.toml\n  giantstep explore model.toml --port 5007 --no-browser",
         _explore,
     )

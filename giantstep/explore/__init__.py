@@ -1,1 +1,1 @@
-"""A page with a slider for every number of a model: curves, learned function, spectrum and bounds as it moves."""
+"""A page with sliders for the main numbers of a model: curves, learned function, spectrum and bounds as they move."""

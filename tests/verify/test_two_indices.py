@@ -72,6 +72,21 @@ def test_samples_drawn_apart(loss: str, link: str) -> None:
     assert np.max(error) < 4e-3  # of 2^13 points a scrambling, with jumps of h
 
 
+def test_a_jump_on_a_circle() -> None:
+    """Its chance is known, as labels tell the output nothing: across lines, the panels that it ends on are halved."""
+    law, fit = LabelLaw("sign(z1**2 + z2**2 - 1)", np.zeros((1, 2)), 0.0, 0.0), FitLoss("logistic")
+    law_of = output(np.zeros(2), 0.5)
+    found = averages_of_plane(law, fit, 0.0, KAPPA, law_of, 1.0)
+    xi = np.linspace(-10.0, 10.0, 4001)
+    weight = np.exp(-0.5 * xi**2) / np.exp(-0.5 * xi**2).sum()
+    f, wanted = law_of.mean[:, None] + np.sqrt(law_of.variance)[:, None] * xi, np.zeros((4, 3))
+    for y, chance in ((-1.0, 1.0 - np.exp(-0.5)), (1.0, np.exp(-0.5))):
+        loss, _, g, h = curve_of(fit, 1.0).moreau(y * f, law_of.response)
+        wanted += chance * np.array([each.reshape(f.shape) @ weight for each in (loss, y * g, g * g, h)])
+    for name, value in zip(("avg_l", "avg_g", "avg_gg", "avg_h"), wanted, strict=True):
+        assert found[name] == pytest.approx(value, abs=1e-10), name  # 5e-12 a panel, tens of which are at a jump
+
+
 def sampled(law: LabelLaw, loss: FitLoss, law_of: Output, source: np.random.Generator) -> Array:
     """l, g, g^2, h and t g by points of their own, [6, 3]."""
     x = ndtri(qmc.Sobol(5, rng=source).random(2**13)).T
