@@ -19,8 +19,10 @@ from giantstep.law.channel import chances
 from giantstep.law.labels import cuts_of, is_constant
 from giantstep.observe.optimal.fineness import KAPPA, Fineness
 from giantstep.observe.optimal.smooth import on_grid
+from giantstep.observe.optimal.steep_ends import nodes_beside, steepness
 from giantstep.quadrature.gauss import hermite, legendre_coefficients, normal_between
 from giantstep.spec.expressions import numpy_function
+from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Target
 
 Array = np.ndarray
@@ -93,7 +95,8 @@ class _Rule:
     """Nodes for a link of z = gamma kappa + width u, of which t is the part u correlation that is looked for.
 
     breaks: kinks and jumps; even: whether averages do not change with the sign of kappa; varies: the first step in
-    values of the link; cut: width of the first panels of kappa; finer: how many times more nodes of u there are.
+    values of the link; cut: width of the first panels of kappa; finer: how many times more nodes of u there are; power:
+    of the distance from breaks in which the link is smooth.
     """
 
     link: str
@@ -105,6 +108,7 @@ class _Rule:
     varies: float
     cut: float
     finer: float
+    power: int
 
     @classmethod
     def of(cls, target: Target, q: float, fineness: Fineness, noise: float) -> _Rule:
@@ -113,8 +117,9 @@ class _Rule:
         width = math.sqrt(rest + target.probit)
         even, link = _is_even(target.link, target.channel is None), target.link
         varies, cut = min(noise, _WIDTHS[1] * _deviation(link)), _WIDTH * KAPPA / fineness.kappa
-        finer, breaks = math.sqrt(2.0) ** fineness.labels, cuts_of(target)
-        return cls(link, math.sqrt(q), width, math.sqrt(rest) / width, breaks, even, varies, cut, finer)
+        finer, power = math.sqrt(2.0) ** fineness.labels, steepness(link)
+        breaks = cuts_of(target) if power == 1 else function_kernel(link).BREAKPOINTS
+        return cls(link, math.sqrt(q), width, math.sqrt(rest) / width, tuple(breaks), even, varies, cut, finer, power)
 
     def average(self, values: Values) -> float:
         """E of a function of kappa that is not negative."""
@@ -178,12 +183,20 @@ class _Rule:
         """How many steps there are on each side of u = 0, for panels of kappa, on a ladder."""
         kappa = np.stack([low, 0.5 * (low + high), high], axis=1)
         z = self.gamma * kappa[:, :, None] + self.width * _LOOK
-        slope = np.abs(numpy_function(self.link)(z)[1]).max(axis=(1, 2))
+        slope = self._along_nodes(z, np.abs(numpy_function(self.link)(z)[1])).max(axis=(1, 2))
         rare = np.minimum(np.abs(low), np.abs(high)) * (low * high >= 0.0)
         step = self.varies / np.maximum(slope * self.width, 1e-300) / np.sqrt(np.maximum(1.0 - (rare / 7.0) ** 2, 0.15))
         number = self.finer * _REACH / np.minimum(step, _STEP)
         found: Array = np.ceil(_LADDER ** np.ceil(np.log(number) / math.log(_LADDER))).astype(int)
         return found
+
+    def _along_nodes(self, z: Array, slope: Array) -> Array:
+        """Slopes at z over the steps of nodes there."""
+        if self.power == 1:
+            return slope
+        away = np.min(np.abs(z[..., None] - np.array(self.breaks)), axis=-1) / (self.width * _REACH)
+        steps = np.minimum(self.power * away ** (1.0 - 1.0 / self.power), self.power)
+        return np.asarray(np.where(away > 0.0, slope, 0.0) * steps)
 
     def _parts(self, kappa: Array, number: int) -> Parts:
         centre = self.gamma * kappa[:, None]
@@ -199,6 +212,8 @@ class _Rule:
     def _between_breaks(self, kappa: Array, number: int) -> tuple[Array, Array]:
         """Panels of u that end at breaks."""
         places = (np.array(self.breaks) - self.gamma * kappa[:, None]) / self.width
+        if self.power > 1:
+            return nodes_beside(places, _REACH, math.ceil(0.5 * self.power * number / _PANEL) + 1, _ORDER, self.power)
         met = (np.abs(places) < _REACH).any(axis=0)
         even = np.linspace(-_REACH, _REACH, math.ceil(2 * number / _PANEL) + 1)
         edges = np.concatenate([np.tile(even, (len(kappa), 1)), np.clip(places[:, met], -_REACH, _REACH)], axis=1)
