@@ -108,16 +108,16 @@ LabelLaw = Labels | Lines | Cells
 
 
 def straight_law(
-    target: Target, overlaps: Rows, form: str, kappa: Array, finer: int = 0, rough: bool = False
+    target: Target, overlaps: Rows, loss: tuple[str, float], kappa: Array, finer: int = 0, rough: bool = False
 ) -> Lines | Cells | None:
-    """The law of a label that a loss of that form takes as straight pieces, at kappa [N, q] for overlaps [q, m]; None
-    of any other.
+    """The law of a label that a loss of such a form and bend takes as straight pieces, at kappa [N, q] for overlaps
+    [q, m]; None of any other.
 
     Raises NotConverged where there are too many nodes.
     """
-    if are_cells(target, overlaps, form):
+    if are_cells(target, overlaps, loss[0]):
         return cells_given_kappa(target, overlaps, kappa)
-    return lines_given_kappa(target, overlaps, kappa, finer, rough) if are_lines(target, overlaps, form) else None
+    return lines_given_kappa(target, overlaps, kappa, finer, rough) if are_lines(target, overlaps, *loss) else None
 
 
 def are_cells(target: Target, overlaps: Rows, form: str) -> bool:

@@ -36,7 +36,7 @@ _ORDER, _ROUGH = 26, 24  # nodes of a panel; of the estimate of their error
 _FAR = 8.5  # of x at the end of a piece: what is beyond has a weight of 1e-17
 _PROBES = 64  # places at which slopes are compared
 _ON_A_LINE, _ON_A_PIECE = 40, 64  # nodes of a line, and of one that ends, for those who ask for labels one by one
-_SMOOTHED = 0.2  # of the slope of a label in pieces: noise that nodes of it resolve
+_SMOOTHED = 0.2  # of the slope of a label in pieces: noise, or a bend of the loss, that nodes of it resolve
 
 
 @dataclass(frozen=True)
@@ -88,15 +88,16 @@ class Lines:
         return normal_between(np.clip(self.low, -_FAR, _FAR), np.clip(self.high, -_FAR, _FAR), _ON_A_PIECE)
 
 
-def are_lines(target: Target, overlaps: Rows, form: str) -> bool:
+def are_lines(target: Target, overlaps: Rows, form: str, bend: float = 0.0) -> bool:
     """Whether a loss of that form takes the label as lines: it is linear in an index, or in pieces of a direction and
-    noise does not smooth its averages, and nothing is drawn after it; overlaps [q, m].
+    neither noise nor the loss, which bends over such a distance, smooths its averages, and nothing is drawn after it;
+    overlaps [q, m].
     """
     if form != "residual" or target.channel is not None or target.flips > 0.0 or target.indices == 1:
         return False
     if linear_in(target.link) is not None:
         return True
-    return math.sqrt(target.noise) < _SMOOTHED * _slope_of_pieces(target.link, overlaps, target.probit)
+    return math.sqrt(target.noise + bend**2) < _SMOOTHED * _slope_of_pieces(target.link, overlaps, target.probit)
 
 
 @lru_cache(maxsize=256)
@@ -230,12 +231,12 @@ class _About(Rule):
         ends = np.full((len(cuts), 1), self.reach)
         around = [cuts - _BESIDE, cuts, cuts + _BESIDE]
         edges = np.sort(np.clip(np.concatenate([-ends, *around, ends], axis=1), -self.reach, self.reach), axis=1)
-        parts = 2**self.finer
+        order, parts = self.halved
         share = np.linspace(-1.0, 1.0, parts + 1)
         if self.graded:  # towards both ends
             share = 0.5 * share * (3.0 - share**2)
         cut = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (0.5 + 0.5 * share)
-        t, weight = normal_between(cut[:, :, :-1], cut[:, :, 1:], self.order)
+        t, weight = normal_between(cut[:, :, :-1], cut[:, :, 1:], order)
         shape = len(cuts), t.shape[1] * t.shape[2] * t.shape[3]
         return t.reshape(shape), weight.reshape(shape)
 

@@ -28,8 +28,9 @@ from giantstep.spec.link import link_values
 
 Array = np.ndarray
 Averaged: TypeAlias = Literal["smooth", "poles", "moments"]
-_ORDER, _ROUGH = 14, 13  # nodes of a panel; of the estimate of their error
+_ORDER, _ROUGH = 16, 15  # nodes of a panel; of the estimate of their error
 _STILL, _STILL_ROUGH = 24, 22  # the same of one panel between kinks, where the label is constant there
+_HIGHER = 1.45  # orders by the first refinement: where they are nearly enough, that does what halving would
 _LEADING = 0.5  # share of either that leads to a solution
 _BY_NODES = 2  # indices: more are averaged adaptively
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
@@ -244,10 +245,11 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
 
 @dataclass(frozen=True)
 class Rule:
-    """``parts`` panels between cuts, halved ``finer`` times, of ``order`` nodes each; graded: by a map that makes roots
-    of the distance to an end smooth; poles: see ``nodes_given_kappa``; innermost: along the last t as many Gauss nodes
-    between cuts in the place of panels, where the label is a polynomial of a lower degree; 0 for panels. axes: along
-    which there are nodes, None for all; outwards: panels end where curved kinks are on their way to infinity.
+    """``parts`` panels between cuts, of ``order`` nodes each; refined ``finer`` times, by a higher order first and by
+    halving from then on. graded: by a map that makes roots of the distance to an end smooth; poles: see
+    ``nodes_given_kappa``; innermost: along the last t as many Gauss nodes between cuts in the place of panels, where
+    the label is a polynomial of a lower degree; 0 for panels. axes: along which there are nodes, None for all;
+    outwards: panels end where curved kinks are on their way to infinity.
     """
 
     finer: int
@@ -264,14 +266,20 @@ class Rule:
         """Weight of a node together with its kappa that is left out."""
         return 1e-16
 
+    @property
+    def halved(self) -> tuple[int, int]:
+        """Nodes of a panel as it is refined, and how many it has become."""
+        return (round(_HIGHER * self.order), 2 ** (self.finer - 1)) if self.finer else (self.order, 1)
+
     def split(self, cuts: Array) -> tuple[Array, Array]:
         """Nodes and weights [I, n] of the standard normal on panels between the cuts [I, C] and the ends."""
         ends = np.full((len(cuts), 1), REACH)
         edges = np.sort(np.concatenate([-ends, cuts, ends], axis=1), axis=1)
         if self.innermost:
             return truncated_normal(edges, self.innermost)
-        split = self.parts * (2 if self.graded else 1) * 2**self.finer
-        points, weights = legendre(self.order)
+        order, halved = self.halved
+        split = self.parts * (2 if self.graded else 1) * halved
+        points, weights = legendre(order)
         x = ((2.0 * np.arange(split)[:, None] + 1.0 + points) / split - 1.0).ravel()
         stretch = np.tile(weights, split) / split
         if self.graded:  # 1 - x becomes a square

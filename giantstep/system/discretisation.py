@@ -29,7 +29,7 @@ from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
-from giantstep.system.kernels import loss_kernel
+from giantstep.system.kernels import bend_of, loss_kernel
 from giantstep.system.problem import Features, Problem
 from giantstep.system.span import Span
 
@@ -141,6 +141,7 @@ def resolved(problem: Problem | Features, level: Level) -> Resolved:
         loss.FORM,
         loss.NAME == "square",
         level.of_table,
+        bend_of(loss),
     )
 
 
@@ -155,13 +156,14 @@ def _resolved(
     form: str,
     square: bool,
     level: Level,
+    bend: float = 0.0,
 ) -> Resolved:
     if loadings is None:
         rows = panel_rows(blocks, along, target, overlaps, level)
     else:
         shape = Shape(blocks, loadings, along, label_widths(target, overlaps))
         rows = rows_that_count(tensor_table(shape, (level.fineness,) * len(overlaps)))
-    return resolved_on(rows, target, overlaps, symmetric=symmetric, form=form, level=level, square=square)
+    return resolved_on(rows, target, overlaps, symmetric=symmetric, form=form, level=level, square=square, bend=bend)
 
 
 def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, level: Level) -> Array:
@@ -190,6 +192,7 @@ def resolved_on(
     form: str,
     level: Level,
     square: bool = False,
+    bend: float = 0.0,
 ) -> Resolved:
     """The laws at the nodes of a table; of a symmetric loss on half of them, where labels and outputs are odd.
 
@@ -212,7 +215,7 @@ def resolved_on(
             rows, law = half, None
     if law is None:
         kappa = coordinates(rows, target.indices, _rank(alignments)).reshape(len(rows), -1)
-        straight = straight_law(target, _rows_of(alignments), form, kappa, level.labels, level.rough)
+        straight = straight_law(target, _rows_of(alignments), (form, bend), kappa, level.labels, level.rough)
         law = _law(rows, target, alignments, level) if straight is None else straight
     if form != "residual" and target.noise > 0.0:
         assert not isinstance(law, (Lines, Cells))  # which are of losses of the residual

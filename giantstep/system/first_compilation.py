@@ -128,6 +128,7 @@ def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
     from giantstep.law.label_cells import are_cells
     from giantstep.law.label_lines import are_lines
     from giantstep.law.labels import is_constant
+    from giantstep.system.kernels import bend_of, loss_kernel
     from giantstep.system.label_kernels import one_cell
 
     target = model.target
@@ -137,7 +138,7 @@ def _averages(model: Model) -> tuple[Any, tuple[Array, ...]]:
     table, uncoupled = np.ones((1, 1)), ((0.0,) * target.indices,)
     if are_cells(target, uncoupled, model.fit.loss.form):
         return cells, one_cell(1.0, target.indices)
-    if are_lines(target, uncoupled, model.fit.loss.form):
+    if are_lines(target, uncoupled, model.fit.loss.form, bend_of(loss_kernel(model.fit.loss))):
         return lines, LabelLines(table, np.ones((1, 1, 1)), *[table] * 4, np.ones(1), table)
     return points, LabelNodes(table, np.ones((1, 1, 1)), table, table)
 

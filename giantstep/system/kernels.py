@@ -32,6 +32,11 @@ def _loss_kernel(key: str, expression: str) -> ModuleType:
     return user_module(f"loss_{key}", lambda: emitted_loss(expression), f"loss {shorten(expression)}")
 
 
+def bend_of(kernel: ModuleType) -> float:
+    """The distance in the output or the label over which a loss bends: 0 where it has kinks."""
+    return 1.0 / float(kernel.STEEPNESS) if kernel.SMOOTH else 0.0
+
+
 def penalty_kernel(penalty: FitPenalty) -> ModuleType:
     """The averages of a penalty over the readouts: those of the loss that it is at the label 0.
 

@@ -9,6 +9,7 @@ from giantstep.law.label_cells import Cells, straight_law
 from giantstep.law.labels import label_law
 from giantstep.quadrature.tensor import tensor_table
 from giantstep.spec.errors import NotConverged
+from giantstep.system.kernels import bend_of, loss_kernel
 from giantstep.system.problem import Problem
 from giantstep.system.square_tables import shape_of
 
@@ -27,7 +28,7 @@ def require_affordable(problem: Problem) -> None:
         return
     nodes = len(tensor_table(shape_of(problem), (1.0,) * problem.rank))
     sample = np.random.default_rng(0).standard_normal((_SAMPLE, problem.rank))
-    straight = straight_law(target, problem.overlaps, loss.form, sample)
+    straight = straight_law(target, problem.overlaps, (loss.form, bend_of(loss_kernel(loss))), sample)
     law = label_law(target, problem.overlaps, sample) if straight is None else straight
     assert not isinstance(law, Intervals)
     labels = law.label.shape[1] if isinstance(law, Cells) else int(np.count_nonzero(law.weight, axis=1).max())
