@@ -13,7 +13,7 @@ from giantstep.spec.shown import Row, Shown, number
 Array = np.ndarray
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Bound(Shown):
     """A bound and the function that attains it: m[K], zeta[K] and psi[K, D] of ``observe.bounds``' formula.
 

@@ -24,7 +24,7 @@ from giantstep.system.problem import Problem, problem_of
 Array = np.ndarray
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class BoundFunctions(Pictured):
     """What attains the lower and the upper bound along v (v_1 of several directions), beside the target.
 

@@ -55,7 +55,7 @@ _SAME = 1e-12  # relative, of bounds that differ by rounding
 _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activation
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Bounds(Pictured):
     """Bounds of a model and the errors of other predictors, all mean squared errors against the clean target.
 

@@ -17,15 +17,19 @@ import numpy as np
 from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.labels import label_law
 from giantstep.quadrature.gauss import normal_between
-from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
+from giantstep.quadrature.mesh import meshes
+from giantstep.quadrature.panels import terms_of
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.expressions import special
+from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.problem import Problem
 from giantstep.system.two_fits import Fit
 
 Array = np.ndarray
 Variance = Callable[[CoupledSystem], Array]
-_REACH, _ORDER = 9.0, 16  # of kappa; of a panel
-_PANELS = (12, 24, 48, 96, 192, 384)
+_REACH, _ORDER, _FEWEST = 9.0, 16, 12  # of kappa; of a panel; panels
+_PARTS = (1, 2, 4, 8, 16, 32)  # of a panel that resolves the features
 _SETTLED = 1e-9  # change of both densities from one number of panels to the next, relative to the largest
 
 
@@ -55,8 +59,8 @@ def calibration(fit: Fit, members: int, scores: Array, variance: Variance) -> Ca
     labels = _labels(fit)
     before: Array | None = None
     change = np.inf
-    for panels in _PANELS:
-        edges = np.linspace(-_REACH, _REACH, panels + 1)
+    for parts in _PARTS:
+        edges = _edges(fit.system.problem, parts)
         kappa, weight = (part.ravel() for part in normal_between(edges[:-1], edges[1:], _ORDER))
         system = fit.at(kappa)
         found = np.tensordot(weight, _densities(system, labels, variance(system), scores), axes=1)
@@ -67,8 +71,17 @@ def calibration(fit: Fit, members: int, scores: Array, variance: Variance) -> Ca
                     return Calibration(members, scores, found[1] / found[0], found[0], change)
         before = found
     raise NotConverged(
-        f"the density of the score changes by {change:.1e} (relative) between rules of quadrature", NOT_LOOKED_FOR
+        f"the density of the score changes by {change:.1e} (relative) between rules of quadrature",
+        settling_hint(fit.system.problem),
     )
+
+
+def _edges(problem: Problem, parts: int) -> Array:
+    """Ends of panels in kappa: those that the coefficients of the features need, each in so many parts."""
+    needed = meshes(terms_of(problem.blocks, problem.link)).edges
+    edges = np.union1d(np.linspace(-_REACH, _REACH, _FEWEST + 1), needed[np.abs(needed) < _REACH])
+    inside = np.linspace(edges[:-1], edges[1:], parts, endpoint=False)
+    return np.append(inside.T.ravel(), edges[-1])
 
 
 def _labels(fit: Fit) -> Intervals:

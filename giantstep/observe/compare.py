@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from giantstep.observe.few_seeds import normal_score
@@ -36,14 +36,14 @@ class Score:
     score: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Pictured):
     """The simulated network and, by name of the law, the solution at its dimension, or why there is none."""
 
     simulation: Simulation
     results: Mapping[str, Result]
     refused: Mapping[str, str]
-    seconds: float
+    seconds: float = field(compare=False)
 
     @property
     def errors(self) -> tuple[str, ...]:

@@ -55,7 +55,7 @@ class PairOfFits(NamedTuple):
     error: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Decomposition(Pictured):
     """Bias, variances and ensembles; keys are sources joined by "+", "" for none.
 

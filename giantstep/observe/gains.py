@@ -16,7 +16,7 @@ from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Gains(Shown):
     """Errors of random features minus those after the step. train and test: of the errors of the results; objective:
     of the minimum of (1/n)(2 sum loss + ridge |a|^2), which [MON23] calls training loss. order and powers: of kappa, in

@@ -36,7 +36,7 @@ Array = np.ndarray
 _OTHERS = 40  # nodes of each of the other indices of a target of two; fewer of three and four
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Profile(Shown):
     """A function along a direction: at[N], mean[N] = E[f | .], spread[N] = sqrt Var[f | .], target[N] = E[f_* | .].
 
@@ -70,7 +70,7 @@ class Profile(Shown):
         return {name: getattr(self, name).tolist() for name in ("at", "mean", "spread", "target")}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Learned(Pictured):
     """What was learned: profiles along theta_index and along the directions v_j of the spike, and simulated points.
 

@@ -37,7 +37,7 @@ _ORDER, _HALVINGS = 12, 30  # of a panel of kappa
 _FINENESS = (1.0, 1.4)  # of the rules of several directions
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Measured(Shown):
     """Averages over fresh samples: values by name, and by how much they change under refinement.
 

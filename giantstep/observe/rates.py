@@ -47,7 +47,7 @@ class Exponents:
         return min(self.bias, self.variance) if noisy else self.bias
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Rates(Pictured):
     """Exponents of the test error in the number N of samples, for N^width neurons and the ridge N^(1 - ridge).
 

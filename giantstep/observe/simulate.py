@@ -37,7 +37,7 @@ SYSTEM_NAMES = {
 }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Simulation(Shown):
     """Errors of every seed, sample size and ridge, arrays [seed, sample, ridge].
 
@@ -61,7 +61,7 @@ class Simulation(Shown):
     ridges: tuple[float, ...]
     test_error: Array
     train_error: Array
-    seconds: float
+    seconds: float = field(compare=False)
     strength: Array
     alignment: Array
     steps: tuple[MeasuredStep, ...] = ()

@@ -22,6 +22,7 @@ from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, number
 from giantstep.spec.step_table import MOST_STEPS
+from giantstep.system.problem import checked_dimension
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
@@ -57,7 +58,7 @@ class StepsPoint:
         return found | ({"reason": self.reason} if self.reason else {})
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Steps(Pictured):
     """Points by the number of steps, from none on: ``each`` with the same batch for every step, ``shared`` with one
     number of samples, ``total`` = n0/d, for all steps together.
@@ -116,6 +117,7 @@ def steps(
     step. Source: docs/theory.md, section 12.
     """
     checked_count("most", most, 1)
+    checked_dimension(dimension)
     checked_seeds(seeds, 0)
     last = model.step
     if last is None or last.exponent < 0.5 or last.bulk == "matrix":

@@ -48,7 +48,7 @@ _GRID_TOLERANCE = 1e-6  # of the errors on the grid, which are compared only
 _STEPS = 60
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Tuned(Pictured):
     """The optimum: values of the keys, the model and its certified solution.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -61,7 +61,7 @@ class SimulationResult:
     metrics: Array
     test_samples: int
     bytes_needed: int
-    seconds: float
+    seconds: float = field(compare=False)
 
     @property
     def dimension(self) -> int:

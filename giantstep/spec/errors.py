@@ -2,9 +2,6 @@
 
 from typing import ClassVar
 
-#: The hint where digits ran out, and nobody looked why.
-NOT_LOOKED_FOR = "the cause was not looked for; at a larger fit.ridge equations keep more digits"
-
 
 class GiantstepError(Exception):
     """Base of every error raised on purpose; ``exit_code`` is what the command line returns."""

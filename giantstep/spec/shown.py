@@ -9,6 +9,8 @@ from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from giantstep.spec.equality import same
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -36,6 +38,12 @@ class Shown:
     def to_json(self) -> str:
         """``to_dict`` as JSON."""
         return json.dumps(self.to_dict(), indent=2)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all that they hold is the same, arrays entry by entry, but the time it took."""
+        return same(self, other) if isinstance(other, Shown) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # they hold arrays and mappings
 
     def __repr__(self) -> str:
         return text_table(self.heading, self.summary())

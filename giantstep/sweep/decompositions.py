@@ -17,7 +17,7 @@ from giantstep.sweep.grid import Sweep
 Progress = Callable[[int, int, str], object]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Decompositions(Pictured):
     """Decompositions at the values of a key; None where there is no solution, with the reason beside it."""
 

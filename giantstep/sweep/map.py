@@ -37,7 +37,7 @@ _MOST_LINES = 4  # times the lines that were asked for
 _NUMBERS = ("test_error", "train_error")
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Map(Pictured):
     """Errors over two keys, a rectangular grid whose lines are closer where the error changes.
 

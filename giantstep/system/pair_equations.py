@@ -14,9 +14,10 @@ import numpy as np
 
 from generated.runtime.rows_of_pairs import EACH_AT_NODES, fill_pairs, follow, newton_steps
 from giantstep.law.kind import BulkKind, bulk_kind
-from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.bulk_system import BulkSystem
+from giantstep.system.causes import settling_hint
 from giantstep.system.single_fit import NOTHING, SingleFit
 from giantstep.system.state import pairs
 
@@ -221,7 +222,9 @@ class PairOfLayer:
         self.system.evaluated = False  # these are no longer those of the fit
         numbers["avg_gg"], numbers["Q1"], numbers["adjoint"] = average, matrix, vector
         if not self.system.follow():
-            raise NotConverged("what the samples of the step add to the rows is not found again", NOT_LOOKED_FOR)
+            raise NotConverged(
+                "what the samples of the step add to the rows is not found again", settling_hint(self.system.problem)
+            )
 
     def certificates(self, shared: Shared, of: Solved, apart: Array, square: bool) -> Array:
         """See ``PairEquations``; that of E g_1 g_2 of the square loss is not among them."""

@@ -182,7 +182,10 @@ class Solution(NamedTuple):
 
 def checked_dimension(dimension: Any) -> None:
     """Raise BadInput for what is no input dimension; None is the limit of large dimension."""
-    if dimension is not None and not (isinstance(dimension, int | float | np.number) and dimension >= 1):
+    if dimension is None:
+        return
+    number = isinstance(dimension, int | float | np.number) and not isinstance(dimension, bool)
+    if not (number and 1 <= dimension < math.inf and dimension == int(dimension)):
         raise BadInput(f"dimension = {dimension!r} is not a positive integer", "give the input dimension d, e.g. 1000")
 
 

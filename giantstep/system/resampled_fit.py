@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from giantstep.spec.errors import NOT_LOOKED_FOR, NotConverged
+from giantstep.spec.errors import NotConverged
+from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_solver import coupled_solution
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.merged_blocks import merged
@@ -24,7 +25,7 @@ def settled_system(start: Result, weights: Weights | None = None) -> CoupledSyst
     system, x, _, error, _ = coupled_solution(problem._replace(weights=weights), tolerance, near)
     if not error <= max(_ALLOWED, start.quadrature_error):
         words = f"the test error of a fit that is found again changes by {error:.1e} (relative) between resolutions"
-        raise NotConverged(words, NOT_LOOKED_FOR)
+        raise NotConverged(words, settling_hint(problem))
     outcome = newton(system, x, most=_FEW)  # a solve stops where its answer is settled
     system.residual(outcome.x if outcome.converged else x)
     return system

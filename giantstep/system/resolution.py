@@ -132,7 +132,8 @@ def next_times(
         chosen = settles(finer.problem) and times.kappa > 0
         mixed = (partial(system_at, x=answer.x) if chosen else coupled_at)(finer.problem, level)
         mixed.takes(finer)
-        outcome = newton(mixed, answer.x, most=12, settled=_CLOSE if alone else _NEAR, blind=True, near=answer)
+        settled = _CLOSE if alone and answer.jacobian is None else _NEAR
+        outcome = newton(mixed, answer.x, most=12, settled=settled, blind=True, near=answer)
         if not outcome.converged:
             return None
         found = fine.copy() if alone else told_by(mixed, outcome.x, (fine, finer.signs), tolerance)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,7 +41,7 @@ def reported(order: Mapping[str, np.ndarray], spike: SpikeParameters) -> dict[st
     return found
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Result(Shown):
     """Solution of the saddle-point equations at one point, normalised as in docs/theory.md, sections 1-4 (unit rows).
 
@@ -67,7 +67,7 @@ class Result(Shown):
     residual: float
     iterations: int
     quadrature_error: float
-    seconds: float
+    seconds: float = field(compare=False)
     dimension: int | None
     nodes: int
     bias: float = 0.0

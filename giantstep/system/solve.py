@@ -29,14 +29,13 @@ from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
-from giantstep.spec.target_table import Target
 from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
 from giantstep.system.result import Result, reported
 from giantstep.system.span import span_of
-from giantstep.system.square_loss import RESIDUAL, UNEXPLAINED, Points, rounding_hint, solve_direct
+from giantstep.system.square_loss import RESIDUAL, Points, rounding_hint, solve_direct
 
 if TYPE_CHECKING:
     from giantstep.system.coupled_system import CoupledSystem
@@ -180,45 +179,6 @@ def _along_given(problem: Problem, found: Solution) -> Solution:
     return found._replace(order_parameters=directions.outward(found.order_parameters))
 
 
-def settling_hint(problem: Problem) -> str:
-    """What to try where the quadrature does not settle."""
-    from giantstep.system.loss_at_zero import (  # what is solved starts sooner without
-        cancelling_hint,
-        counts_hint,
-        has_jumps,
-        rare_hint,
-        saturated_hint,
-        vanishing_hint,
-    )
-
-    target, loss = problem.model.target, problem.model.fit.loss
-    for hint_of in (rare_hint, counts_hint, saturated_hint, vanishing_hint, cancelling_hint):
-        if found := hint_of(problem):
-            return found
-    several = target.indices > 1 and loss.form == "residual" and loss.key != "square"
-    kinked = several and _has_kinks(target)
-    if kinked and target.noise == 0.0:
-        return "add target.noise, which blurs the kinks that the label has in its indices"
-    if target.noise > 0.0 and loss.form == "general" and has_jumps(loss):
-        return (
-            "set target.noise to 0, or take a loss of y - f: for that alone noise is averaged in closed form, and here "
-            "the loss has kinks between the nodes of the noise"
-        )
-    found = rounding_hint(problem)
-    if several and not kinked and found == UNEXPLAINED:
-        return (
-            f"the cause is not known; kinks of the label were ruled out, and its {target.indices} indices had as many "
-            "nodes as can be afforded; target.noise, or a link that varies less, needs fewer"
-        )
-    return found
-
-
-def _has_kinks(target: Target) -> bool:
-    from giantstep.law.multi_index_labels import has_kinks  # the square loss starts sooner without
-
-    return has_kinks(target.link)
-
-
 def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:
     if problem.model.fit.loss.key == "square" or problem.model.fit.penalty is not None:
         return None
@@ -249,7 +209,8 @@ def _penalty_hint(problem: Problem, result: Result) -> str:
 
 def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) -> NotConverged:
     """Why a solution is not reported, by the condition that fails."""
-    from giantstep.system.loss_at_zero import saturated_hint, vanishing_hint  # what is solved starts sooner without
+    from giantstep.system.causes import settling_hint, tolerated  # what is solved starts sooner without
+    from giantstep.system.loss_at_zero import saturated_hint, vanishing_hint  # the same
     from giantstep.system.separation import separable, separated  # the same
 
     if separable(problem):  # the cause, whichever condition shows it
@@ -268,7 +229,7 @@ def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) ->
         return NotConverged(
             f"the test error changes by {result.quadrature_error:.1e} (relative) between orders of quadrature, "
             f"{tolerance:.0e} is asked",
-            "allow a larger tolerance; or " + settling_hint(problem),
+            tolerated(result.quadrature_error, settling_hint(problem)),
         )
     if name == "energy":
         return NotConverged(

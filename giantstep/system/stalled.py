@@ -6,6 +6,8 @@ from giantstep.system.loss_at_zero import cancelling_hint, constant_hint, rare_h
 from giantstep.system.problem import Problem
 from giantstep.system.slight_response import slight_hint
 
+_SMALL_RIDGE = 1e-2
+
 
 def stalled(problem: Problem) -> str:
     """That the equations were not solved, at which parameters, and what is hard about the loss."""
@@ -22,11 +24,14 @@ def hint(problem: Problem) -> str:
         return found
     if found := slight_hint(problem):
         return found
-    fit, way = problem.model.fit, "equations are solved more easily at a larger fit.ridge"
-    found = f"the cause is not known; too few labels that feel the loss, and slight responses, were ruled out; {way}"
-    found += " or a weaker fit.penalty" * (fit.penalty is not None)
+    fit = problem.model.fit
+    if fit.loss.form == "margin" and fit.samples < problem.model.network.width and fit.ridge < _SMALL_RIDGE:
+        return (
+            "raise fit.ridge: there are fewer samples than neurons, which as a rule separate any labels, and the "
+            "solution grows without bound as the ridge vanishes"
+        )
+    found = f"raise fit.ridge{' or weaken fit.penalty' * (fit.penalty is not None)}, which most often helps: no cause "
+    found += "was found, and it is none of too few labels that feel the loss, and slight responses"
     if fit.loss.form != "margin":
         return found
-    return found + (
-        ". Not looked for: whether samples are separable, where the solution grows without bound as the ridge vanishes"
-    )
+    return f"{found}. Whether samples are separable, where the solution grows as the ridge vanishes, was not looked for"

@@ -19,9 +19,10 @@ from generated import two_batches as kernel
 from generated.runtime.rows_of_pairs import EACH, fill_rows, steps
 from generated.runtime.two_batches import moments_at, moments_of_series, wrong_signs
 from giantstep.law.directions import mixing
-from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.matrix import Rows
 from giantstep.system.batch_nodes import Rule, parts_of
+from giantstep.system.causes import settling_hint
 from giantstep.system.moments_of_square import Moments, moments_of_square
 from giantstep.system.pair_equations import Sharing, many_of, parameters_of
 from giantstep.system.slope_series import noise_of, series_of
@@ -130,7 +131,7 @@ def _told(fit: Fit, told: Array, residuals: Array, errors: Array) -> list[BatchP
     """Pairs with their certificates. Raises NotConverged."""
     if not residuals.max() <= RESIDUAL:
         words = f"the equations of two fits are satisfied to {residuals.max():.1e} only"
-        raise NotConverged(words, NOT_LOOKED_FOR)
+        raise NotConverged(words, settling_hint(fit.problem))
     ensembles = told[:, 1].tolist() if fit.margin else [math.nan] * len(told)
     numbers = told[:, 0].tolist(), residuals.tolist(), errors.tolist(), ensembles
     return [BatchPair(*one) for one in zip(*numbers, strict=True)]
@@ -173,7 +174,7 @@ class _OnRule:
             moving[moving] = (np.abs(step).max(axis=1) > _CLOSE * size) & (some.data[moving] > 0.0)
             if not moving.any():
                 return x
-        raise NotConverged("what the readouts of two fits have in common is not found", NOT_LOOKED_FOR)
+        raise NotConverged("what the readouts of two fits have in common is not found", settling_hint(self.fit.problem))
 
     def _steps(self, some: _Some, x: Array) -> Array:
         """Of Newton's method: all is linear but E g_1 g_2."""

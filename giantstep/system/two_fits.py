@@ -17,8 +17,9 @@ import numpy as np
 
 from generated.runtime.rows_of_pairs import covariances
 from giantstep.law.spike import overlap_of_rows
-from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
+from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import pair_kernel
 from giantstep.system.merged_blocks import Members, merged
@@ -251,7 +252,9 @@ def _certified(fit: Fit, shared: Shared, of: Solved, apart: Array, errors: Seque
     """All equations once more, from their text. Raises NotConverged."""
     residuals = fit.equations.certificates(shared, of, apart, fit.square)
     if not residuals.max() <= RESIDUAL:
-        raise NotConverged(f"the equations of two fits are satisfied to {residuals.max():.1e} only", NOT_LOOKED_FOR)
+        raise NotConverged(
+            f"the equations of two fits are satisfied to {residuals.max():.1e} only", settling_hint(fit.problem)
+        )
     half = (fit.variance - of.covariance) @ fit.weight
     given = of.x, of.readout, of.covariance, half.tolist(), residuals.tolist(), errors or [0.0] * len(half)
     return [Pair(float(fit.parameters[1]), *told) for told in zip(*given, strict=True)]

@@ -26,6 +26,7 @@ from giantstep.quadrature.kinks import kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.spec.model import Model
+from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import _resolved, resolved
@@ -33,7 +34,7 @@ from giantstep.system.misclassification import bivariate_normal, wrong_sign
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
-from giantstep.system.solve import settling_hint, solve
+from giantstep.system.solve import solve
 from giantstep.system.square_start import unknowns_of_square_loss
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.verify.coupled_system import kernel_checks, solved_again
@@ -209,7 +210,7 @@ def test_refusals_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "target.noise, which blurs the kinks that the label has" in settling_hint(unsettled)
     for noise in (0.0, 0.1):
         steep = model("huber", target__link="tanh(3*z1)*z2", target__noise=noise, spike__alignment=[0.6, 0.5])
-        assert "or a link that varies less, needs fewer" in settling_hint(problem_of(steep))
+        assert "or take a link that varies less, which need fewer nodes" in settling_hint(problem_of(steep))
     peaked = model("huber", target__link="z1*z2", spike__alignment=[0.6, 0.5], fit__ridge=1e-9, fit__samples=1.2)
     assert "move away from fit.samples" in settling_hint(problem_of(peaked))
     assert "target.noise" not in settling_hint(problem_of(model("logistic", target__link="sign")))

@@ -40,6 +40,16 @@ def test_tails_are_averages_over_label_and_output() -> None:
         assert np.trapezoid(values[above], SCORES[above]) == pytest.approx(known[name], rel=1e-6), name
 
 
+def test_scores_of_features_that_turn_fast() -> None:
+    """Within a thirtieth of kappa; scores between two that are passed there, and those of them with the label 1."""
+    model, scores = MODEL.replace({"spike.strength": 30.0}), np.linspace(-0.3, 0.3, 601)
+    told = gs.decompose(model, given="data,noise", scores=scores).calibration[1]
+    between = "(sign(f + 0.3) - sign(f - 0.3))/2"
+    known = gs.metrics(model, {"every": between, "positive": f"{between}*(1 + sign(y))/2"}).values
+    for name, density in (("every", told.density), ("positive", told.density * told.probability)):
+        assert np.trapezoid(density, scores) == pytest.approx(known[name], rel=1e-6), name
+
+
 def outputs(dimension: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """Noisy labels [N] of fresh inputs and scores [2, N] of two fits of the same data with rows of their own."""
     random, width, model = np.random.default_rng(seed), round(0.8 * dimension), MODEL

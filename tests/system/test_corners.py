@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from solver_cases import model
 
-from giantstep.spec.errors import GiantstepError
+from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.system.solve import solve
 
 CORNERS: list[tuple[int, dict[str, Any]]] = [
@@ -96,3 +96,9 @@ def test_random_models_of_the_whole_domain() -> None:
     outcomes = [robustness().attempt(number, seed=1) for number in range(60)]
     assert [(o.number, o.wrong, o.reason) for o in outcomes if o.wrong] == []
     assert sum(o.status == "solved" for o in outcomes) >= 45
+
+
+@pytest.mark.parametrize("dimension", [100.5, math.inf, math.nan, True, 0, "100"])
+def test_a_dimension_that_is_no_whole_number_is_refused(dimension: Any) -> None:
+    with pytest.raises(BadInput, match="is not a positive integer"):
+        solve(model(1), dimension=dimension)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import giantstep as gs
+from giantstep.spec.errors import NotConverged
+from giantstep.system.causes import tolerated
 from giantstep.system.problem import problem_of
 from giantstep.system.slight_response import largest_response, slight_hint
 from giantstep.system.square_loss import rounding_hint
@@ -38,8 +41,43 @@ def test_a_slight_response_is_told_with_its_size() -> None:
 
 
 @pytest.mark.parametrize(("loss", "further"), [("huber", False), ("logistic", True)])
-def test_where_no_cause_is_found_that_is_said(loss: str, further: bool) -> None:
+def test_where_no_cause_is_found_that_is_said_after_what_to_do(loss: str, further: bool) -> None:
     problem = problem_of(gs.Model.from_toml("examples/tanh_sign.toml").replace({"fit.loss": loss}))
     for found in (rounding_hint(problem), hint(problem)):
-        assert found.startswith("the cause is not known") and "ruled out" in found and "larger fit.ridge" in found
-    assert ("Not looked for: whether samples are separable" in hint(problem)) == further
+        assert found.startswith("raise fit.ridge") and "no cause was found, and it is none of" in found
+    assert ("Whether samples are separable" in hint(problem)) == further
+
+
+def test_fewer_samples_than_neurons_are_separable() -> None:
+    few = {"fit.loss": "logistic", "fit.samples": 0.5, "network.width": 1.0}
+    model = gs.Model.from_toml("examples/tanh_sign.toml").replace(few)
+    found = [hint(problem_of(model.replace({"fit.ridge": ridge}))) for ridge in (1e-4, 0.1)]
+    assert ["fewer samples than neurons" in each for each in found] == [True, False]
+
+
+def test_a_tolerance_that_takes_the_number_is_one_that_does() -> None:
+    found = tolerated(4.8e-10, "raise fit.ridge")
+    assert found.endswith("--tolerance 1e-9); for more digits raise fit.ridge")
+    for change in (2e-3, math.inf, math.nan):  # which no tolerance makes a number of
+        assert tolerated(change, "raise fit.ridge") == "raise fit.ridge"
+
+
+MODEL = gs.model("tanh", ridge=1e6)  # whose responses are slight
+OF_VERBS = {  # a verb that looks at a solution, and what it may miss, which nothing meets when it is negative
+    "gradient": (lambda: gs.gradient(MODEL, "fit.ridge"), "observe.gradient.gradient._CERTIFIED"),
+    "gradient on nodes": (lambda: gs.gradient(MODEL, "fit.ridge"), "observe.gradient.gradient._WORST"),
+    "deviation": (lambda: gs.deviation(MODEL), "observe.deviation.deviation._RESIDUAL"),
+    "deviation on nodes": (lambda: gs.deviation(MODEL), "observe.deviation.deviation._WORST"),
+    "two fits": (lambda: gs.decompose(MODEL, given="batch"), "system.two_fits.RESIDUAL"),
+    "two batches": (lambda: gs.decompose(MODEL), "system.two_batches.RESIDUAL"),
+    "resampled": (lambda: gs.decompose(MODEL, given="batch", bootstrap=True), "system.resampled_fit._ALLOWED"),
+}
+
+
+@pytest.mark.parametrize("verb", OF_VERBS)
+def test_what_looks_at_a_solution_tells_why_it_is_lost(verb: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    ask, limit = OF_VERBS[verb]
+    monkeypatch.setattr(f"giantstep.{limit}", -1.0)
+    with pytest.raises(NotConverged) as caught:
+        ask()
+    assert caught.value.hint == slight_hint(problem_of(MODEL))

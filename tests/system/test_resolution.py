@@ -101,3 +101,12 @@ def test_training_errors_are_resolved_where_the_test_error_is_known_by_symmetry(
     """Against the second implementation of every average, to what it asks of errors and equations."""
     result = solve(BY_SYMMETRY[name], dimension=1000 if name == "rare labels" else None)
     assert certificate(result).holds
+
+
+def test_what_too_few_nodes_of_samples_miss_is_told_from_what_kappa_misses() -> None:
+    """The matrix of the finer system, which leaves out what its responses do to overlaps, goes but a part of the way to
+    the solution on fewer nodes of samples; a model that was refused for that.
+    """
+    found = solve(gs.model("tanh", link="He(3,z)", samples=2.0, ridge=0.05, step_samples=0.4, bulk="trained"))
+    assert found.quadrature_error <= 1e-10
+    assert found.test_error == pytest.approx(8.780872380139, rel=2e-10)  # on 130 and on 160 nodes of samples

@@ -12,9 +12,10 @@ from scipy.integrate import quad
 
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.system.causes import settling_hint
 from giantstep.system.loss_at_zero import probability_felt
 from giantstep.system.problem import problem_of
-from giantstep.system.solve import settling_hint, solve
+from giantstep.system.solve import solve
 
 WIDE = {"name": "epsilon_insensitive", "epsilon": 2.0}
 

@@ -18,11 +18,12 @@ from giantstep.observe.deviation.batch import of_batch
 from giantstep.observe.deviation.readouts import Readouts
 from giantstep.observe.deviation.samples import of_samples
 from giantstep.observe.deviation.source import moved_by_source
-from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
+from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
@@ -33,7 +34,7 @@ from giantstep.system.two_fits import merged_problem
 _RESIDUAL, _WORST = 1e-7, 1e-3  # of the linear equations of the source; change between two resolutions
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Deviation(Shown):
     """How much the test error of one fit varies between draws.
 
@@ -124,7 +125,7 @@ def deviation_of(result: Result) -> Deviation:
     for level in FINE:
         system = solved_again(problem, order, level)
         if system is None:
-            raise NotConverged("the solution is not found again at the resolution of its draws", NOT_LOOKED_FOR)
+            raise NotConverged("the solution is not found again at the resolution of its draws", settling_hint(problem))
         moved = moved_by_source(system)
         rest = Readouts(system, moved)
         layer = rest.of_one_layer()
@@ -133,11 +134,13 @@ def deviation_of(result: Result) -> Deviation:
     totals = [sum(parts.values()) for parts in found]
     error = abs(totals[1] - totals[0]) / max(abs(totals[1]), 1e-300)
     if not worst <= _RESIDUAL:
-        raise NotConverged(f"the linear equations of the deviation are solved to {worst:.1e} only", NOT_LOOKED_FOR)
+        raise NotConverged(
+            f"the linear equations of the deviation are solved to {worst:.1e} only", settling_hint(problem)
+        )
     if not (error <= _WORST and totals[1] > 0.0):
         raise NotConverged(
             f"the variance between draws changes by {error:.1e} (relative) between orders of quadrature",
-            NOT_LOOKED_FOR,
+            settling_hint(problem),
         )
     return Deviation(result, *_with_batch(result, found[1]), worst, error)
 

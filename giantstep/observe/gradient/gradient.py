@@ -21,11 +21,12 @@ from giantstep.observe.gradient.parameter import Parameter, Rates
 from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for
 from giantstep.observe.gradient.sensitivity import Sensitivity
 from giantstep.observe.gradient.trained_bias import bias_direction, bias_rates
-from giantstep.spec.errors import NOT_LOOKED_FOR, BadInput, NotConverged
+from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, numbers
+from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import Members, merged
@@ -41,7 +42,7 @@ _SETTLED, _WORST = 1e-8, 1e-6  # change between orders of quadrature that is wor
 _CERTIFIED = 1e-7  # relative residual of the linear equations that the derivative of the solution is held to
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Gradient(Shown):
     """Derivatives of the errors and of the free energy, key -> number, at the solution ``result``.
 
@@ -116,10 +117,12 @@ def gradient(
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
     found, residual, error = _settled(problem, members, order, parameters, result)
     if not residual <= _CERTIFIED:
-        raise NotConverged(f"the linear equations of the derivative are solved to {residual:.1e} only", NOT_LOOKED_FOR)
+        raise NotConverged(
+            f"the linear equations of the derivative are solved to {residual:.1e} only", settling_hint(problem)
+        )
     if not error <= _WORST:
         raise NotConverged(
-            f"the derivative changes by {error:.1e} (relative) between orders of quadrature", NOT_LOOKED_FOR
+            f"the derivative changes by {error:.1e} (relative) between orders of quadrature", settling_hint(problem)
         )
     test, train, energy = ({key: found[key][place] for key in chosen} for place in range(3))
     return Gradient(result, test, train, energy, residual, error)
@@ -192,5 +195,5 @@ def _sensitivity(problem: Problem, order: Mapping[str, Array], level: Level) -> 
         span = span_of(problem)
         if span is not None and span.cancels:
             raise hidden_rates()
-        raise NotConverged("the solution is lost at the resolution of its derivative", NOT_LOOKED_FOR)
+        raise NotConverged("the solution is lost at the resolution of its derivative", settling_hint(problem))
     return Sensitivity(system)

@@ -98,7 +98,7 @@ class Overlap:
         return {name: getattr(self, name) for name in names}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Learnability(Pictured):
     """What giant steps, SGD and kernels learn of a target.
 

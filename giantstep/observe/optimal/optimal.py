@@ -32,7 +32,7 @@ Array = np.ndarray
 _USABLE = 1e-2
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Optimal(Shown):
     """What the best estimator of a target reaches, all samples of steps and fit together.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ _TOLERANCE = 1e-9
 _SAMPLED = 240
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Spectrum(Pictured):
     """Eigenvalues of G = Phi^T Phi / p, p x p, where the rows of Phi are the features of the n samples of the readout.
 
@@ -58,7 +58,7 @@ class Spectrum(Pictured):
     outliers: Array
     growing: Array
     dimension: int | None
-    seconds: float
+    seconds: float = field(compare=False)
     response: Response
     simulated: Eigenvalues | None = None
 
