@@ -24,17 +24,20 @@ from giantstep.spec.expressions import prepare
 from giantstep.spec.link import link_gradient, link_values
 
 Array = np.ndarray
-_REACH, _OF_SQUARES = 5.6, 7.4  # of t, and of t^2 - 1, which grows
+_REACH, _OF_SQUARES = 7.0, 7.4  # of t, and of t^2 - 1, which grows
 _ORDER, _STEP, _WIDE = 8, 0.95, 0.75  # of panels of w: nodes; widest step, and length over the steps of as many nodes
 _WIDTHS = (1.4, 0.58)  # step over the width in t of noise, and over that of the deviation of the link
 _LADDER = 1.4  # between two numbers of nodes
+_BESIDE = 0.25  # of a panel: ends that are nearer to a cut go there
 _LABEL, _TAIL = 0.85, 5.6  # step of a noisy label, and its reach
 _AT_A_TIME = 1 << 16  # nodes
-_FELT = 5.6  # deviations of t within which kinks are looked for
+_FELT = 7.0  # deviations of t within which kinks are looked for
+_RINGS = 6  # of places about kappa where kinks are looked for
 _AROUND = np.concatenate(
     [
-        r * np.stack([np.cos(x), np.sin(x)])
-        for r, x in ((0.5 * _FELT, np.arange(6) * (math.pi / 3.0)), (_FELT, np.arange(12) * (math.pi / 6.0)))
+        _FELT * k / _RINGS * np.stack([np.cos(x), np.sin(x)])
+        for k in range(1, _RINGS + 1)
+        for x in (np.arange(4 * k + 2) * (2.0 * math.pi / (4 * k + 2)),)
     ],
     axis=1,
 )
@@ -83,6 +86,23 @@ class CutNodes(NoisyPair):
             squares = nodes.weight * (nodes.label - mean[owner, None]) ** 2
             found[some, 0] = np.add.reduceat(squares.sum(axis=1), start) / whole
         return found[:, None, None]
+
+    def of_signs(self, kappa: Array) -> Array:
+        """Of a link +-1 the chances, means of t and of t^2 - 1 of both signs at kappa [2, ...]: [N, 2, 4]; one sign for
+        sure where no kink is within reach.
+        """
+        kappa = kappa.reshape(2, -1)
+        found, felt = np.zeros((kappa.shape[1], 2, 4)), self._felt(kappa)
+        found[~felt, 1, 0] = 1.0
+        for some, nodes in self._nodes(kappa, felt):
+            x = np.broadcast_to(nodes.x[:, None], nodes.y.shape)
+            t = np.einsum("ab,bik->aik", nodes.turn, np.stack([x, nodes.y]))
+            square = np.zeros_like(x) if self.squared is None else t[self.squared] ** 2 - 1.0
+            parts = nodes.weight * np.stack([np.ones_like(x), t[0], t[1], square])
+            for place, here in enumerate((nodes.label < 0.0, nodes.label > 0.0)):
+                sums = np.add.reduceat((parts * here).sum(axis=2), nodes.first[:-1], axis=1)
+                found[some, place] = sums.T
+        return found
 
     def _told(self, nodes: Nodes) -> Array:
         step, turn = _LABEL / self.finer, nodes.turn
@@ -188,10 +208,9 @@ class _Line:
         plain, owner = np.flatnonzero(~met), np.flatnonzero(met)
         found = [(np.repeat(plain, len(even)), np.tile(even, len(plain)), np.tile(bell, len(plain)))]
         if len(owner):
-            count = math.ceil(2.0 * number / (_WIDE * 10))
-            ends = np.tile(np.linspace(-reach, reach, count + 1), (len(owner), 1))
-            edges = np.concatenate([ends, np.clip(away[:, met].T, -reach, reach)], axis=1)
-            is_cut = np.concatenate([np.zeros(ends.shape), np.abs(away[:, met].T) < reach], axis=1) * rooted
+            count = math.ceil(2.0 * number / (_WIDE * 10)) + 1
+            edges, is_cut = _with_cuts(np.linspace(-reach, reach, count + 1), away[:, met].T, reach)
+            is_cut *= rooted
             by_place = np.argsort(edges, axis=1, kind="stable")
             edges, is_cut = (np.take_along_axis(each, by_place, axis=1) for each in (edges, is_cut))
             panels = np.stack([edges[:, :-1], edges[:, 1:], is_cut[:, :-1], is_cut[:, 1:]]).reshape(4, -1)
@@ -215,3 +234,19 @@ class _Line:
         edges = np.sort(np.concatenate([ends, np.clip(away, -reach, reach)], axis=1), axis=1)
         y, weight = normal_between(edges[:, :-1], edges[:, 1:], _ORDER)
         return y.reshape(len(u), -1), weight.reshape(len(u), -1)
+
+
+def _with_cuts(even: Array, cuts: Array, reach: float) -> tuple[Array, Array]:
+    """Ends [N, P] of panels: even ones [E], cuts [N, C] in order and places between these, and which are cuts. Those
+    beside a cut go there, so that no panel begins a little way from a root.
+    """
+    ends = np.tile(even, (len(cuts), 1))
+    nearest = np.argmin(np.abs(ends[:, :, None] - cuts[:, None, :]), axis=2)
+    cut = np.take_along_axis(cuts, nearest, axis=1)
+    moved = np.abs(ends - cut) < _BESIDE * (even[1] - even[0])
+    moved[:, [0, -1]] = False
+    between = 0.5 * (cuts[:, 1:] + cuts[:, :-1])
+    edges = np.concatenate(
+        [np.where(moved, cut, ends), np.clip(cuts, -reach, reach), np.clip(between, -reach, reach)], axis=1
+    )
+    return edges, np.concatenate([moved, np.abs(cuts) < reach, np.zeros(between.shape)], axis=1).astype(float)

@@ -14,7 +14,7 @@ import numpy as np
 from giantstep.quadrature.gauss import legendre_coefficients, normal_between
 
 Array = np.ndarray
-_KAPPA, _ORDER = 5.2, 10  # reach and nodes of a panel of kappa: beyond lies a part of 2e-7, of squares ten times that
+_KAPPA, _ORDER = 6.0, 10  # reach and nodes of a panel of kappa: beyond lies a part of 2e-9, of squares forty times that
 # part of the average that the last coefficients of a panel may be: these are of degree 9, and its nodes are right to 19
 _CLOSE = 1e-3
 _BLUNT, _SHARP = 0.4, 0.6  # width of t over what is known, above which kappa has steps of that, over the width

@@ -47,6 +47,15 @@ class OnPolygons(NoisyPair):
         ).sum(axis=1)
         return found.reshape(*kappa.shape[1:], 4)
 
+    def of_signs(self, kappa: Array) -> Array:
+        """Of a link +-1 the chances, means of t and of t^2 - 1 of both signs at kappa [2, ...]: [N, 2, 4]."""
+        labels = self._labels(kappa)
+        signs = np.stack([labels.label < 0.0, labels.label > 0.0], axis=1).astype(float)
+        found = signs @ moments_on_polygons(labels)
+        found[:, :, 2] *= self._side
+        square = found[:, :, 0] if self.squared is None else found[:, :, 3 + 2 * self.squared]
+        return np.concatenate([found[:, :, :3], (square - found[:, :, 0])[:, :, None]], axis=2)
+
     @cached_property
     def _plane(self) -> Plane:
         plane = plane_of(self.link)

@@ -16,20 +16,22 @@ from giantstep.law.label_cells import plane_of
 from giantstep.observe.optimal.axes import Axes
 from giantstep.observe.optimal.curves import Curves
 from giantstep.observe.optimal.cut_nodes import CutNodes
+from giantstep.observe.optimal.few_values import Signs, noise_of
 from giantstep.observe.optimal.fineness import KAPPA, Fineness
 from giantstep.observe.optimal.known_pair import KnownPair
 from giantstep.observe.optimal.on_polygons import OnPolygons
 from giantstep.observe.optimal.pair_nodes import PairNodes, deviation
+from giantstep.observe.optimal.parity import size_of
 from giantstep.observe.optimal.straight import Straight, is_uneven, kinks_of, straight_in, straight_kinks
 from giantstep.observe.optimal.strips import REACH, Strips
 from giantstep.quadrature.kinks import jumps_only
-from giantstep.spec.link import link_values
+from giantstep.spec.link import link_values, takes_only_signs
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 
 Array = np.ndarray
 _PROBES = 40  # places that show whether a link sees a sign
-_NODES, _FEW = 10, 9  # of a panel of kappa about a strip; first fineness there, with 8 nodes of a panel
+_NODES, _FEW = 11, 9  # of a panel of kappa about a strip; first fineness there, with 8 nodes of a panel
 _SHARP = 1.6  # widths of t that a step of one along kappa is, from which on strips have fewer nodes than even steps
 _LONGEST, _EVEN = 2.6, 2.0 / 3.0  # where a link is not linear on polygons: panels, and steps over those where it is
 _WIDTH = 5.0  # first panels of kappa over the width of t
@@ -39,8 +41,12 @@ _PART = 0.3  # of the deviation of a link: changes that panels of it follow
 
 @lru_cache(maxsize=64)
 def by_two(target: Target) -> bool:
-    """Whether a label is averaged here: of two indices, with noise, and smooth in them between kinks and jumps."""
-    return target.indices == 2 and target.noise > 0.0 and not is_uneven(link_of(target.link).node)
+    """Whether a label is averaged here: of two indices, with noise or of few values, and smooth in the indices between
+    kinks and jumps.
+    """
+    if target.indices != 2 or target.channel is not None or size_of(target) is not None:
+        return False
+    return noise_of(target) > 0.0 and not is_uneven(link_of(target.link).node)
 
 
 def first_of_two(target: Target) -> Fineness:
@@ -103,7 +109,9 @@ def _average(target: Target, axes: Axes, fineness: Fineness, squared: int | None
     """E over kappa of what labels tell [4] along the axes: of t1^2, t1 t2 and t2^2, and the square of t^2 - 1 along one
     axis, 0 for none.
     """
-    nodes, over_kappa = _rule(target.link, target.noise, axes, fineness, target.probit, squared)
+    nodes, over_kappa = _rule(target.link, noise_of(target), axes, fineness, target.probit, squared)
+    if isinstance(nodes, OnPolygons | CutNodes) and (signs := Signs.of(target, nodes.of_signs)) is not None:
+        return over_kappa.average(signs.values)
     return over_kappa.average(nodes.values)
 
 
@@ -132,7 +140,7 @@ def _nodes_of(link: str) -> type[OnPolygons | Straight | CutNodes | PairNodes]:
     """What averages over t: in closed form as far as there is one, between kinks, or with none."""
     if plane_of(link) is not None:
         return OnPolygons
-    if straight_in(link) is not None:
+    if straight_in(link) is not None and not takes_only_signs(link):
         return Straight
     return CutNodes if kinks_of(link) else PairNodes
 
