@@ -106,6 +106,9 @@ def _deviation(found: gs.Deviation) -> list[str]:
     if found.test_error is not None:
         told = f"its standard deviation at d = {found.result.dimension}"
         lines.insert(0, f"{told:<44} {found.test_error:>14.9g}")
+    if found.mean is not None:
+        told = f"mean test error of fits at d = {found.result.dimension}"
+        lines.insert(0, f"{told:<44} {found.mean:>14.9g}")
     return lines + [f"left out: {name}: {reason}" for name, reason in found.not_derived.items()]
 
 

@@ -114,6 +114,7 @@ def _solved(result: gs.Result) -> list[Line]:
         ("residual", f"{result.residual:.1e}", "worst relative residual of all equations"),
         ("quadrature error", f"{result.quadrature_error:.1e}", "relative, of the test error"),
         *([("crossover dimension", f"{crossover:.3g}", _crossover(crossover, result.dimension))] if crossover else []),
+        *_unsettled(result),
         *_taken(result.model),
         ("time", f"{result.seconds:.3g} s", ""),
     ]
@@ -152,6 +153,13 @@ def _alignment(spike: SpikeParameters) -> list[Line]:
     ):
         lines += [(title if i == 0 else "", numbers(row), words if i == 0 else "") for i, row in enumerate(rows)]
     return lines
+
+
+def _unsettled(result: gs.Result) -> list[Line]:
+    if not result.is_unsettled:
+        return []
+    words = "below this d the mean output varies so much between data sets that networks have other errors: give "
+    return [("settled dimension", f"{result.settled_dimension:.2g}", words + "--dimension to decompose --deviation")]
 
 
 def _crossover(crossover: float, dimension: int | None) -> str:

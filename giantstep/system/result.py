@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,8 @@ ORDER_PARAMETERS = ("m", "zeta", "psi", "Q1", "Q2", "V1", "V2")
 # where the norms of the rows vary; of a penalty the width of its proximal map, variance and mean of its argument
 ALL_PARAMETERS = (*ORDER_PARAMETERS, "norm", "prox_width", "prox_variance", "prox_mean")
 
+_PERCENT = 100.0  # a term of finite size is 1 % of what it adds to at so many times the dimension where it is as large
+_SETTLED = 1e4  # a dimension: ordinary networks are below
 _ORDINARY = 1e3  # a crossover dimension from which on ordinary networks are far from the limit
 _ZERO = 1e-20  # what m that vanish leave of their squares
 
@@ -55,7 +58,8 @@ class Result(Shown):
     numbers of nodes of a density of readout values; bias: of every neuron, the trained one where it is trained;
     nodes_of_readout: of a density the values and fractions that the order parameters belong to; penalty: of the readout
     beside the ridge, per dimension; spanned: of a density in the limit, the mean output as a solve starts from it;
-    signs: where those of the output were judged, for the same.
+    signs: where those of the output were judged, for the same; mean_output_variance: d times the variance of the mean
+    output between data sets to first order, None where it is not known, as of the square loss, where it is small.
     """
 
     model: Model
@@ -75,6 +79,7 @@ class Result(Shown):
     penalty: float = 0.0
     spanned: np.ndarray | None = None
     signs: Signs | None = None
+    mean_output_variance: float | None = None
 
     @property
     def vocabulary(self) -> Model:
@@ -108,12 +113,32 @@ class Result(Shown):
         return terms / self.free_energy if terms > _ZERO * self.free_energy > 0.0 else 0.0
 
     @property
+    def settled_dimension(self) -> float:
+        """Dimension from which on a mean output that varies between data sets adds less than 1 % to the test error, by
+        the first order; zero of losses of the margin, whose errors are not squares.
+
+        Large where a loss is linear wherever most outputs are: next to nothing holds the mean output there, and errors
+        of networks below that dimension are not those told, with a dimension or without. ``deviation`` follows it.
+        """
+        if not self.mean_output_variance or self.model.fit.loss.form == "margin" or not self.test_error > 0.0:
+            return 0.0
+        return _PERCENT * self.mean_output_variance / self.test_error
+
+    @property
+    def is_unsettled(self) -> bool:
+        """Whether networks of its dimension, in the limit of an ordinary one, are below the settled one."""
+        return self.settled_dimension > max(_SETTLED, self.dimension or 0)
+
+    @property
     def heading(self) -> str:
-        """What it is a solution of; of a limit that ordinary networks are far from, where it begins to hold."""
+        """What it is a solution of; of one that ordinary networks are far from, where it begins to hold."""
+        settled = self.settled_dimension if self.is_unsettled else 0.0
         if self.dimension is not None:
-            return f"Result with the correction at d = {self.dimension}"
+            told = f"Result with the correction at d = {self.dimension}"
+            return told + (f"; networks differ below d = {settled:.0e}" if settled else "")
         crossover = self.crossover_dimension or 0.0
-        return "Result" + (f" for d above {100.0 * crossover:.0e}" if crossover > _ORDINARY else "")
+        least = max(settled, _PERCENT * crossover if crossover > _ORDINARY else 0.0)
+        return "Result" + (f" for d above {least:.0e}" if least else "")
 
     def summary(self) -> list[Row]:
         """Errors, the spike, the certificates, the model."""
@@ -144,6 +169,7 @@ class Result(Shown):
             "quadrature_error": self.quadrature_error,
             "seconds": self.seconds,
             "crossover_dimension": self.crossover_dimension,
+            "mean_output_variance": _finite(self.mean_output_variance),
             "dimension": self.dimension,
             "bias": self.bias,
             "nodes": self.nodes,
@@ -164,3 +190,8 @@ class Result(Shown):
         Source: docs/theory.md, section 12.
         """
         return states_after_steps(self.vocabulary)
+
+
+def _finite(number: float | None) -> float | None:
+    """What JSON has of a number."""
+    return number if number is not None and math.isfinite(number) else None

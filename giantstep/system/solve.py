@@ -101,11 +101,21 @@ def _found(model: Model, dimension: int | None, tolerance: float, start: Result 
         penalty=found.penalty,
         spanned=found.order_parameters.get("spanned"),
         signs=found.signs,
+        mean_output_variance=_mean_output_variance(found),
     )
     for name, holds in conditions(problem, found, problem.parameters, tolerance).items():
         if not holds:
             raise _diagnosis(name, problem, result, tolerance)
     return result, found
+
+
+def _mean_output_variance(found: Solution) -> float | None:
+    """That of a result; None where no system has the solution, or that of the square loss has."""
+    if found.found is None or isinstance(found.found, Points):
+        return None
+    from giantstep.system.mean_output import variance_of_mean  # the square loss starts sooner without
+
+    return variance_of_mean(found.found)
 
 
 def vocabulary_of(model: Model, dimension: int | None = None, tolerance: float = 1e-10) -> Model:

@@ -15,6 +15,7 @@ from typing import Any
 from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.kind import bulk_kind
 from giantstep.observe.deviation.batch import of_batch
+from giantstep.observe.deviation.mean_output import over_tilts
 from giantstep.observe.deviation.readouts import Readouts
 from giantstep.observe.deviation.samples import of_samples
 from giantstep.observe.deviation.source import moved_by_source
@@ -25,6 +26,7 @@ from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
 from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_solver import order_of
+from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
@@ -32,6 +34,7 @@ from giantstep.system.solved_again import solved_again
 from giantstep.system.two_fits import merged_problem
 
 _RESIDUAL, _WORST = 1e-7, 1e-3  # of the linear equations of the source; change between two resolutions
+_FELT = 0.1  # of a variance to first order, what is beyond it that counts
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -41,7 +44,8 @@ class Deviation(Shown):
     variance: d times that of the test error, by source: "batch" of the step, "data" with the noise of the labels (given
     the first layer), "initialisation" (of the mean over data); test_error: the standard deviation at the dimension of
     the result, None without one. not_derived: sources that are left out, and why. residual: worst relative one of the
-    linear equations; error: relative change of the variance between two resolutions.
+    linear equations; error: relative change of the variance between two resolutions. mean, beyond: where the mean
+    output varies much at that dimension, the mean test error of fits and what its variance has beyond first order.
     """
 
     result: Result
@@ -49,16 +53,20 @@ class Deviation(Shown):
     not_derived: Mapping[str, str]
     residual: float
     error: float
+    mean: float | None = None
+    beyond: float = 0.0
 
     @property
     def test_error(self) -> float | None:
         """The standard deviation at the dimension of the result."""
         dimension = self.result.dimension
-        return None if dimension is None else math.sqrt(sum(self.variance.values()) / dimension)
+        return None if dimension is None else math.sqrt(sum(self.variance.values()) / dimension + self.beyond)
 
     def summary(self) -> list[Row]:
         """The test error with its deviation, the variances by source, the model."""
         told = "" if self.test_error is None else f" +- {self.test_error:.3g} at d = {self.result.dimension}"
+        if self.mean is not None:
+            told = f"; of fits at d = {self.result.dimension} {self.mean:.6g} +- {self.test_error:.3g}"
         parts = ", ".join(f"{name} {value:.4g}" for name, value in self.variance.items())
         return [
             ("test error", number(self.result.test_error) + told),
@@ -76,6 +84,7 @@ class Deviation(Shown):
             "not_derived": dict(self.not_derived),
             "residual": self.residual,
             "quadrature_error": self.error,
+            "mean_test_error": self.mean,
         }
 
 
@@ -142,7 +151,27 @@ def deviation_of(result: Result) -> Deviation:
             f"the variance between draws changes by {error:.1e} (relative) between orders of quadrature",
             settling_hint(problem),
         )
-    return Deviation(result, *_with_batch(result, found[1]), worst, error)
+    assert system is not None
+    told = _with_batch(result, found[1])
+    return Deviation(result, *told, worst, error, *_beyond_first_order(result, sum(told[0].values()), system))
+
+
+def _beyond_first_order(result: Result, variance: float, system: CoupledSystem) -> tuple[float | None, float]:
+    """Mean of the test error, and its variance beyond first order, where a mean output that varies counts at the
+    dimension of the result; variance: to first order; system: with the solution. Raises NotConverged.
+    """
+    dimension, of_mean = result.dimension, result.mean_output_variance
+    if dimension is None or of_mean is None or result.model.fit.loss.form == "margin":
+        return None, 0.0
+    if result.settled_dimension <= dimension and 2.0 * (of_mean / dimension) ** 2 <= _FELT * variance / dimension:
+        return None, 0.0
+    found = over_tilts(system, dimension)
+    if found is None:
+        raise NotConverged(
+            f"the mean output varies so much between fits at d = {dimension} that no solution is found there",
+            f"give a larger dimension: it settles at {result.settled_dimension:.1g}",
+        )
+    return found
 
 
 def _with_batch(result: Result, parts: Mapping[str, float]) -> tuple[dict[str, float], dict[str, str]]:

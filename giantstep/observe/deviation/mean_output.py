@@ -1,0 +1,97 @@
+"""What a mean output that varies much between draws does to the test error, beyond first order.
+
+The slope of the objective in the mean weights m is normal between data sets (``giantstep/system/mean_output.py``). With
+a tilt of the objective of such a size everything of a fit follows; where the loss is next to linear wherever outputs
+are, m goes far, until outputs reach a part of it that bends. The softest direction of m is followed. Source:
+docs/theory.md, section 14.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from generated.runtime.unknowns import FAMILY
+from giantstep.quadrature.gauss import hermite
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.mean_output import means_of
+from giantstep.system.newton import newton
+
+Array = np.ndarray
+_TILTS = 30  # nodes of a normal variable
+_SIZE = 1e-2  # of the unknowns m, which may vanish at the solution
+
+
+@dataclass(frozen=True)
+class Tilted:
+    """The equations with a tilt [n] of the objective."""
+
+    system: CoupledSystem
+    tilt: Array
+    again: float = 0.0
+
+    def residual(self, x: Array) -> Array:
+        """See ``Equations``."""
+        return np.asarray(self.system.residual(x) - self.tilt)
+
+    def jacobian(self) -> Array:
+        """See ``Equations``."""
+        return self.system.jacobian()
+
+    def matrix_of_step(self) -> Array:
+        """See ``Equations``."""
+        return self.system.jacobian()
+
+    def scale(self, x: Array) -> Array:
+        """See ``Equations``: m may vanish without a tilt, and is not small with one."""
+        return np.asarray(np.maximum(self.system.scale(x), _SIZE * (self.tilt != 0.0)))
+
+    def sizes_of_equations(self, size: Array) -> Array | None:
+        """See ``Equations``."""
+        return None
+
+    def along(self, directions: Array) -> Array:
+        """See ``Equations``."""
+        return self.system.along(directions)
+
+
+def over_tilts(system: CoupledSystem, dimension: float) -> tuple[float, float] | None:
+    """(mean test error, its variance beyond what is linear in the tilt) of fits at a dimension; None where some fit is
+    not found.
+    """
+    tilt, start = _tilt(system) / math.sqrt(dimension), system.x.copy()
+    nodes, weights = hermite(_TILTS)
+    errors = np.empty(len(nodes))
+    for side in (1.0, -1.0):
+        x = start
+        for place in np.argsort(np.abs(nodes)):
+            if side * nodes[place] < 0.0:
+                continue
+            outcome = newton(Tilted(system, nodes[place] * tilt), x, most=40)
+            if not outcome.converged:
+                return None
+            x = outcome.x
+            system.residual(x)
+            errors[place] = system.answer()[0]
+    system.residual(start)
+    mean = float(weights @ errors)
+    linear = float(weights @ (nodes * errors))
+    return mean, max(0.0, float(weights @ (errors - mean) ** 2) - linear**2)
+
+
+def _tilt(system: CoupledSystem) -> Array:
+    """A tilt [n] of all unknowns by one standard deviation, along the direction in which the mean output moves most;
+    times the root of the dimension.
+    """
+    found = means_of(system)
+    values, vectors = np.linalg.eigh(found.slope)
+    root = vectors * np.sqrt(np.maximum(values, 0.0))
+    moves = np.linalg.solve(found.curvature, root)  # of m, by independent tilts
+    softest = np.linalg.eigh(moves.T @ found.products @ moves)[1][:, -1]
+    family = np.array(system.members[FAMILY])
+    every = np.flatnonzero(family == system.kernel.UNKNOWNS.index("m"))
+    tilt = np.zeros(len(system.first))
+    tilt[every[found.places] if len(every) == system.blocks else every] = root @ softest
+    return tilt
