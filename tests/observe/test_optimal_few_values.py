@@ -10,7 +10,9 @@ from scipy import special
 
 import giantstep as gs
 from giantstep.observe.optimal.few_values import gap
-from giantstep.observe.optimal.told import first_of, information
+from giantstep.observe.optimal.prior import Sought
+from giantstep.observe.optimal.thresholds import is_mirrored, threshold_of_rest
+from giantstep.observe.optimal.told import fine, fine_along, first_of, information
 from giantstep.spec.model import Target
 from tests.observe.test_optimal import model
 
@@ -72,3 +74,12 @@ def test_few_values_without_noise_are_those_with_little() -> None:
     assert exact.mean_overlap is not None and exact.mean_overlap > 0.96
     assert exact.mean_overlap == pytest.approx(noisy.mean_overlap, abs=1e-6)
     assert exact.test_error == pytest.approx(noisy.test_error, abs=1e-6)
+
+
+def test_a_mirror_image_tells_that_nothing_is_seen() -> None:
+    half = math.sqrt(0.5)
+    assert is_mirrored("max(z1, z2)**2", (half, -half)) and not is_mirrored("max(z1, z2)**2", (half, half))
+    target = Target("relu(z1)*relu(z2)", noise=0.1)
+    known, axis = 0.5 * np.array([[0.5, 0.5], [0.5, 0.5]]), np.array([[half, -half]])
+    few, many = (threshold_of_rest(Sought(target), known, axis, of(target)).samples for of in (fine_along, fine))
+    assert few == pytest.approx(many, rel=1e-5) and few > 0.0

@@ -24,14 +24,14 @@ from giantstep.spec.expressions import prepare
 from giantstep.spec.link import link_gradient, link_values
 
 Array = np.ndarray
-_REACH, _OF_SQUARES = 7.0, 7.4  # of t, and of t^2 - 1, which grows
+_REACH, _OF_SQUARES = 6.4, 7.4  # of t, and of t^2 - 1, which grows
 _ORDER, _STEP, _WIDE = 8, 0.95, 0.75  # of panels of w: nodes; widest step, and length over the steps of as many nodes
 _WIDTHS = (1.4, 0.58)  # step over the width in t of noise, and over that of the deviation of the link
 _LADDER = 1.4  # between two numbers of nodes
 _BESIDE = 0.25  # of a panel: ends that are nearer to a cut go there
 _LABEL, _TAIL = 0.85, 5.6  # step of a noisy label, and its reach
 _AT_A_TIME = 1 << 16  # nodes
-_FELT = 7.0  # deviations of t within which kinks are looked for
+_FELT = 6.4  # deviations of t within which kinks are looked for
 _RINGS = 6  # of places about kappa where kinks are looked for
 _AROUND = np.concatenate(
     [
@@ -120,10 +120,10 @@ class CutNodes(NoisyPair):
     def _felt(self, kappa: Array) -> Array:
         """Where [N] a kink is within reach."""
         found = np.zeros(kappa.shape[1], dtype=bool)
+        steps = (self.turn * self.width @ _AROUND)[:, None, :]
         for kink in self._kinks:
             above = kink.values(kappa) > 0.0
-            for step in (self.turn * self.width @ _AROUND).T:
-                found |= (kink.values(kappa, step) > 0.0) != above
+            found |= ((kink.values(kappa[:, :, None], steps) > 0.0) != above[:, None]).any(axis=1)
         return found
 
     def _places(self, kappa: Array) -> Array:

@@ -21,7 +21,7 @@ from giantstep.observe.optimal.segment import Fixed, Segment
 from giantstep.observe.optimal.shapes import shapes_of
 from giantstep.observe.optimal.symmetry import is_alike
 from giantstep.observe.optimal.thresholds import Threshold, first_threshold, threshold_of_rest
-from giantstep.observe.optimal.told import fine, varies_without_noise
+from giantstep.observe.optimal.told import fine, fine_along, varies_without_noise
 from giantstep.quadrature.gauss import legendre
 
 Array = np.ndarray
@@ -171,7 +171,7 @@ def path_of(sought: Sought) -> Path:
         return Path(sought, (told_alike(target),), (first,))
     if varies_without_noise(target):
         return Path(sought, (), (first,))
-    return _Making(sought, fineness, [first]).path()
+    return _Making(sought, fine_along(target), [first]).path()
 
 
 @dataclass(eq=False)

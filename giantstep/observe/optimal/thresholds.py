@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -17,14 +18,16 @@ from giantstep.observe.optimal.axes import lower_of
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.monomials import told_by_monomial
 from giantstep.observe.optimal.prior import Sought
-from giantstep.observe.optimal.told import Told, told
+from giantstep.observe.optimal.told import Told, fine, told
 from giantstep.observe.optimal.two import by_two, told_by_pairs, told_of_one_axis
+from giantstep.spec.link import link_values
 
 Array = np.ndarray
 _TRIVIAL = 1e-7  # of E[E[t|y]^2], beside which it is zero
 _PART_OF = 1e-6  # of the eigenmatrix: what belongs to its range
 _SAME = 1e-9  # of two eigenvalues
 _NO_GROWTH = 1e-12
+_PROBES, _MIRRORED = 64, 1e-11  # places where a link is compared with its mirror image, over its largest value there
 
 
 @dataclass(frozen=True)
@@ -50,11 +53,21 @@ def first_threshold(sought: Sought, fineness: Fineness) -> Threshold:
 def threshold_of_rest(sought: Sought, known: Array, rest: Array, fineness: Fineness) -> Threshold:
     """That of directions ``rest`` [r, m] of which nothing is known, given the overlap Q [m, m] with others."""
     if by_two(sought.target):
-        told_of, square = told_of_one_axis(sought.target, known, rest[0], fineness)
-        value = square * sought.prior.growth
-        return Threshold(0.0 if told_of > _TRIVIAL else 1.0 / value if value > _NO_GROWTH else math.inf, rest)
+        mirrored = is_mirrored(sought.target.link, tuple(rest[0].tolist()))
+        nodes = fineness if mirrored else fine(sought.target)
+        told_of, square = told_of_one_axis(sought.target, known, rest[0], nodes)
+        value, seen = square * sought.prior.growth, told_of > _TRIVIAL and not mirrored
+        return Threshold(0.0 if seen else 1.0 / value if value > _NO_GROWTH else math.inf, rest)
     found = told(sought.target, known, fineness)
     return _stage(found, rest, rest @ lower_of(known), sought.prior.growth)
+
+
+@lru_cache(maxsize=64)
+def is_mirrored(link: str, axis: tuple[float, ...]) -> bool:
+    """Whether a link does not see the sign of z along an axis of length one: then no label tells it."""
+    z, values = np.random.default_rng(14).standard_normal((len(axis), _PROBES)), link_values(link)
+    here, there = values(z), values(z - 2.0 * np.outer(axis, np.array(axis) @ z))
+    return bool(np.max(np.abs(there - here)) <= _MIRRORED * float(np.max(np.abs(here))))
 
 
 def _stage(found: Told, rest: Array, turn: Array, growth: float) -> Threshold:

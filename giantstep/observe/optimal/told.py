@@ -84,6 +84,11 @@ def first_of(target: Target) -> Fineness:
     return Fineness() if by_nodes(target) or size_of(target) is not None else first_fineness(target)
 
 
+def fine_along(target: Target) -> Fineness:
+    """Nodes that settle where on a path more directions are found: of labels on nodes that follow them already."""
+    return first_of(target).more_labels().more_kappa() if by_two(target) else fine(target)
+
+
 @lru_cache(maxsize=64)
 def is_rough(target: Target) -> bool:
     """Whether averages have a few digits, and none close to an overlap of 1: of several indices with jumps or kinks."""
