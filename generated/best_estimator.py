@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 839238cb1897ec3e, runtime 4521029f13eca364.
+Generated; do not edit. Signature ec79fce310691483, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "839238cb1897ec3e9598b2b1ac1fe8953456cf824ebb738e4efd02668e99e126"
+SIGNATURE = "ec79fce3106914836352cf13781f80dbb29a43f64ced3caf443a35a8636eb4c8"
 
 
 def overlap(lower, information, alpha):

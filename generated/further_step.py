@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 14c911711e6a8ca7, runtime 4521029f13eca364.
+Generated; do not edit. Signature 9bb8ab76687c4466, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "14c911711e6a8ca71c77d54b0127b33ea579fea0dc982c7b8affaef3d7292783"
+SIGNATURE = "9bb8ab76687c44664fc2ab8ae6f4527959fb192c2f24391219f7713955b01510"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -7,14 +7,14 @@ first step; D [K, N]: E sigma' of the blocks there; given the sample the average
 bulk variances before both steps; u, pi [K]: values of the readout and their fractions; delta, varsigma [K]: what the
 first step has done to the bulk; A, A_2: rates. The noise of two blocks has the product sum_n weight_n xi_bn xi_cn.
 
-Generated; do not edit. Signature cfcae88a9dce2708, runtime 4521029f13eca364.
+Generated; do not edit. Signature 5b14365de114a750, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cfcae88a9dce2708c29d37f86afb8a8450958bef18ebe2493381872cc18a389f"
+SIGNATURE = "5b14365de114a7505e117b83870f2a007f3b4eac701f9cc48afc9b0e6e1eb8b1"
 
 
 def own_term(e_0, u, A, alpha_0):

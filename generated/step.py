@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 98f044c65e893130, runtime 4521029f13eca364.
+Generated; do not edit. Signature 6be4700a57db73a9, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "98f044c65e893130bb9eac028fbca3d9da828f610cfc4a67d50cbdb8d33f7d9c"
+SIGNATURE = "6be4700a57db73a9889f73f34efd44bdf1ad4fb34d021c69d17aac04ec37bf24"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 249208cbdb369d89, runtime 4521029f13eca364.
+Generated; do not edit. Signature 02070ac4810932f1, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "249208cbdb369d8943f9a93010240d9b4ba985dc384d0e4be6d900b399727b7e"
+SIGNATURE = "02070ac4810932f1bbbe1011ef17f020d69c435a166636125d090a02c01503b9"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

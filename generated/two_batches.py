@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 7992945f79c114d6, runtime 4521029f13eca364.
+Generated; do not edit. Signature 8a0eb67dc4846a24, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "7992945f79c114d6f773cf0e30a45d4cf347e9d621b6fb270a4f9a8d4864c885"
+SIGNATURE = "8a0eb67dc4846a240a69a4a518a39766207134c20c27947c18970ff8ecd8b8ab"
 
 
 def directions(*, L_rest, gamma, **_):

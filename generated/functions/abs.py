@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 15f9244891e54ef4, runtime 4521029f13eca364.
+Generated; do not edit. Signature 50bc904898984167, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "15f9244891e54ef48c00a44f2a7a11d8de43e9f670d0d4dfd7a40d350979c0e0"
+SIGNATURE = "50bc90489898416713aaedbcad973e2f969a066769a9d5793ba9f37fef49f40c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 27dd672d550b551d, runtime 4521029f13eca364.
+Generated; do not edit. Signature 55133943c0521318, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "27dd672d550b551d1461764872b63356ca78f4a59644c5a16c4fd6c67084ccd1"
+SIGNATURE = "55133943c05213180f0162698826ae301bb7fd61872952b22e740569dbb5032c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

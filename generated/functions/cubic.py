@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 22e1e4ac16f524a2, runtime 4521029f13eca364.
+Generated; do not edit. Signature 2b6194ba1686973b, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "22e1e4ac16f524a2479d4d560c8be4fe813cc2193b885a9056026148dda42304"
+SIGNATURE = "2b6194ba1686973bf03b48153db0b52e8f8d0a411a3ba2ee7d01a4dd5cb1a4b1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 49ec33b7adbd5a4c, runtime 4521029f13eca364.
+Generated; do not edit. Signature 0020d1e76a422d39, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "49ec33b7adbd5a4cf79fa7dc7d6072760aac08d95c5f5deaad969f1ad45134f0"
+SIGNATURE = "0020d1e76a422d39b503f0e482f09bccb11507bf9745196f490c6116d0330fb4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

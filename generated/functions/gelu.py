@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b3a82b7051c35672, runtime 4521029f13eca364.
+Generated; do not edit. Signature e0c85ac5911b7c8f, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "b3a82b7051c356724b85bd3287b6fb062d480817b663318b66a91f2b2b397fa0"
+SIGNATURE = "e0c85ac5911b7c8f22454bbddd0c24a329cd7c2ccde1647533f950867a07552f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature eb2a75b4367905d9, runtime 4521029f13eca364.
+Generated; do not edit. Signature 862f31b5e1af53d7, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "eb2a75b4367905d98b53d567788f0eb5246546957daaabaf02820533448ac5fe"
+SIGNATURE = "862f31b5e1af53d7df03ca2bd5cb1045bcf229ceecdf14b5f3d09faa3a104105"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

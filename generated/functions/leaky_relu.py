@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0f7d6f24afc6c2d9, runtime 4521029f13eca364.
+Generated; do not edit. Signature 22fadd9f2c8d1759, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "0f7d6f24afc6c2d975bbe53bf12cdab163b6a1825a9ef950cc2cf19e78fd0f3b"
+SIGNATURE = "22fadd9f2c8d1759ae0972032446b8fb7b72571b854172ac7b382fc4ac3948ad"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fed628295d00c2cb, runtime 4521029f13eca364.
+Generated; do not edit. Signature 25470bd30607a553, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "fed628295d00c2cb9f1c006b241fd22ecf23f69cf40b4af242e87eeb1789d8ca"
+SIGNATURE = "25470bd30607a553689fec19078c3753f3b91cb58cc68e2fe0eb602c71d08d74"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0519b44238bbd7d4, runtime 4521029f13eca364.
+Generated; do not edit. Signature fba92ac597ec7d01, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "0519b44238bbd7d49ed5aecedfaf7d9da4e877aa8f0b0495b4e023bcab7cef8b"
+SIGNATURE = "fba92ac597ec7d0153a7da0a84dca11bdf89c3d8b7a99e5445a9c3dab1cb5197"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

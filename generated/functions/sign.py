@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cba6f730509d8d14, runtime 4521029f13eca364.
+Generated; do not edit. Signature afeeac938df16300, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "cba6f730509d8d140db3d1e2932f22056a8560c2ecffdeb484fbb88f5cd682f7"
+SIGNATURE = "afeeac938df16300dd487380186a953a120c555f7f15777c549e2ae731decea9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

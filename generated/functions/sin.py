@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8c4ed5298c7666b3, runtime 4521029f13eca364.
+Generated; do not edit. Signature 1cab9848101afbc4, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "8c4ed5298c7666b34e2786c997fdffa72bdffee9b79d597bb573dcff22b5dbb4"
+SIGNATURE = "1cab9848101afbc4435310896183c2d63cf13bb00a1049628a0515c2edeb39cb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 93256eb1c8a14417, runtime 4521029f13eca364.
+Generated; do not edit. Signature 61634c08c9bdd862, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "93256eb1c8a14417b5f4b3520f110efa65d784ba14192cdeb58d3aa2fe3f7e25"
+SIGNATURE = "61634c08c9bdd86294c6d5296906b5366d97bf89d3f59ee923a2384fdf83e6c1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

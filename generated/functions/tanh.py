@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 63562a3a1b380b4b, runtime 4521029f13eca364.
+Generated; do not edit. Signature 135c351367a25b3d, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "63562a3a1b380b4b97b3b4ccd64513becb23754bafd7ada41aaf0a894db8371b"
+SIGNATURE = "135c351367a25b3d20edbacf5937b78f8213983878ef9041652a6ec493d13f44"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 698364ddab0d7407, runtime 4521029f13eca364.
+Generated; do not edit. Signature b1eb3a90ba30992e, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "698364ddab0d7407b4a0dcb6bfadb16282896d157826f743373a1fa4eedd12a0"
+SIGNATURE = "b1eb3a90ba30992e479eebdbebe3c6b2f5c6be1854d28e4ae773608be7f4bbe2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 8f7dfd05b919c628, runtime 4521029f13eca364.
+Generated; do not edit. Signature f9beb374cf035201, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "8f7dfd05b919c628455fdb6b41776767ac8207fdaf781bb16446160e3bdf69b5"
+SIGNATURE = "f9beb374cf035201afcd635df358eb698b052342b940333d1aa1b33bb17c1997"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 8ad6461d4a46b518, runtime 4521029f13eca364.
+Generated; do not edit. Signature 12c5285a8a4f74c0, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "8ad6461d4a46b5187ca6cdeda8d885d7ca62f406a3d92f25e67d52a5a32bda68"
+SIGNATURE = "12c5285a8a4f74c069abd7049a81fa070c135684b093b178ef657590989f8947"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 5434228a8a50bcde, runtime 4521029f13eca364.
+Generated; do not edit. Signature cb2a2af89575019a, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "5434228a8a50bcdedc7fd7f89ad63fa6074fce543707e1039c1a59fd13475bf6"
+SIGNATURE = "cb2a2af89575019a248dc0e3461dfc9e356235a05330f3f67ba414721c795c8f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

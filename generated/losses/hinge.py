@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 5a3b03038947cc39, runtime 4521029f13eca364.
+Generated; do not edit. Signature 2d6d9dd04bb9c97a, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "5a3b03038947cc39d8112cef0d0cff8389989e63449ba2e17941e57b6b0fdaf7"
+SIGNATURE = "2d6d9dd04bb9c97a452ff6d245d51969f695371412564354eed8e752e1928288"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 727384d13c5b9b64, runtime 4521029f13eca364.
+Generated; do not edit. Signature 9fdc048fdff8b3e8, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "727384d13c5b9b64380291df393c292524e9d8fd004b5da417c7dec1e1c9b981"
+SIGNATURE = "9fdc048fdff8b3e80db4ec9a112377e346ff99a4607ee05e91c12dc980627cd9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature fcb6f3be20613121, runtime 4521029f13eca364.
+Generated; do not edit. Signature b45a77b53db3a5ab, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "fcb6f3be20613121dafb559139af4737fb29ffee36c23cde15e4f676499111ff"
+SIGNATURE = "b45a77b53db3a5ab7c5c07b1dbaa53f49a46e75fa3b41b88e7e823e4511e23bd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

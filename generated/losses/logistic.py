@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature f86dffcdf90a2a56, runtime 4521029f13eca364.
+Generated; do not edit. Signature ee3b0cc38cf6f6fb, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "f86dffcdf90a2a5696ca562821d43af086c6bba57533baa71b7d4f6a01a3dd34"
+SIGNATURE = "ee3b0cc38cf6f6fb9eed8caa7c1542f319ec8b323e03d331e27d46192017b0bf"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c94f2ff39223cb21, runtime 4521029f13eca364.
+Generated; do not edit. Signature 2e19caf7ac49bccc, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "c94f2ff39223cb211a90ad27831664ac1c5afd77b919f289ec403b3cf8384988"
+SIGNATURE = "2e19caf7ac49bcccda16aacfc52e9363f4b86653438027fb76d052753fcac60b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 07198c5862d3b439, runtime 4521029f13eca364.
+Generated; do not edit. Signature d20b4ceb4bbd3146, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "07198c5862d3b439c711930ecede90938c36b4e07d783df170a5d41a77c766e6"
+SIGNATURE = "d20b4ceb4bbd3146826c9e09584dc4719825711aa0b2a234ff9e4d541b7d7688"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ffe1f03a48d38270, runtime 4521029f13eca364.
+Generated; do not edit. Signature 997dfbc87b822316, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "ffe1f03a48d3827044a7c4e38b95f176de55dc8840582691bcf2a77a641f4c39"
+SIGNATURE = "997dfbc87b8223161776a71a0bbcbe986b065aa82b060993892823d5f0576bd2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature f6128dd9f2be7906, runtime 4521029f13eca364.
+Generated; do not edit. Signature 633c8ebdf75ce730, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "f6128dd9f2be79062953ad7ce784442e6726406c3ab7ff2b5dc1f642470d2997"
+SIGNATURE = "633c8ebdf75ce730a4882259fe8529d417d6be7c0d39b4b7575cef5a3eafaaf6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 602a04ba26e09bfe, runtime 4521029f13eca364.
+Generated; do not edit. Signature 72b77018b3851145, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "602a04ba26e09bfe3d015add6bbb2fa2e9df55a517c9b2053342a67a7230f309"
+SIGNATURE = "72b77018b38511450edf07ee7f2d3381750eb6ded61f596ec46dbfeb60aae352"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

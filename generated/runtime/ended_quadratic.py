@@ -4,7 +4,7 @@ Output and variable are a Gaussian pair, and on every part of the line of omega 
 both: its averages are moments of the pair on rectangles.
 
 Written by hand, in codegen/runtime/ended_quadratic.py.
-Generated; do not edit. Signature cd75410ab1e1dc2d, runtime 4521029f13eca364.
+Generated; do not edit. Signature 886a595bf4c515e2, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -29,7 +29,6 @@ from generated.runtime.rectangle_moments import (
 
 _NARROW = 0.1  # spreads: on shorter parts differences of what is below their ends have too few digits
 _TURN = 2.0  # of the spread beside x: what nodes on a short part resolve
-_FLAT = 3.0  # spreads: where a loss is flat that far, what it has beyond is lost beside one
 _ROOT = 1e-13  # of the spread beside x: less is no Gaussian in double precision
 
 
@@ -54,19 +53,48 @@ def pair_of(output, tilt, base, ends):
 
 @inner
 def is_closed(law, output, knots, pair):
-    """Whether closed forms have the digits that sums over nodes have."""
-    count = 2 * find_cell(law, 1.0)[1] - 2
+    """Whether closed forms have the digits that sums over nodes have, beside a sum of order one."""
     if not pair.root > _ROOT:
         return False
-    for number in range(count + 1):
+    for number in range(2 * find_cell(law, 1.0)[1] - 1):
         if _TURN * pair.root * output.spread < knots.width[number] < _NARROW * output.spread:
             return False
+    return True
+
+
+@inner
+def share_felt(law, output, knots, pair):
+    """How likely, but for a factor, a pair lies where the loss has a slope, and where it is lost at the prox."""
+    count = 2 * find_cell(law, 1.0)[1] - 2
+    if count == 0:
+        return 1.0, 1.0
+    pulled = lost = 0.0
+    for number in range(count + 1):
+        if not knots.width[number] > 0.0:
+            continue
         start = (knots.omega[number - 1] - output.center) / output.spread if number > 0 else -math.inf
         end = (knots.omega[number] - output.center) / output.spread if number < count else math.inf
-        slope = knots.slope[number] if number < count else knots.slope[number - 1] if number > 0 else 1.0
-        if knots.h[number] == 0.0 and slope == 0.0 and start < -_FLAT and end > _FLAT:
-            return False
-    return True
+        share, first, last = _share(pair, start, end), max(number - 1, 0), min(number, count - 1)
+        steep = knots.h[number] != 0.0 or knots.slope[first] != 0.0
+        if steep:
+            pulled = max(pulled, share)
+        if knots.loss[first] != 0.0 or knots.loss[last] != 0.0 or (steep and first == last):
+            lost = max(lost, share)
+    return pulled, lost
+
+
+@inner
+def _share(pair, start, end):
+    """The density where a pair has least to go, in deviations, for y to be between two places, times the length of x
+    from which it is a deviation at most.
+    """
+    rho, low, high = pair.correlation, pair.low.at, pair.high.at
+    x = min(max(rho * min(max(0.0, start), end), low), high)
+    away = (min(max(rho * x, start), end) - rho * x) / pair.root
+    steep = max(abs(rho), 1e-300)
+    first, last = (start, end) if rho > 0.0 else (-end, -start)
+    length = min(high, (last + pair.root) / steep) - max(low, (first - pair.root) / steep)
+    return math.exp(-0.5 * (x * x + away * away)) * min(max(length, 0.0), 1.0)
 
 
 @inner
@@ -152,4 +180,4 @@ def set_ended_quadratic(law, rule, output, pair, knots, room, sums):
         if ends:
             return
 
-SIGNATURE = "cd75410ab1e1dc2d3a8d665bf0de57970acc3b19d337f22263ddf75fea453aa1"
+SIGNATURE = "886a595bf4c515e2b1d13421adb4c85e7beac4975adddb9fe7564b5ec3e5cd46"

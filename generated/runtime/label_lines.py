@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature cd75410ab1e1dc2d, runtime 4521029f13eca364.
+Generated; do not edit. Signature 886a595bf4c515e2, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from generated.runtime.compiling import inner, making_entry, sum_of_products
-from generated.runtime.ended_quadratic import is_closed, pair_of, set_ended_quadratic
+from generated.runtime.ended_quadratic import is_closed, pair_of, set_ended_quadratic, share_felt
 from generated.runtime.label_intervals import Label, fill_law, given_output, turns_of
 from generated.runtime.label_points import Moves, Room, add, first_beyond, set_part, sum_up, variance_of
 from generated.runtime.nodes import (
@@ -44,6 +44,7 @@ from generated.runtime.rectangle_moments import ROWS
 _ALIKE = 1.5  # ratio of the spreads that share their nodes
 _MORE = 1.25  # of the steps of a trapezoid: spreads may be wide, and poles of a loss are then all that counts
 _WIDE = 20.0  # of those nodes, in lengths of the first that they are for
+_RARE = 1e-2  # share of labels that feel the loss, below which differences of sums of order one have too few digits
 _SHARP = 0.5  # share of the spread beside x, below which a line with ends has nodes of its own about these
 
 
@@ -183,17 +184,43 @@ def _add_ended(work, base, start, count, j, node):
 
 
 @inner
+def _pair_at(labels, residuals, base, node, j):
+    """The output and x of a line with ends."""
+    output = Output(residuals.place[j], residuals.spread[j], 0.0)
+    return pair_of(output, residuals.tilt[j], base, (labels.low[node, j], labels.high[node, j]))
+
+
+@inner
+def _are_rare(law, work, base, node):
+    """Whether all but few of the labels on lines with ends feel no slope of the loss, or lose nothing at the prox."""
+    labels, residuals = work.labels, work.residuals
+    most = pulled = lost = 0.0
+    for j in range(labels.weight.shape[1]):
+        if residuals.spread[j] < math.inf:
+            most = max(most, labels.weight[node, j])
+    for j in range(labels.weight.shape[1]):
+        if residuals.spread[j] < math.inf and min(pulled, lost) <= _RARE * most:
+            output = Output(residuals.place[j], residuals.spread[j], 0.0)
+            pair = _pair_at(labels, residuals, base, node, j)
+            shares = share_felt(law, output, work.room.knots, pair)
+            pulled = max(pulled, labels.weight[node, j] * shares[0])
+            lost = max(lost, labels.weight[node, j] * shares[1])
+    return min(pulled, lost) <= _RARE * most
+
+
+@inner
 def _add_closed(law, rule, work, base, V, node):
     """Add the averages about all lines with ends for which closed forms serve; their spreads are infinite then. Returns
-    how many.
+    how many: none where so few labels are felt that these need nodes, which keep digits of what is rare.
     """
     labels, residuals, room, ended = work.labels, work.residuals, work.room, work.ended
     count = 0
+    if _are_rare(law, work, base, node):
+        return count
     for j in range(labels.weight.shape[1]):
         if residuals.spread[j] == math.inf:
             continue
-        output = Output(residuals.place[j], residuals.spread[j], V)
-        pair = pair_of(output, residuals.tilt[j], base, (labels.low[node, j], labels.high[node, j]))
+        output, pair = Output(residuals.place[j], residuals.spread[j], V), _pair_at(labels, residuals, base, node, j)
         if is_closed(law, output, room.knots, pair):
             set_ended_quadratic(law, rule, output, pair, room.knots, ended.rectangle, ended.sums)
             _add_sums(work, j, node)
@@ -316,4 +343,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 order = np.argsort(residuals.spread)[:count]
                 _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "cd75410ab1e1dc2d3a8d665bf0de57970acc3b19d337f22263ddf75fea453aa1"
+SIGNATURE = "886a595bf4c515e2b1d13421adb4c85e7beac4975adddb9fe7564b5ec3e5cd46"

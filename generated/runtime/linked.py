@@ -5,7 +5,7 @@ a quarter of all compilation. Of machine code that was kept numba also reads wha
 in a process that compiles nothing: that takes longer than all else of loading it.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature cd75410ab1e1dc2d, runtime 4521029f13eca364.
+Generated; do not edit. Signature 886a595bf4c515e2, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "cd75410ab1e1dc2d3a8d665bf0de57970acc3b19d337f22263ddf75fea453aa1"
+SIGNATURE = "886a595bf4c515e2b1d13421adb4c85e7beac4975adddb9fe7564b5ec3e5cd46"

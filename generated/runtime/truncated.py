@@ -1,7 +1,7 @@
 """Moments of a standard normal g beyond a place and between two.
 
 Written by hand, in codegen/runtime/truncated.py.
-Generated; do not edit. Signature cd75410ab1e1dc2d, runtime 4521029f13eca364.
+Generated; do not edit. Signature 886a595bf4c515e2, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def moments_nearby(gauss, middle, width):
         k2 += weight * t * t
     return k0, k1, k2
 
-SIGNATURE = "cd75410ab1e1dc2d3a8d665bf0de57970acc3b19d337f22263ddf75fea453aa1"
+SIGNATURE = "886a595bf4c515e2b1d13421adb4c85e7beac4975adddb9fe7564b5ec3e5cd46"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 39f47001e179cbb1.
+Generated; do not edit. Signature 362bd91fea57126f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "39f47001e179cbb125be463d2ffadafb54839eefc467066265d8833fdda1b148"
+SIGNATURE = "362bd91fea57126f679c36203988a9fef505ebaed1285da03889710546546612"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

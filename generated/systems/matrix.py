@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 20c0b477307f257f.
+Generated; do not edit. Signature f02ea2a9587409cf.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "20c0b477307f257f046bb78f36554b3775d0a8c544d14d48ed902e55881ec43c"
+SIGNATURE = "f02ea2a9587409cf80490b7fa0e3637eef93354e0d6c46b001df697aef9843eb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

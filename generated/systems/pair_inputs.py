@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 9610805af60f9a30, runtime 4521029f13eca364.
+Generated; do not edit. Signature 4e0c120151c762ba, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "9610805af60f9a30e5f02dd9a76bc7f3dc8e5ebef8d6a01950fd981e8222726d"
+SIGNATURE = "4e0c120151c762ba0fca3d4c7cdfaa8f4da6cad38e8cc20c8864524605fc10fc"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8c1ccad111e0833d, runtime 4521029f13eca364.
+Generated; do not edit. Signature 59c77c51a6e858a3, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "8c1ccad111e0833dafb3ed0309dd4f893d8ad02b1fb1fd42ddcc8d1ed1afbe8b"
+SIGNATURE = "59c77c51a6e858a3cd89e104396af5129686cebab62e4122331e6e1fa72dd509"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c10a68f374230b9e, runtime 4521029f13eca364.
+Generated; do not edit. Signature 30ba37648353713a, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "c10a68f374230b9e0ad088712fd3eac984ad19568a2f0e16daa1bff5fa73cf40"
+SIGNATURE = "30ba37648353713a4da5c0d136c5fa3858e43c30a59884f76046935d575df714"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4fc8b1e6ff512c58, runtime 4521029f13eca364.
+Generated; do not edit. Signature 9dfd02dfefea6c67, runtime 835b3635d834fd14.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "4fc8b1e6ff512c586c7b9237bfaf529dcdd03e73fce270cd74c282498284d0c5"
+SIGNATURE = "9dfd02dfefea6c6744d38af387558d8c58471f2741cce95e24e2c45b7490ff5c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 80f24090efc80e8d.
+Generated; do not edit. Signature d65e4e13ec6df19f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "80f24090efc80e8da87b5a0ffba2028a7580387880463887cc0f2909520fb834"
+SIGNATURE = "d65e4e13ec6df19fb78560aee0c84e042c128d8a8193ed03dc65c5a487cbad65"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

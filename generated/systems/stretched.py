@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a77141567e1af186.
+Generated; do not edit. Signature 9f7ade70de4146b1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a77141567e1af186524f6ada5363bef74f985b4ff66487f6e35780ec94a37a92"
+SIGNATURE = "9f7ade70de4146b1ec1e03aa1f5f2ecef3f56ab5274bb2556e40591018ead56e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 6b3a3fb4fd58cb98.
+Generated; do not edit. Signature b259f861c0e144fc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6b3a3fb4fd58cb98a1d7204cf2d5f8b9e94281b0530d6e69458dc590f9435e5a"
+SIGNATURE = "b259f861c0e144fce1f02dc9f0cf667be5bd16de91bc30a494831bdc09e56d17"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -1,5 +1,5 @@
-"""Labels of several indices that are linear in one of them, as ``z1*z2``, ``relu(z1)*z2`` and ``abs(z1) + z2`` are,
-or between the kinks along a direction, as ``relu(z1)*relu(z2)`` and ``max(z1, z2)`` are.
+"""Labels that are linear in one of several indices, as ``z1*z2``, ``relu(z1)*z2`` and ``abs(z1) + z2`` are, or between
+the kinks along a direction, as ``relu(z1)*relu(z2)`` and ``max(z1, z2)`` are, or ``relu(z)`` of one index.
 
 Given kappa and the other indices, output and label are jointly Gaussian: a loss of the residual knows that index by the
 variance of the residual, and only the others need nodes. These are panels that grow away from kinks of the link, and
@@ -24,6 +24,7 @@ from giantstep.law.kinds_of_labels import Points
 from giantstep.law.kink_roots import Kinks
 from giantstep.law.labels import enough_memory, reach_of
 from giantstep.law.multi_index_labels import Axes, Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
+from giantstep.law.straight_pieces import pieces_of
 from giantstep.quadrature.gauss import hermite, normal_between
 from giantstep.quadrature.kinks import LINE, degree, kinks
 from giantstep.spec.expressions import jet
@@ -58,13 +59,15 @@ class Lines:
 
     @property
     def nodes(self) -> int:
-        """How many lines weigh anything."""
-        return int(np.count_nonzero(self.weight))
+        """How many lines weigh anything; none where they are pieces of one line, whose averages are exact."""
+        return int(np.count_nonzero(self.weight)) if self.t.any() else 0
+
+    constants = None
 
     @property
-    def constants(self) -> list[float]:
-        """None: a label varies along its line."""
-        return []
+    def values(self) -> Array:
+        """Those that the label takes at the nodes: none, as it varies along its lines."""
+        return np.empty(0)
 
     @property
     def directions(self) -> int:
@@ -93,8 +96,11 @@ def are_lines(target: Target, overlaps: Rows, form: str, bend: float = 0.0) -> b
     neither noise nor the loss, which bends over such a distance, smooths its averages, and nothing is drawn after it;
     overlaps [q, m].
     """
-    if form != "residual" or target.channel is not None or target.flips > 0.0 or target.indices == 1:
+    if form != "residual" or target.channel is not None or target.flips > 0.0:
         return False
+    if target.indices == 1:
+        width = float(noisy_indices(np.array(overlaps)[:1], target.probit).lower[0, 0])
+        return width > 0.0 and pieces_of(target.link) is not None
     if linear_in(target.link) is not None:
         return True
     return math.sqrt(target.noise + bend**2) < _SMOOTHED * _slope_of_pieces(target.link, overlaps, target.probit)
@@ -133,6 +139,8 @@ def lines_given_kappa(target: Target, overlaps: Rows, kappa: Array, finer: int, 
     are too many nodes.
     """
     found, gamma, last = link_of(target.link), np.array(overlaps), linear_in(target.link)
+    if target.indices == 1:
+        return _of_one_index(target, float(gamma[0, 0]), kappa[:, 0])
     if last is None:
         return _pieces(target, gamma, kappa, finer, rough)
     noisy = noisy_indices(gamma, target.probit)
@@ -171,6 +179,19 @@ def _pieces(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     label, slope, low, high = (np.ascontiguousarray(columns[..., k]) for k in range(4))
     t, axis = columns[..., 4:] @ carried[:, :last].T, np.ascontiguousarray(carried[:, last])
     return Lines(weight, label, slope, low, high, t, axis, noisy.rest)
+
+
+def _of_one_index(target: Target, gamma: float, kappa: Array) -> Lines:
+    """The pieces of a link of one index as lines, without nodes."""
+    noisy, pieces = noisy_indices(np.array([[gamma]]), target.probit), pieces_of(target.link)
+    assert pieces is not None
+    width, beside = float(noisy.lower[0, 0]), gamma * kappa[:, None]
+    ends = (pieces.ends - beside) / width
+    ends = np.where(np.abs(ends) < _FAR, ends, np.copysign(np.inf, ends))
+    low, high = np.ascontiguousarray(ends[:, :-1]), np.ascontiguousarray(ends[:, 1:])
+    slope = np.broadcast_to(width * pieces.slope, low.shape).copy()
+    weight, t = np.where(low < high, 1.0, 0.0), np.zeros((*low.shape, 1))
+    return Lines(weight, pieces.value + pieces.slope * beside, slope, low, high, t, noisy.carry[:, 0], noisy.rest)
 
 
 def pieces_beside(node: Node, axes: Axes, kinked: Kinks, fixed: Array) -> tuple[NDArray[np.intp], Array]:

@@ -12,7 +12,7 @@ from derive.language.parity import parity
 from giantstep.law.directions import rows_of
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.label_cells import Cells, LabelLaw, straight_law
-from giantstep.law.label_lines import Lines
+from giantstep.law.label_lines import Lines, are_lines
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
 from giantstep.law.labels import label_law, with_noise
 from giantstep.law.multi_index_labels import (
@@ -206,7 +206,7 @@ def resolved_on(
         rows.flags.writeable = False
         return Resolved(rows, points, points)
     law: LabelLaw | None = None
-    if target.indices > 1:
+    if target.indices > 1 or are_lines(target, _rows_of(alignments), form, bend):
         halved = symmetric and _is_odd(target)
         rows = _with_clean(rows, target, alignments, level.labels, level.rough, halved=halved)
     elif symmetric:

@@ -20,7 +20,7 @@ from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved, resolved, rows_between
 from giantstep.system.label_crossings import Kink, distance_to, kinks_of
-from giantstep.system.label_refinement import settles, system_at
+from giantstep.system.label_refinement import system_at, varies
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
 
@@ -140,7 +140,7 @@ def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
 def _sweeps(problem: Problem) -> bool:
     """Whether the label takes a range of values at one kappa."""
     channel = problem.model.target.channel
-    return settles(problem) and not (channel is not None and channel.values)
+    return varies(problem) and not (channel is not None and channel.values)
 
 
 @lru_cache(maxsize=128)

@@ -16,12 +16,14 @@ from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
+from giantstep.law.label_lines import are_lines
 from giantstep.law.labels import cuts_of, drawn, is_constant, with_noise
 from giantstep.quadrature.gauss import ends_within
 from giantstep.spec.expressions import special
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import NOTHING, Level, resolved
+from giantstep.system.kernels import bend_of, loss_kernel
 from giantstep.system.label_crossings import (
     FAR,
     NARROW,
@@ -71,11 +73,17 @@ def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLE
 def settles(problem: Problem) -> bool:
     """Whether the nodes of the label are chosen: those of one index that varies continuously, also given kappa.
 
-    The square loss needs none: moments are all that it knows.
+    A loss of the residual needs none of a link that is straight between its kinks.
     """
     target, loss = problem.model.target, problem.model.fit.loss
-    varies = target.indices == 1 and not is_constant(target.link) and loss.key != "square"
-    return varies and _channel(problem).width > 0.0
+    return varies(problem) and not are_lines(target, problem.overlaps, loss.form, bend_of(loss_kernel(loss)))
+
+
+def varies(problem: Problem) -> bool:
+    """Whether a label of one index takes a range of values at one kappa, and the loss more of it than its moments."""
+    target, loss = problem.model.target, problem.model.fit.loss
+    between = target.indices == 1 and not is_constant(target.link) and loss.key != "square"
+    return between and _channel(problem).width > 0.0
 
 
 def stays(system: CoupledSystem, x: Array, before: Array) -> bool:

@@ -22,7 +22,7 @@ import numpy as np
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import PANELS
 from giantstep.system.kink_crossings import cuts_at
-from giantstep.system.label_refinement import settles, system_at
+from giantstep.system.label_refinement import system_at, varies
 from giantstep.system.loss_at_zero import has_jumps
 from giantstep.system.newton import distance, newton
 from giantstep.system.problem import Problem
@@ -74,7 +74,7 @@ def rests_on_floor(system: CoupledSystem) -> bool:
     problem = system.problem
     if problem.rank > 1 or any(problem.blur) or not has_jumps(problem.model.fit.loss):
         return False
-    if settles(problem) or system.noise > 0.0:
+    if varies(problem) or system.noise > 0.0:
         return False
     raised = system.view("Delta") > 2.0 * np.maximum(system.variance, 0.0)
     return float(system.table[:, 1] @ raised) > _FELT

@@ -75,6 +75,30 @@ def test_a_line_is_averaged_to_its_sharp_end(delta: float, low: float) -> None:
     assert out[2, 0] == pytest.approx(share @ (ndtr(ends[1]) - ndtr(ends[0])) / (1.0 + response), abs=1e-13)
 
 
+@pytest.mark.parametrize(
+    ("loss", "response", "row"), [({"name": "epsilon_insensitive", "epsilon": 5.0}, 1.3, 2), ("absolute", 5.0, -1)]
+)
+def test_labels_that_are_seldom_felt_keep_their_digits(loss: object, response: float, row: int) -> None:
+    """The end of the line leaves a share of 2e-10 beyond the flat part, and beyond what the prox takes: differences of
+    numbers of order one leave 1e-6 of it, nodes within nine deviations 1e-8.
+    """
+    tilt, centre, delta = -1.08, 1.77, 1e-2
+    found = model(loss, target__link="tanh").fit.loss
+    kernel, one, end = loss_kernel(found), np.ones((1, 1)), np.full((1, 1), np.inf)
+    labels = LabelLines(one, np.zeros((1, 1, 1)), -centre * one, -tilt * one, 0.0 * one, end, np.ones(1), 0.0 * one)
+    fields = Fields(np.full(1, response), np.zeros(1), np.zeros((1, 1)), np.full(1, delta))
+    out, values = np.empty((15, 1)), np.array(found.values, dtype=float)
+    kernel.lines(Rule(gauss_rule(44), 44, values, 0.0), labels, fields, np.empty(kernel.SCRATCH_SHAPE), out)
+    x, share = normal_nodes(np.linspace(4.0, 12.0, 161), 20)
+    away = (-5.0 - centre - tilt * x) / math.sqrt(delta)  # how far beyond the residual is, in its spreads
+    if row == 2:
+        exact = share @ (ndtr(away) - ndtr(away - response / math.sqrt(delta))) / response
+    else:
+        exact = math.sqrt(delta) * share @ (away * ndtr(away) + np.exp(-0.5 * away**2) / math.sqrt(2.0 * math.pi))
+    assert exact < 1e-9
+    assert out[row, 0] == pytest.approx(exact, rel=3e-8, abs=0.0)
+
+
 @pytest.mark.parametrize("directions", [1, 2])
 @pytest.mark.parametrize("name", RESIDUAL)
 def test_lines_that_end_are_the_sum_over_their_points(name: str, directions: int) -> None:

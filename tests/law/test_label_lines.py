@@ -33,6 +33,8 @@ PIECES = [
     ("relu(abs(z1) - abs(z2))", (0.5, 0.6), 0.0),
     ("abs(z1)*abs(z2)", (0.5, -0.6), 0.3),
     ("abs(z1**2 - z2)", (0.3, 0.2), 0.0),
+    ("relu(z)", (0.7,), 0.0),
+    ("abs(z) - relu(z - 1)/2 + sign(z + 1)", (-0.6,), 0.3),
 ]
 
 
@@ -99,7 +101,11 @@ def test_which_labels_are_lines() -> None:
     assert not are_lines(Target("abs(z1*tanh(z2) - z2)*tanh(z1)"), beside, "residual")
     for link in ("abs(z1)*tanh(z2)", "relu(z1 + z2)*relu(z2)"):  # along the first index
         assert are_lines(Target(link), beside, "residual")
-    assert not are_lines(Target("z"), ((0.7,),), "residual")
+    for link in ("z", "clip(z, -1, 1)", "z + sign(z)"):
+        assert are_lines(Target(link), ((0.7,),), "residual")
+    for link in ("tanh(z)", "relu(z)*z", "sign(z)"):
+        assert not are_lines(Target(link), ((0.7,),), "residual")
+    assert not are_lines(Target("relu(z)"), ((1.0,),), "residual")  # the label follows from kappa
 
 
 @pytest.mark.parametrize(

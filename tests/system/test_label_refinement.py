@@ -89,10 +89,10 @@ def test_averages_are_those_of_quadrature() -> None:
 
 
 def test_labels_next_to_a_kink_that_they_do_not_pass() -> None:
-    """relu is zero up to its kink, a spread from that of the loss: beside it averages turn within 1e-3 of t."""
+    """The link is zero up to its kink, a spread from that of the loss: beside it averages turn within 1e-3 of t."""
     changes = {"network__activation": "sign", "spike": {"strength": 13.0, "alignment": 0.72, "bulk_variance": 1.7}}
     sizes = {"network__width": 0.18, "fit__samples": 0.054, "fit__ridge": 1.3e-5}
-    problem = problem_of(model("absolute", target__link="relu", **changes, **sizes), 100)
+    problem = problem_of(model("absolute", target__link="tanh(relu(z))", **changes, **sizes), 100)
     fixed = CoupledSystem(problem, FINE[1])
     order = {"m": [1e-3], "zeta": [[1e-7]], "psi": [[1e-8]], "Q1": [[47.0]], "Q2": [47.1], "V1": [[1e4]], "V2": [1e4]}
     x = fixed.unknowns({name: np.array(value) for name, value in order.items()})
@@ -107,7 +107,9 @@ def test_labels_next_to_a_kink_that_they_do_not_pass() -> None:
         turn, away = -0.72 * float(kappa[n]) / width, spread[n] * np.geomspace(1e-2, 1e4, 40)
         cuts = np.unique(np.clip([-9.0, *(turn - away), turn, *(turn + away), 9.0], -9.0, 9.0))
         t, weight = nodes_of_panels(cuts, 30)
-        centre = chosen.view("mean")[n] + chosen.slopes[0, n] * t - np.maximum(0.72 * kappa[n] + width * t, 0.0)
+        centre = (
+            chosen.view("mean")[n] + chosen.slopes[0, n] * t - np.tanh(np.maximum(0.72 * kappa[n] + width * t, 0.0))
+        )
         exact = weight @ clipped(centre, spread[n], float(chosen.view("V")[n]))[0]
         assert found[n] == pytest.approx(exact, rel=0.0, abs=1e-11)
 
@@ -136,7 +138,7 @@ def nodes_of_panels(cuts: NDArray[np.float64], order: int) -> tuple[NDArray[np.f
     ("loss", "changes"),
     [
         ("absolute", SHARP),
-        ("absolute", {"target__link": "relu"}),
+        ("absolute", {"target__link": "tanh(relu(z))"}),
         ({"name": "huber", "delta": 0.01}, {"target__link": "tanh", "fit__ridge": 10.0}),
         ({"name": "epsilon_insensitive", "epsilon": 1.0}, {"target__link": "linear"}),
         ("quantile", {"target__link": "cubic"}),
@@ -165,7 +167,7 @@ def test_the_solution_stays_on_finer_nodes(loss: Any, changes: dict[str, Any]) -
 
 
 def test_weights_are_those_of_the_normal_law() -> None:
-    _, chosen, _ = systems("absolute", target__link="relu")
+    _, chosen, _ = systems("absolute", target__link="tanh(relu(z))")
     law = chosen.labels
     t = law.t[:, :, 0]  # type: ignore[union-attr]
     for power, moment in ((0, 1.0), (1, 0.0), (2, 1.0), (4, 3.0)):
