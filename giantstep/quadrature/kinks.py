@@ -63,12 +63,22 @@ def kinks(node: Node) -> Iterator[Node]:
     if node.op != "call":
         return
     if node.value in ("sign", "step", "abs", "relu"):
-        yield from _zeros_of(node.args[0])
+        yield from zeros_of(node.args[0])
     elif node.value in ("max", "min"):
-        yield from _zeros_of(Node("sub", node.args))
+        yield from zeros_of(Node("sub", node.args))
     elif node.value == "clip":
         for bound in node.args[1:]:
             yield Node("sub", (node.args[0], bound))
+
+
+def roots_and_logarithms(node: Node) -> Iterator[Node]:
+    """Expressions at whose zeros a tree has a root or a logarithm, beside which it has no series."""
+    if constant_value(node) is not None:
+        return
+    for argument in node.args:
+        yield from roots_and_logarithms(argument)
+    if node.op == "call" and node.value in ("sqrt", "log"):
+        yield from zeros_of(node.args[0])
 
 
 def jumps_only(node: Node, name: str) -> bool:
@@ -78,12 +88,13 @@ def jumps_only(node: Node, name: str) -> bool:
     return node.op != "variable" and all(jumps_only(argument, name) for argument in node.args)
 
 
-def _zeros_of(node: Node) -> Iterator[Node]:
+def zeros_of(node: Node) -> Iterator[Node]:
+    """Expressions that vanish where this one does, products and branches taken apart."""
     if node.op in ("mul", "div"):
         for part in node.args:
-            yield from _zeros_of(part)
+            yield from zeros_of(part)
     elif node.op == "neg" or node.op == "pow":
-        yield from _zeros_of(node.args[0])
+        yield from zeros_of(node.args[0])
     else:
         yield from _different([each for each in _branches(node) if variables_of(each)])
 

@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache
 
 import numpy as np
 
-from derive.language.grammar import Node, constant_value
+from derive.language.grammar import Node
 from derive.language.links import link_of
 from generated.runtime.straight_labels import Lines, means_by_lines, told_by_lines, variance_by_lines
 from giantstep.law.kink_roots import Kinks
@@ -16,12 +16,11 @@ from giantstep.law.label_lines import pieces_beside
 from giantstep.law.multi_index_labels import Axes as Directions
 from giantstep.observe.optimal.known_pair import NoisyPair
 from giantstep.quadrature.gauss import legendre
-from giantstep.quadrature.kinks import degree, kinks
+from giantstep.quadrature.kinks import degree, kinks, roots_and_logarithms
 from giantstep.spec.expressions import jet
 from giantstep.spec.matrix import Rows
 
 Array = np.ndarray
-_UNEVEN = frozenset({"sqrt", "log"})  # have no series beside their kinks
 _PROBES, _SAME = 24, 1e-9  # places of slopes, and their difference where they are one
 _REACH, _ORDER, _FINEST = 6.4, 10, 0.02  # of u: reach, nodes of a panel, and steps at which its width is chosen
 # of a panel of u over that of what varies in it: at most, at least, and by how much it falls for each tenth of what
@@ -40,7 +39,7 @@ def straight_in(link: str) -> int | None:
     One without pieces where there is a choice, and of these that with the largest slope at some places.
     """
     found = link_of(link)
-    if found.indices != 2 or is_uneven(found.node):
+    if found.indices != 2:
         return None
     places, ranks = np.random.default_rng(0).standard_normal((2, _PROBES)), {}
     given = dict(zip(found.variables, places, strict=True))
@@ -57,7 +56,7 @@ def straight_kinks(link: str) -> Rows:
     found = link_of(link)
     places, lines = np.random.default_rng(1).standard_normal((2, _PROBES)), []
     given = dict(zip(found.variables, places, strict=True))
-    for kink in kinks(found.node):
+    for kink in kinks_of(link):
         jets = [jet(kink, name, given, 1) for name in found.variables]
         slopes = np.array([np.broadcast_to(each[1], _PROBES) for each in jets])
         size = float(np.hypot(*slopes[:, 0]))
@@ -67,12 +66,10 @@ def straight_kinks(link: str) -> Rows:
     return tuple(dict.fromkeys(lines))
 
 
-def is_uneven(node: Node) -> bool:
-    """Whether an expression has kinks beside which there is no series."""
-    if constant_value(node) is not None:
-        return False
-    called = node.op == "call" and node.value in _UNEVEN
-    return called or any(is_uneven(argument) for argument in node.args)
+@lru_cache(maxsize=256)
+def is_uneven(link: str) -> bool:
+    """Whether a link has roots or logarithms, beside whose ends there is no series."""
+    return bool(list(roots_and_logarithms(link_of(link).node)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,8 +216,9 @@ def _pieces(link: str, order: tuple[int, ...], u: Array) -> tuple[Array, Array]:
 
 @lru_cache(maxsize=256)
 def kinks_of(link: str) -> tuple[Node, ...]:
-    """Expressions whose zeros are the kinks and jumps of a link."""
-    return tuple(dict.fromkeys(kinks(link_of(link).node)))
+    """Expressions whose zeros are the kinks and jumps of a link, and where roots and logarithms end."""
+    node = link_of(link).node
+    return tuple(dict.fromkeys([*kinks(node), *roots_and_logarithms(node)]))
 
 
 @lru_cache(maxsize=64)
@@ -243,4 +241,4 @@ def cuts_along(link: str, order: tuple[int, ...], reach: float) -> tuple[Rows, b
     inside = sorted({float(place) for place in places if abs(place) < reach})
     kept = [place for i, place in enumerate(inside) if i == 0 or place - inside[i - 1] > 1e-9]
     ends = [-reach, *kept, reach]
-    return tuple(zip(ends[:-1], ends[1:], strict=True)), rooted
+    return tuple(zip(ends[:-1], ends[1:], strict=True)), rooted or is_uneven(link)

@@ -22,6 +22,7 @@ _STILL = 0.3  # widths that a line moves over the reach of a direction that does
 _BLUNT = 0.1  # widths of a line in one of kappa, below which it is nowhere
 _SLANTED, _SHORTEST = 2.6, 0.1  # panels of the other direction over the slope of the lines, and at least
 _JOINED = 1.25  # length of two panels that are one, over that which is needed
+_GROWTH = 3.0  # of panels beyond strips
 _RARE = 1e-9  # weight of a node that does not count, over the largest
 
 Break = tuple[float, float]  # a place, and the length of a panel beside it
@@ -32,6 +33,7 @@ class Strips:
     """Nodes of two kappa, with z = root kappa + lower t, about lines ``normal.z = offset``, rows [L, 3].
 
     order: nodes of a panel. longest: panel. even: of which kappa one sign is enough. mixed: whether t1 t2 has a mean.
+    wide: whether functions vary beyond the strips too, over distances like that from the line.
     """
 
     lines: Array
@@ -41,6 +43,7 @@ class Strips:
     longest: float
     even: tuple[bool, bool]
     mixed: bool
+    wide: bool = False
 
     def average(self, values: Callable[[Array, Array, Array], Array]) -> Array:
         """E over kappa of values(kappa, low, high) [N, 1, 1, 4] at kappa [2, N, 1, 1]: of t1^2, t1 t2, t2^2 and one
@@ -63,13 +66,14 @@ class Strips:
         if felt[0]:
             slants = np.abs(slopes[crossed, 1]) / np.maximum(np.abs(slopes[crossed, 0]), 1e-300)
             longest = max(float(np.min(_SLANTED * slants, initial=self.longest)), _SHORTEST)
-            ends = ends_about(list(_breaks(slopes, places, crossed)), longest, 0.0 if half else -REACH)
+            ends = ends_about(self._widened(list(_breaks(slopes, places, crossed))), longest, 0.0 if half else -REACH)
             first, share = (x.ravel() for x in normal_between(ends[:-1], ends[1:], self.order))
             share = share * (2.0 if half else 1.0)
         owner, second, part = np.arange(len(first)), np.zeros((len(first), 1)), np.ones((len(first), 1))
         if felt[1]:
             lines = list(zip(slopes[crossed].tolist(), places[crossed].tolist(), strict=True))
-            each = [ends_about([_met(line, at) for line in lines], self.longest, -REACH) for at in first.tolist()]
+            met = [self._widened([_met(line, at) for line in lines]) for at in first.tolist()]
+            each = [ends_about(breaks, self.longest, -REACH) for breaks in met]
             owner = np.repeat(owner, [len(ends) - 1 for ends in each])
             low, high = (np.concatenate(x) for x in ([ends[:-1] for ends in each], [ends[1:] for ends in each]))
             second, part = normal_between(low, high, self.order)
@@ -77,6 +81,15 @@ class Strips:
         at = np.stack([np.repeat(first[owner], second.shape[1]), second.ravel()])
         likely = weight > _RARE * weight.max()
         return frame @ at[:, likely], weight[likely]
+
+    def _widened(self, breaks: list[Break]) -> list[Break]:
+        """With panels that grow with the distance."""
+        if not self.wide:
+            return breaks
+        count = [max(1, math.ceil(math.log(self.longest / length, _GROWTH))) for _, length in breaks]
+        return [
+            (place, length * _GROWTH**k) for (place, length), n in zip(breaks, count, strict=True) for k in range(n)
+        ]
 
     def _is_half(self, frame: Array) -> bool:
         """Whether one sign of the first direction is enough: where the sign of both is, or of one that is the first."""

@@ -42,11 +42,12 @@ _PART = 0.3  # of the deviation of a link: changes that panels of it follow
 @lru_cache(maxsize=64)
 def by_two(target: Target) -> bool:
     """Whether a label is averaged here: of two indices, with noise or of few values, and smooth in the indices between
-    kinks and jumps.
+    kinks and jumps, or straight in one of them where the other one has a root or a logarithm.
     """
     if target.indices != 2 or target.channel is not None or size_of(target) is not None:
         return False
-    return noise_of(target) > 0.0 and not is_uneven(link_of(target.link).node)
+    even = not is_uneven(target.link) or (straight_in(target.link) is not None and lines_of(target.link) is not None)
+    return noise_of(target) > 0.0 and even
 
 
 def first_of_two(target: Target) -> Fineness:
@@ -127,7 +128,9 @@ def _rule(
     lines, sharp = np.array(lines_of(link) or ()), np.sqrt(axes.known) / axes.spread
     if len(lines) and np.any(sharp > _SHARP):
         longest = REACH if rule is OnPolygons else _LONGEST
-        return nodes, Strips(lines, root, turn * axes.spread, round(_NODES / step), longest, half, mixed)
+        return nodes, Strips(
+            lines, root, turn * axes.spread, round(_NODES / step), longest, half, mixed, is_uneven(link)
+        )
     curves = kinks_of(link)
     if curves and np.any(sharp > _SHARP):
         about = Curves.of(curves, link_of(link).variables, root, turn * axes.spread, (round(_NODES / step), _LONGEST))
