@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature ec79fce310691483, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 18cbbf8dac42f8d6, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ec79fce3106914836352cf13781f80dbb29a43f64ced3caf443a35a8636eb4c8"
+SIGNATURE = "18cbbf8dac42f8d6477556eac50c42c29ec3acc6c30975a13ca7ebb22570c670"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 9bb8ab76687c4466, runtime 835b3635d834fd14.
+Generated; do not edit. Signature bbe5e3b5df985752, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9bb8ab76687c44664fc2ab8ae6f4527959fb192c2f24391219f7713955b01510"
+SIGNATURE = "bbe5e3b5df9857527fc4cf039b5e2e5b4f23ec71cf83a29f12d9ba2349f54717"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 02070ac4810932f1, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 6692e54330762f34, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "02070ac4810932f1bbbe1011ef17f020d69c435a166636125d090a02c01503b9"
+SIGNATURE = "6692e54330762f34684656c075a494409f3ea5878f50781b8462ac55ffb76d9d"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 8a0eb67dc4846a24, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 1fc8969386247466, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "8a0eb67dc4846a240a69a4a518a39766207134c20c27947c18970ff8ecd8b8ab"
+SIGNATURE = "1fc8969386247466a4baf80f2b091bdc078b38019077032115c144727a4dc2ba"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -81,7 +81,6 @@ class _Work(NamedTuple):
     ended: _Ended
     beside: Moves  # of t beside x
     moves: Moves  # of all that is left of t
-    part: Any  # [1 + D + D (D + 1)/2]
     room: Room
 
 
@@ -152,7 +151,7 @@ def _sum_up(law, scratch, nodes, sums):
 @inner
 def _add_sums(work, j, node):
     """Add the averages about one line with ends from its sums, which give all x a weight of one."""
-    labels, ended, beside, part, out = work.labels, work.ended, work.beside, work.part, work.room.out
+    labels, ended, beside, part, out = work.labels, work.ended, work.beside, work.room.part, work.room.out
     weight, t, sums = labels.weight[node, j], labels.t[node, j], ended.sums
     set_part(weight, t, part)
     add(sums[0], 1.0, part, beside, out, node)
@@ -238,8 +237,8 @@ def _add_line(work, j, node):
     labels, moves, carried = work.labels, work.moves, work.beside.carried
     for d in range(carried.shape[0]):
         moves.carried[d] = carried[d] + labels.axis[d] * work.residuals.tilt[j]
-    set_part(labels.weight[node, j], labels.t[node, j], work.part)
-    add(work.room.sums, 1.0, work.part, moves, work.room.out, node)
+    set_part(labels.weight[node, j], labels.t[node, j], work.room.part)
+    add(work.room.sums, 1.0, work.room.part, moves, work.room.out, node)
 
 
 @inner
@@ -314,7 +313,7 @@ def lines(law, rule, labels, fields, scratch, out):
     beside, moves = Moves(labels.rest, np.empty(directions)), Moves(rest, np.empty(directions))
     residuals = _Residuals(np.empty(number), np.empty(number), np.empty(number))
     denser = Rule(rule.gauss, int(_MORE * rule.fewest), rule.parameters, rule.noise)
-    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law))
+    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law), part)
     ended = _Ended(
         np.empty((LAW, scratch.shape[1])),
         np.zeros((3, 10)),
@@ -322,7 +321,7 @@ def lines(law, rule, labels, fields, scratch, out):
         np.empty(len(part)),
         np.empty((ROWS, len(NODES))),
     )
-    work = _Work(labels, residuals, ended, beside, moves, part, room)
+    work = _Work(labels, residuals, ended, beside, moves, room)
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0

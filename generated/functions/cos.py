@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 55133943c0521318, runtime 835b3635d834fd14.
+Generated; do not edit. Signature ab65c2244876c589, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "55133943c05213180f0162698826ae301bb7fd61872952b22e740569dbb5032c"
+SIGNATURE = "ab65c2244876c5898267d6a9757a787228205113064714f02d032051149a6905"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

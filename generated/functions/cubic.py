@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2b6194ba1686973b, runtime 835b3635d834fd14.
+Generated; do not edit. Signature a86aeb84b877c5f0, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "2b6194ba1686973bf03b48153db0b52e8f8d0a411a3ba2ee7d01a4dd5cb1a4b1"
+SIGNATURE = "a86aeb84b877c5f07d46d7e2b351d23ad71c363dee381476462f964484448df1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e0c85ac5911b7c8f, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 54e2be9cd2481457, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "e0c85ac5911b7c8f22454bbddd0c24a329cd7c2ccde1647533f950867a07552f"
+SIGNATURE = "54e2be9cd2481457f86e44be1ae29a376cfcc4167fda696f5cf9216f62f5312b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 25470bd30607a553, runtime 835b3635d834fd14.
+Generated; do not edit. Signature fab1cab807c15fb5, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "25470bd30607a553689fec19078c3753f3b91cb58cc68e2fe0eb602c71d08d74"
+SIGNATURE = "fab1cab807c15fb5d3d2195193dcd2a61f005f3fffd40c730f92f23844ac048c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

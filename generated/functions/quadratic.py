@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fba92ac597ec7d01, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 9096c905b8aa80e1, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "fba92ac597ec7d0153a7da0a84dca11bdf89c3d8b7a99e5445a9c3dab1cb5197"
+SIGNATURE = "9096c905b8aa80e1240869bfcf950dfdd691025d86f388eecddf9c7c7ec29edc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

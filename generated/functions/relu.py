@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 66eed4c9bdb72501, runtime 835b3635d834fd14.
+Generated; do not edit. Signature a1aedb267fdb721d, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "66eed4c9bdb72501fdf8030896d6d9b9a77a4330e73ec261fcd927b04a6aa925"
+SIGNATURE = "a1aedb267fdb721dd590fa07796c0915e7ff0e2fed66cce2f10a38721895e571"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature afeeac938df16300, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 061d1f7db7caf374, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "afeeac938df16300dd487380186a953a120c555f7f15777c549e2ae731decea9"
+SIGNATURE = "061d1f7db7caf37496b2e6ce9508a0fd3d1cc579b8c78cbdcb7e82f2a871770b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

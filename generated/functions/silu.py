@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fc31d4bb45da9881, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 2c4cdb1fd54ca3c7, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "fc31d4bb45da98816c3975d1dc48d47399c0964a3c498b25c8c55b4a79d7b26c"
+SIGNATURE = "2c4cdb1fd54ca3c76bd367af458ddec8c8b12beb134010b63adffb7bfd900132"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

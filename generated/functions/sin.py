@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1cab9848101afbc4, runtime 835b3635d834fd14.
+Generated; do not edit. Signature a84c889158c1387f, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "1cab9848101afbc4435310896183c2d63cf13bb00a1049628a0515c2edeb39cb"
+SIGNATURE = "a84c889158c1387f19a8f4a875f07a01b4dc0e1eadaa6875468fb57cebb26f88"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

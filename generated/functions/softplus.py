@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 61634c08c9bdd862, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 3d4b52b8ece7876f, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "61634c08c9bdd86294c6d5296906b5366d97bf89d3f59ee923a2384fdf83e6c1"
+SIGNATURE = "3d4b52b8ece7876f0d6bc4a49a64acefa6d2e27fc9e35fd43c55e8012529413a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fd460e1d1f342943, runtime 835b3635d834fd14.
+Generated; do not edit. Signature c38bb230a362020e, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "fd460e1d1f342943df962bb60825d1a4e5272306874b61a733ddd66e4786e484"
+SIGNATURE = "c38bb230a362020e6df957137dec7695b55f2d82c14af9353b2486b08cc927dd"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 135c351367a25b3d, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 2c18894b618723b2, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "135c351367a25b3d20edbacf5937b78f8213983878ef9041652a6ec493d13f44"
+SIGNATURE = "2c18894b618723b24c590cb51ce412da67851ccd91c7077339f75625baa7541f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

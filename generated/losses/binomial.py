@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature f9beb374cf035201, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 1a45d60dd853550f, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "f9beb374cf035201afcd635df358eb698b052342b940333d1aa1b33bb17c1997"
+SIGNATURE = "1a45d60dd853550f6974615dec6531cf8f12f4498d7e57fd57ffee84120447b2"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature cb2a2af89575019a, runtime 835b3635d834fd14.
+Generated; do not edit. Signature a3dae40e2d62c307, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "cb2a2af89575019a248dc0e3461dfc9e356235a05330f3f67ba414721c795c8f"
+SIGNATURE = "a3dae40e2d62c3079cacf4f973b5e88357ef9038af2697147cd155f42544253c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

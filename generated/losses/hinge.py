@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 2d6d9dd04bb9c97a, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 9c62225f47346b9e, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "2d6d9dd04bb9c97a452ff6d245d51969f695371412564354eed8e752e1928288"
+SIGNATURE = "9c62225f47346b9e587b84506b1ec4eecc28c8bbc2ae0fe492b14f3501bca702"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 9fdc048fdff8b3e8, runtime 835b3635d834fd14.
+Generated; do not edit. Signature ce2fc58859167810, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "9fdc048fdff8b3e80db4ec9a112377e346ff99a4607ee05e91c12dc980627cd9"
+SIGNATURE = "ce2fc58859167810c048bb0364eb90867097dbca0b15ab1209951226556820cf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

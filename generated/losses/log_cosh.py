@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b45a77b53db3a5ab, runtime 835b3635d834fd14.
+Generated; do not edit. Signature ba969dbe971c3ca8, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "b45a77b53db3a5ab7c5c07b1dbaa53f49a46e75fa3b41b88e7e823e4511e23bd"
+SIGNATURE = "ba969dbe971c3ca80c188633549357bbe7d3a03fa4162b9af94bfb1719a1bd10"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

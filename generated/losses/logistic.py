@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature ee3b0cc38cf6f6fb, runtime 835b3635d834fd14.
+Generated; do not edit. Signature f3a8671ee07af5b0, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "ee3b0cc38cf6f6fb9eed8caa7c1542f319ec8b323e03d331e27d46192017b0bf"
+SIGNATURE = "f3a8671ee07af5b0d99f6eebcfcccdcf1123b9a8898788c011186b4c5be76cae"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

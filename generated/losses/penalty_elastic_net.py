@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 7954fed0df644ff7, runtime 835b3635d834fd14.
+Generated; do not edit. Signature e7b04fc9174880ae, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "7954fed0df644ff7530763cacf45dc153cd7cbd8745a597d3a9440d30effbb57"
+SIGNATURE = "e7b04fc9174880aeb078599257051be8683b5c758f12d822445a7d7a1c49671b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature d20b4ceb4bbd3146, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 87ff947d5cdd3e61, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "d20b4ceb4bbd3146826c9e09584dc4719825711aa0b2a234ff9e4d541b7d7688"
+SIGNATURE = "87ff947d5cdd3e61cdeea163fe53e721bb9ba63fc31729bb64ffc393ed598e79"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 72b77018b3851145, runtime 835b3635d834fd14.
+Generated; do not edit. Signature bdfde8c4a773bf94, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "72b77018b38511450edf07ee7f2d3381750eb6ded61f596ec46dbfeb60aae352"
+SIGNATURE = "bdfde8c4a773bf94a795167c678f56898417c6267f5461c27484cb31ae32e16c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 15a1f0a33aa1b842, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 3de308dcce3c3946, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "15a1f0a33aa1b84287846d773a4dbd9ecf3d541a485fbe31db67d6b69b305ee4"
+SIGNATURE = "3de308dcce3c394681a0b3ed9c989057bfc6c5ec2f8eb389b77e801b06b98287"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

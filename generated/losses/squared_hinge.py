@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 7628bf7756c49ade, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 87cbe6193e27d7df, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "7628bf7756c49ade7b13bc5670a9c7b13e8bb7c659c2145ca282cf502ac762c4"
+SIGNATURE = "87cbe6193e27d7df4ab3f8d42d364e7b3c086ae2d1c48f16c9814b66c8f3f1ce"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -4,7 +4,7 @@ Output and variable are a Gaussian pair, and on every part of the line of omega 
 both: its averages are moments of the pair on rectangles.
 
 Written by hand, in codegen/runtime/ended_quadratic.py.
-Generated; do not edit. Signature 886a595bf4c515e2, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def set_ended_quadratic(law, rule, output, pair, knots, room, sums):
         if ends:
             return
 
-SIGNATURE = "886a595bf4c515e2b1d13421adb4c85e7beac4975adddb9fe7564b5ec3e5cd46"
+SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"

@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 886a595bf4c515e2, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -87,7 +87,6 @@ class _Work(NamedTuple):
     ended: _Ended
     beside: Moves  # of t beside x
     moves: Moves  # of all that is left of t
-    part: Any  # [1 + D + D (D + 1)/2]
     room: Room
 
 
@@ -158,7 +157,7 @@ def _sum_up(law, scratch, nodes, sums):
 @inner
 def _add_sums(work, j, node):
     """Add the averages about one line with ends from its sums, which give all x a weight of one."""
-    labels, ended, beside, part, out = work.labels, work.ended, work.beside, work.part, work.room.out
+    labels, ended, beside, part, out = work.labels, work.ended, work.beside, work.room.part, work.room.out
     weight, t, sums = labels.weight[node, j], labels.t[node, j], ended.sums
     set_part(weight, t, part)
     add(sums[0], 1.0, part, beside, out, node)
@@ -244,8 +243,8 @@ def _add_line(work, j, node):
     labels, moves, carried = work.labels, work.moves, work.beside.carried
     for d in range(carried.shape[0]):
         moves.carried[d] = carried[d] + labels.axis[d] * work.residuals.tilt[j]
-    set_part(labels.weight[node, j], labels.t[node, j], work.part)
-    add(work.room.sums, 1.0, work.part, moves, work.room.out, node)
+    set_part(labels.weight[node, j], labels.t[node, j], work.room.part)
+    add(work.room.sums, 1.0, work.room.part, moves, work.room.out, node)
 
 
 @inner
@@ -320,7 +319,7 @@ def lines(law, rule, labels, fields, scratch, out):
     beside, moves = Moves(labels.rest, np.empty(directions)), Moves(rest, np.empty(directions))
     residuals = _Residuals(np.empty(number), np.empty(number), np.empty(number))
     denser = Rule(rule.gauss, int(_MORE * rule.fewest), rule.parameters, rule.noise)
-    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law))
+    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law), part)
     ended = _Ended(
         np.empty((LAW, scratch.shape[1])),
         np.zeros((3, 10)),
@@ -328,7 +327,7 @@ def lines(law, rule, labels, fields, scratch, out):
         np.empty(len(part)),
         np.empty((ROWS, len(NODES))),
     )
-    work = _Work(labels, residuals, ended, beside, moves, part, room)
+    work = _Work(labels, residuals, ended, beside, moves, room)
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
@@ -343,4 +342,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 order = np.argsort(residuals.spread)[:count]
                 _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "886a595bf4c515e2b1d13421adb4c85e7beac4975adddb9fe7564b5ec3e5cd46"
+SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"

@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 886a595bf4c515e2, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from generated.runtime.compiling import add_multiple, inner, making_entry, making_inner, sum_of_products
+from generated.runtime.compiling import inner, making_entry, making_inner, sum_of_products
+from generated.runtime.crowds import CELL, CROWD, KEPT, PANEL, bell_of_cells, crowded, fill_cells, gathered
 from generated.runtime.gaussian import NORM
 from generated.runtime.nodes import (
     ENVELOPE,
@@ -34,16 +35,10 @@ from generated.runtime.nodes import (
 from generated.runtime.one_quadratic import points_of_one
 from generated.runtime.prox import NOWHERE
 from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots
+from generated.runtime.quadratic_rows import SUMS, Alike, room_for_rows, set_rows
 from generated.runtime.vector import exp
 
-# centres that are many are moved to cells of a grid: N(c, s^2) is a sum over cells x of N(x; c, (s/2)^2) N(x, 3 s^2/4)
-_MOVED = 0.5  # of the spread, in which a centre is spread over cells
-_KEPT = math.sqrt(0.75)  # the spread about a cell, in spreads s of the output
-_CELL = 0.3175  # the length of a cell in s: the sum is off by 2 exp(-2 pi^2 (3/16)/_CELL^2) = 2e-16 of itself
-_REACHED = 28  # cells that a centre is moved to: 8.26 of s/2 on both sides, beyond which there is 1e-16
-_MIDDLE = 13  # the number among them of its own
-_PANEL = 16  # cells that are told apart as crowded or not: at least half of those reached
-_CROWD = 24  # centres on a panel that are worth its cells
+_MOVED_SUMS = 6  # of those that t multiplies, the last is the sixth
 _WIDE, _STEEP = 100.0, 50.0  # of the centres that share their nodes: spreads, and units of the exponential growth
 
 
@@ -68,7 +63,8 @@ class _Centres(NamedTuple):
 
     label: Any
     place: Any
-    part: Any
+    part: Any  # [parts, n]
+    rows: Any  # room for averages about each
 
 
 class _Side(NamedTuple):
@@ -87,6 +83,7 @@ class Room(NamedTuple):
     sums: Any  # [10]
     out: Any
     knots: Any
+    part: Any  # the weights of 1, of t and of its products
 
 
 @inner
@@ -130,104 +127,6 @@ def set_part(w, t, part):
 
 
 @inner
-def _crowded(places, count, low, cell, panel):
-    """Number the panels that hold more centres than pay for their cells, and those beside them, with -2 - number for
-    the latter and -1 for all others; how many are numbered. The lowest centre `low` begins the second panel.
-    """
-    for k in range(panel.shape[0]):
-        panel[k] = 0
-    for j in range(count):
-        place = 1.0 + (places[j] - low) / (_PANEL * cell)
-        if place < panel.shape[0] - 1:
-            panel[int(place)] += 1
-    panels, before = 0, False
-    for k in range(panel.shape[0]):
-        here = panel[k] > _CROWD
-        if here:
-            panel[k] = panels
-        elif before or (k + 1 < panel.shape[0] and panel[k + 1] > _CROWD):
-            panel[k] = -2 - panels
-        else:
-            panel[k] = -1
-        panels += panel[k] != -1
-        before = here
-    return panels
-
-
-@making_inner
-def _bell():
-    """The shares that a centre in the middle of a cell has of it and of those around it, and room for as many."""
-    bell = np.empty((2, _REACHED))
-    for k in range(_REACHED):
-        x = _CELL / _MOVED * (k - _MIDDLE)
-        bell[0, k] = NORM * _CELL / _MOVED * math.exp(-0.5 * x * x)
-    return bell
-
-
-@inner
-def _fill_shares(offset, bell, share):
-    """The shares of a centre that lies `offset` of a cell beyond the middle of the cells that it is moved to.
-
-    bell[_REACHED]: those of one that does not.
-    """
-    rate = (_CELL / _MOVED) ** 2 * offset
-    ratio = math.exp(rate)
-    first = math.exp(-rate * (_MIDDLE + 0.5 * offset))
-    second, square = first * ratio, ratio * ratio
-    third, fourth, ratio = first * square, second * square, square * square
-    for k in range(0, _REACHED, 4):  # four that do not wait for each other
-        share[k] = bell[k] * first
-        share[k + 1] = bell[k + 1] * second
-        share[k + 2] = bell[k + 2] * third
-        share[k + 3] = bell[k + 3] * fourth
-        first, second, third, fourth = first * ratio, second * ratio, third * ratio, fourth * ratio
-
-
-@inner
-def _gathered(centres, count, low, cell, panel, moments, bell):
-    """Move the centres in crowded panels to moments[part, cell] of numbered panels. Returns how many are left.
-
-    bell [2, _REACHED]: the shares of a centre in the middle of a cell, and room for those of others.
-    """
-    bell, share = bell[0], bell[1]
-    places, parts = centres.place, centres.part
-    kept = np.intp(0)
-    for j in range(count):
-        place = _PANEL + (places[j] - low) / cell
-        near = place < _PANEL * panel.shape[0]  # what is far may have a number beyond all whole ones
-        number = int(place) if near else 0
-        k = number // _PANEL
-        if not near or panel[k] < 0:
-            centres.label[kept] = centres.label[j]
-            places[kept] = places[j]
-            for a in range(parts.shape[1]):
-                parts[kept, a] = parts[j, a]
-            kept += 1
-        else:
-            _fill_shares(place - number, bell, share)
-            first = panel[k] * _PANEL + number % _PANEL - _MIDDLE
-            for a in range(parts.shape[1]):
-                add_multiple(moments, a, first, parts[j, a], share)
-    return kept
-
-
-@inner
-def _fill_cells(low, cell, panel, moments, label, cells):
-    """Centres at the cells of numbered panels that have a weight. Returns how many."""
-    count = np.intp(0)
-    for k in range(panel.shape[0]):
-        first = (panel[k] if panel[k] >= 0 else -2 - panel[k]) * _PANEL
-        for i in range(_PANEL if panel[k] != -1 else 0):
-            if moments[0, first + i] != 0.0:
-                cells.label[count] = label
-                cells.place[count] = low + cell * ((k - 1) * _PANEL + i)
-                for a in range(moments.shape[0]):
-                    cells.part[count, a] = moments[a, first + i]
-                count += 1
-    return count
-
-
-@inner
 def _find_centres(law, sign, labels, fields, node, centres):
     """Centres of one node, of the labels of one sign for a loss of the margin. Returns how many, and the lowest."""
     count, low = np.intp(0), math.inf
@@ -240,7 +139,7 @@ def _find_centres(law, sign, labels, fields, node, centres):
             centres.place[count] = sign * center - (y if law.residual else 0.0)
             low = min(low, centres.place[count])
             centres.label[count] = y
-            set_part(weight, labels.t[node, j], centres.part[count])
+            set_part(weight, labels.t[node, j], centres.part[:, count])
             count += 1
     return count, low
 
@@ -330,30 +229,58 @@ def _add_averages(law, rule, side, centres, order, moves, room, node):
                 room.out[a, node] = math.nan
         for k in range(first, last):
             sum_up(centres.place[order[k]] - span.low, side.spread, count, room, room.sums)
-            add(room.sums, side.sign, centres.part[order[k]], moves, room.out, node)
+            add(room.sums, side.sign, centres.part[:, order[k]], moves, room.out, node)
         first = last
 
 
 @inner
+def _add_rows(law, rule, side, centres, count, moves, room, node):
+    """The same for a loss of quadratic pieces, in closed form, whose knots are those of all centres."""
+    length, part = whole(count), room.part
+    for j in range(count, length):
+        centres.place[j] = centres.place[0]
+        centres.part[:, j] = 0.0
+    alike = Alike(side.sign, side.spread, side.V)
+    set_rows(law, rule, alike, room.knots, centres.place, length, centres.rows)
+    for p in range(part.shape[0]):
+        part[:] = 0.0
+        part[p] = 1.0
+        for a in range(SUMS if p == 0 else _MOVED_SUMS):
+            room.sums[a] = sum_of_products(centres.rows, a, centres.part, p, 0, length)
+        add(room.sums, side.sign, part, moves, room.out, node)
+
+
+@inner
 def _add_closed(law, rule, side, centres, count, moves, room, node):
-    """The same for a loss of quadratic pieces, in closed form for every centre."""
+    """The same where every label has knots of its own."""
     known = math.nan  # the label that the knots are of
     for j in range(count):
-        output = Output(centres.place[j], side.spread, side.V)
-        y = side.sign if law.residual or law.margin else centres.label[j]
+        output, y = Output(centres.place[j], side.spread, side.V), centres.label[j]
         if y != known:
             find_knots(law, rule, y, output.V, room.knots)
             known = y
         for a in range(10):
             room.sums[a] = 0.0
         add_quadratic(law, rule, y, output, room.knots, room.sums)
-        add(room.sums, side.sign, centres.part[j], moves, room.out, node)
+        add(room.sums, side.sign, centres.part[:, j], moves, room.out, node)
+
+
+@making_inner
+def _room_for_centres(law, number, products):
+    """Room for so many centres, whole vectors."""
+    length = whole(number)
+    rows = room_for_rows(length if law.quadratic else 0)
+    return _Centres(np.empty(length), np.empty(length), np.empty((products, length)), rows)
 
 
 @making_inner
 def _add_all(law, rule, side, centres, count, moves, room, node):
     """Add the averages about all centres to those at a node."""
-    if law.quadratic:
+    if count == 0:
+        return
+    if law.quadratic and (law.residual or law.margin):
+        _add_rows(law, rule, side, centres, count, moves, room, node)
+    elif law.quadratic:
         _add_closed(law, rule, side, centres, count, moves, room, node)
     else:
         _add_averages(law, rule, side, centres, np.argsort(centres.place[:count]), moves, room, node)
@@ -371,28 +298,28 @@ def points(law, rule, labels, fields, scratch, out):
         return
     number, directions = labels.weight.shape[1], labels.t.shape[2]
     products = 1 + directions + directions * (directions + 1) // 2
-    centres = _Centres(np.empty(number), np.empty(number), np.empty((number, products)))
+    centres = _room_for_centres(law, number, products)
     moves = Moves(labels.rest, np.empty(directions))
     panel = np.empty(number + 2, np.int64)
-    bell = _bell()
-    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law))
+    bell = bell_of_cells()
+    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law), np.empty(products))
     for node in range(fields.V.shape[0]):
         for a in range(out.shape[0]):
             out[a, node] = 0.0
         spread, V = math.sqrt(variance_of(fields, node, moves) + rule.noise), fields.V[node]
-        cell = _CELL * spread
+        cell = CELL * spread
         for number_of_side in range(2 if law.margin else 1):
             sign = 1.0 - 2.0 * number_of_side
             count, low = _find_centres(law, sign, labels, fields, node, centres)
-            if count > _CROWD and (law.residual or law.margin):
-                panels = _crowded(centres.place, count, low, cell, panel)
+            if count > CROWD and (law.residual or law.margin):
+                panels = crowded(centres.place, count, low, cell, panel)
                 if panels > 0:
-                    size = panels * _PANEL
+                    size = panels * PANEL
                     moments = np.zeros((products, size))
-                    count = _gathered(centres, count, low, cell, panel, moments, bell)
-                    cells = _Centres(np.empty(size), np.empty(size), np.empty((size, products)))
-                    size = _fill_cells(low, cell, panel, moments, sign, cells)
-                    _add_all(law, rule, _Side(sign, _KEPT * spread, V), cells, size, moves, room, node)
+                    count = gathered(centres, count, low, cell, panel, moments, bell)
+                    cells = _room_for_centres(law, size, products)
+                    size = fill_cells(low, cell, panel, moments, sign, cells)
+                    _add_all(law, rule, _Side(sign, KEPT * spread, V), cells, size, moves, room, node)
             _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
 
-SIGNATURE = "886a595bf4c515e2b1d13421adb4c85e7beac4975adddb9fe7564b5ec3e5cd46"
+SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"

@@ -1,7 +1,7 @@
 """Moments of the slope of a loss at an output, and how they move with the centre of the output.
 
 Written by hand, in codegen/runtime/slope_moments.py.
-Generated; do not edit. Signature 886a595bf4c515e2, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -52,4 +52,4 @@ def slope_moments(law, rule, label, outputs, scratch, out):
             if (_POWERS[k] + _SLOPES[k]) % 2 == 1:
                 out[m, k] *= sign
 
-SIGNATURE = "886a595bf4c515e2b1d13421adb4c85e7beac4975adddb9fe7564b5ec3e5cd46"
+SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 362bd91fea57126f.
+Generated; do not edit. Signature fb76ee674f416c81.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "362bd91fea57126f679c36203988a9fef505ebaed1285da03889710546546612"
+SIGNATURE = "fb76ee674f416c81d3110bb75d6976133a127ad6a9881c09d3cb654ed8d8b044"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature f02ea2a9587409cf.
+Generated; do not edit. Signature ff449c079af74cdf.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f02ea2a9587409cf80490b7fa0e3637eef93354e0d6c46b001df697aef9843eb"
+SIGNATURE = "ff449c079af74cdf2dcf4e7aa3a89d64457fa955a0a34c7511fddf8a388afbe2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

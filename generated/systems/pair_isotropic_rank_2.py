@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature f582a283b120cf4f, runtime 835b3635d834fd14.
+Generated; do not edit. Signature 7a16ef07139907c4, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "f582a283b120cf4fa996788618236093a3b0802c603f0245f3ed806ae9879f99"
+SIGNATURE = "7a16ef07139907c46aaadce01abb18a7d4c50031f99c0e225066b06ad089dfd8"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 30ba37648353713a, runtime 835b3635d834fd14.
+Generated; do not edit. Signature b5a3304e4107e7fd, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "30ba37648353713a4da5c0d136c5fa3858e43c30a59884f76046935d575df714"
+SIGNATURE = "b5a3304e4107e7fd86027f2288b6a09028ce45f6e3e05e0a6f81725e2efa82e2"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature d65e4e13ec6df19f.
+Generated; do not edit. Signature 9e2b778de750a4f2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d65e4e13ec6df19fb78560aee0c84e042c128d8a8193ed03dc65c5a487cbad65"
+SIGNATURE = "9e2b778de750a4f2043ea8601bf8d89ae1bb9b3f8b0c051eb1850e48cd87f7f1"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

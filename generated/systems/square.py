@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature dd3170fd7ac9c033.
+in X). Generated; do not edit. Signature 4e4564ae4b0d9eeb.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "dd3170fd7ac9c033d385f97ecf633973e535c98377b79088f8131a04614acefd"
+SIGNATURE = "4e4564ae4b0d9eeb23cba6d4d0969d89f15f7d2b28aa9bf4bdd8837c0f0b3547"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

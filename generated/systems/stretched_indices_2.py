@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b259f861c0e144fc.
+Generated; do not edit. Signature 077e7d13ce8d5cd9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b259f861c0e144fce1f02dc9f0cf667be5bd16de91bc30a494831bdc09e56d17"
+SIGNATURE = "077e7d13ce8d5cd962f2484ad98b84c4ab6df8fa1552d0820e84d7696c7388b2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

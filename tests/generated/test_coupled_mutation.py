@@ -117,12 +117,12 @@ AVERAGES = {
         (*NODES, *SUMS, "_fill_law", "_fill_between", "_fill_beyond_one", "_below", "_given", "_edges"),
     ),
     "points": (
-        ("nodes", "label_points", "output_sums"),
-        (*NODES, *SUMS, "sum_up", "add", "_find_centres", "variance_of", "_bell", "_fill_shares", "_fill_cells"),
+        ("nodes", "label_points", "crowds", "output_sums"),
+        (*NODES, *SUMS, "sum_up", "add", "_find_centres", "variance_of", "bell_of_cells", "_fill_shares", "fill_cells"),
     ),
     "quadratic": (
-        ("quadratic", "truncated", "label_points"),
-        ("find_knots", "from_knot", "_add_part", "add_quadratic", "between", "add"),
+        ("quadratic", "quadratic_rows", "label_points"),
+        ("find_knots", "from_knot", "_add_part", "_fill_end", "_fill_wide", "_fill_narrow", "_inside", "add"),
     ),
     "lines": (
         ("nodes", "label_lines", "label_points"),

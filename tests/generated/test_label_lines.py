@@ -56,6 +56,22 @@ def test_lines_are_the_sum_over_their_points(name: str, directions: int) -> None
     assert np.max(np.abs(lines - points)) <= CLOSE * np.max(np.abs(points)), (lines, points)
 
 
+@pytest.mark.parametrize("name", ["huber", "absolute", "quantile", "epsilon_insensitive"])
+def test_labels_together_are_lines_of_no_slope(name: str) -> None:
+    """Outputs of a loss of quadratic pieces are averaged together at nodes of the label, one by one on lines: each
+    label alone to its last digits but four, which differences of tails lose at fifteen deviations, and all of them.
+    """
+    label, t = np.linspace(-12.0, 12.0, 21)[None], np.linspace(-1.0, 1.0, 42).reshape(1, 21, 2)
+    weight, flat, ends = np.linspace(0.5, 1.5, 21)[None], np.zeros((1, 21)), np.full((1, 21), np.inf)
+    for part in (*(slice(k, k + 1) for k in range(21)), slice(0, 21)):
+        of = [np.ascontiguousarray(each[:, part]) for each in (weight, t, label, flat, -ends, ends)]
+        lines = averages(name, LabelLines(*of, np.zeros(2), REST), 2)
+        points = averages(name, LabelNodes(*of[:3], REST), 2)
+        for row in (0, 2, 3, -1):  # of one sign
+            assert points[row] == pytest.approx(lines[row], rel=1e-11, abs=0.0)
+        assert np.max(np.abs(lines - points)) <= 1e-13 * np.max(np.abs(points))
+
+
 @pytest.mark.parametrize(("delta", "low"), [(1e-5, -0.3), (1e-4, -0.25), (3e-4, -0.22), (1e-9, -0.2), (1e-18, 0.1)])
 def test_a_line_is_averaged_to_its_sharp_end(delta: float, low: float) -> None:
     """Of a Huber loss the mean curvature is the probability of its middle, over the line in panels of a spread."""
