@@ -14,7 +14,7 @@ from giantstep.spec.target_channel import Channel
 
 Array = np.ndarray
 _COUNT, _FEWER = 24, 3  # Gauss nodes of a Poisson law; for an estimate of the error
-_COUNTS, _MORE = 64, 8  # labels of the first halving; the factor of each further one
+_COUNTS, _MORE = 512, 8  # labels of the second halving; the factor of each further one
 _LOW, _HIGH = -45.0, 200.0  # of s, beyond which the label is zero, or which never occurs
 _LIGHT, _MOST = 1e-19, 20_000  # weight of a place that does not count; labels of a Poisson law
 _TOGETHER = 1 << 15  # numbers at a time, which a processor keeps near
@@ -28,17 +28,18 @@ def labels_given(channel: Channel, s: Array, finer: int = 0, rough: bool = False
     """Labels [J, ...] and weights [J, ...] given the value s [...] of the link.
 
     Of a channel of counts without bound the Gauss rule of its law, which averages polynomials in y of a degree below 2J
-    exactly, or, ``finer``, the counts themselves, which average anything: all of them, or every second, third, ...
-    where they are more than the halvings give. rough: fewer, for an estimate of the error.
+    exactly, with twice the nodes where ``finer``; of two halvings on the counts themselves, which average anything: all
+    of them, or every second, third, ... where they are more than the halvings give. rough: fewer, for an estimate of
+    the error.
     """
     if channel.values:
         weights = channel.weights(s)
         values = np.array(channel.values).reshape(-1, *[1] * s.ndim)
         return np.broadcast_to(values, weights.shape), weights
     s = np.clip(s, _LOW, _HIGH)
-    if finer > 0:
-        return _counts(s, _COUNTS * _MORE ** (finer - 1), rough)
-    return _poisson(s, _COUNT - _FEWER * rough)
+    if finer > 1:
+        return _counts(s, _COUNTS * _MORE ** (finer - 2), rough)
+    return _poisson(s, (_COUNT - _FEWER * rough) * 2**finer)
 
 
 def chances(channel: Channel, s: Array, weight: Array) -> Iterator[Array]:
@@ -72,7 +73,7 @@ def likely_labels(channel: Channel, s: Array, weight: Array, least: float) -> Ar
 def step_of_counts(s: float, finer: int) -> int:
     """The distance between the counts that are averaged over with so many halvings, of a mean exp(s)."""
     first, last = _ends(np.exp(np.array(s)))
-    return math.ceil(float(last - first + 1.0) / int(_COUNTS * _MORE ** (finer - 1)))
+    return math.ceil(float(last - first + 1.0) / int(_COUNTS * _MORE ** (finer - 2)))
 
 
 def _ends(rate: Array) -> tuple[Array, Array]:
@@ -156,16 +157,16 @@ def _beside_stirling(y: Array) -> Array:
 @lru_cache(maxsize=1024)
 def _coefficients(panel: int, count: int) -> Array:
     """Chebyshev coefficients of nodes, about the mean and in units of sqrt(mean + 1), and of weights."""
-    k = np.arange(count)
+    from scipy.linalg import eigh_tridiagonal  # loads slowly
+
+    k = np.arange(float(count))
 
     def rule(place: Array) -> Array:
-        rate = np.exp(_WIDTH * (panel + 0.5 * (place + 1.0)))
-        jacobi = np.zeros((len(rate), count, count))
-        jacobi[:, k, k] = k
-        beside = np.sqrt(rate[:, None] * k[1:])
-        jacobi[:, k[1:], k[:-1]] = jacobi[:, k[:-1], k[1:]] = beside
-        nodes, vectors = np.linalg.eigh(jacobi)  # of Charlier polynomials about the mean
-        return np.concatenate([nodes / np.sqrt(rate + 1.0)[:, None], vectors[:, 0] ** 2], axis=1)
+        found = np.empty((len(place), 2 * count))
+        for row, rate in zip(found, np.exp(_WIDTH * (panel + 0.5 * (place + 1.0))), strict=True):
+            nodes, vectors = eigh_tridiagonal(k, np.sqrt(rate * k[1:]))  # of Charlier polynomials about the mean
+            row[:count], row[count:] = nodes / math.sqrt(rate + 1.0), vectors[0] ** 2
+        return found
 
     coefficients: Array = chebinterpolate(rule, _DEGREE)
     return coefficients

@@ -150,7 +150,7 @@ def next_times(
         if by_others <= 0.5:
             return times
     both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
-    moving = settles(finer.problem) and not (times.labels and _of_counts(finer.problem))
+    moving = settles(finer.problem) and not _of_counts(finer.problem)
     if moving or times.chosen or finer.labels.nodes == 0:
         return both
     if (rough := between(replace(finer.level, rough=True))) is None:
