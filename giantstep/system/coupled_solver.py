@@ -29,7 +29,7 @@ from giantstep.system.square_start import (
     unknowns_of_square_loss,
     unknowns_without_data,
 )
-from giantstep.system.stalled import hint, stalled
+from giantstep.system.stalled import NotSoon, hint, stalled
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -38,8 +38,7 @@ COARSE = Level(5, 24, samples=24)
 _EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
 _MANY = 10.0  # samples that a path begins at, beside those given or the width
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
-# relative Newton steps, about the root of the error then left: of the coarse start, and of the solution that the error
-# of the answer is estimated from
+# relative Newton steps, about the root of the error then left: of the coarse start, of a solution to compare with
 _CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
 TO_THE_LAST, _SHARE = 1e-15, 0.1  # the share of the tolerance is that of a step that the answer does without
 _HELD, _SOON = 1e-4, 6  # relative moves below this that do not shrink are rounding; Newton steps from what is near
@@ -52,9 +51,9 @@ Pair = tuple[CoupledSystem, CoupledSystem]
 Found = tuple[CoupledSystem, Array, int, float, Array]
 
 
-def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None) -> Solution:
-    """Solve, then refine the quadrature until the test error has settled. Raises NotConverged."""
-    return solution_of(*coupled_solution(problem, tolerance, start))
+def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None, patient: bool = True) -> Solution:
+    """Solve, refine the quadrature until the test error has settled; patient: by paths too. Raises NotConverged."""
+    return solution_of(*coupled_solution(problem, tolerance, start, patient=patient))
 
 
 def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:
@@ -78,11 +77,15 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
 
 
 def coupled_solution(
-    problem: Problem, tolerance: float, start: Result | None, near: tuple[CoupledSystem, Array] | None = None
+    problem: Problem,
+    tolerance: float,
+    start: Result | None,
+    near: tuple[CoupledSystem, Array] | None = None,
+    patient: bool = True,
 ) -> Found:
     """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
     beside = _beside(problem, start) if near is None else None
-    outcome, last = _first_solution(problem, start, near) if beside is None else beside[1:]
+    outcome, last = _first_solution(problem, start, near, patient) if beside is None else beside[1:]
     x, evaluations, change = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed, held, times, still = 0, 0, Times(), False
@@ -152,7 +155,7 @@ def _beside(problem: Problem, start: Result | None) -> tuple[Pair, Outcome, Coup
 
 
 def _first_solution(
-    problem: Problem, start: Result | None, near: tuple[CoupledSystem, Array] | None
+    problem: Problem, start: Result | None, near: tuple[CoupledSystem, Array] | None, patient: bool
 ) -> tuple[Outcome, CoupledSystem]:
     """A solution at coarse resolution: from a similar model, from the square loss, or by continuation in the ridge.
 
@@ -171,6 +174,8 @@ def _first_solution(
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total), system
+    if not patient:
+        raise NotSoon(stalled(problem))
     ridge, system = problem.parameters.ridge, coupled_at(problem, leading(problem, PATH))
     if (easier := system.easier()) is not None:
         for x in starts(problem, system, None):
@@ -207,7 +212,8 @@ def _first_starts(
     """Unknowns to start from, with the shortest step that is worth its cost: what is close comes first."""
     if near is not None:
         system.takes(near[0])
-        yield _moved(system, *near), SHORTEST
+        near[0].fields(near[1])  # whose mean features may have another span
+        yield system.unknowns(near[0].order_parameters()), SHORTEST
     elif start is None and (like := _like_square_loss(problem, system)) is not None:
         yield like, SHORT
         if (nearer := system.approached(like)) is not None:
@@ -310,12 +316,6 @@ def cutting(problem: Problem, x: Array) -> Outcome:
     return replace(outcome, evaluations=evaluations)
 
 
-def _moved(system: CoupledSystem, near: CoupledSystem, x: Array) -> Array:
-    """The unknowns x of a system as those of another, whose mean features may have another span."""
-    near.fields(x)
-    return system.unknowns(near.order_parameters())
-
-
 def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcome:
     """Newton's method on nodes of the label and panels in kappa chosen anew every few steps, until the unknowns
     move less than ``moving``: fixed ones miss the turns of an output that varies little about its moving mean.
@@ -335,8 +335,7 @@ def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcom
 
 def starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
     """Unknowns to start from: those of the given result, those of the square loss, those without data."""
-    x = None if start is None else _unknowns_of(problem, system, start)
-    if x is not None:
+    if start is not None and (x := _unknowns_of(problem, system, start)) is not None:
         yield x
     with suppress(NotConverged):
         yield unknowns_of_square_loss(problem, system)

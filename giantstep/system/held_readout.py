@@ -10,14 +10,15 @@ import numpy as np
 
 from giantstep.law.kinds_of_labels import Intervals
 from giantstep.spec.errors import BadInput
+from giantstep.spec.loss_functions import convex_loss_of
 from giantstep.system.constant_output import label_points, mean_loss, test_error_of
-from giantstep.system.coupled_solver import PATH, TO_THE_LAST, sharpened, starts
+from giantstep.system.coupled_solver import COARSE, PATH, TO_THE_LAST, sharpened, starts
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import resolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, Solution
-from giantstep.system.resolution import FINE, refined
+from giantstep.system.resolution import FINE, leading, refined
 from giantstep.system.saturated_outputs import remaining
 from giantstep.system.separation import separable
 from giantstep.system.system_of_problem import coupled_at
@@ -28,6 +29,7 @@ _FOLLOWS = 0.01  # relative difference of their ratio and that of the responses
 _ON_A_KINK = 1e-4  # distance of the output from a kink at the smaller blur, relative to its size
 _LIKELY = 1e-3  # probability of a label that can hold an output
 _REFINED = 5
+_BESIDE, _OUTWEIGHS = 1e-6, 0.1  # a step away from a kink; of both slopes of a mean loss there, what each has
 
 
 def held_readout(problem: Problem, tolerance: float) -> Solution | None:
@@ -56,22 +58,45 @@ def held_readout(problem: Problem, tolerance: float) -> Solution | None:
     return _solution(problem, last, level, tolerance)._replace(residual=residuals[0])
 
 
+def may_be_held(problem: Problem) -> bool:
+    """Whether a constant output on a kink of the loss is such that the labels with that kink outweigh all others by
+    far, as a held one does; decided by the loss alone.
+    """
+    if loss_kernel(problem.model.fit.loss).SMOOTH or problem.loadings is not None:
+        return False
+    system, fit = coupled_at(problem, leading(problem, COARSE)), problem.model.fit.loss
+    labels, probability = label_points(system.table, system.labels)
+    if not np.any(system.kappa < 0.0):  # half of the nodes, of labels that are odd
+        labels, probability = np.concatenate([labels, -labels]), 0.5 * np.concatenate([probability, probability])
+    loss = convex_loss_of(fit.entry, fit.parameters)
+    for kink in _kinks(system):
+        here, *beside = (probability @ loss.value(labels, np.array(kink + step)) for step in (0.0, -_BESIDE, _BESIDE))
+        if min(beside) - here > _OUTWEIGHS * (sum(beside) - 2.0 * here):
+            return True
+    return False
+
+
 def _kink_near(system: CoupledSystem) -> float | None:
     """The output that is held: a kink at one of the labels, where the mean of the output is the same everywhere."""
-    mean = system.view("mean")
-    loss, constants = system.loss, system.constants
-    labels, probability = label_points(system.table, system.labels)
-    values, place, count = np.unique(labels, return_inverse=True, return_counts=True)
-    likely = (np.bincount(place, probability) > _LIKELY) & ((count > 1) | isinstance(system.labels, Intervals))
-    kinks = []
-    for y in values[likely].tolist():
-        start, count = loss.cell(y)
-        edges = np.array([loss.edge(k, y, constants) for k in range(start, start + count - 1)])
-        kinks += list(edges + y if loss.FORM == "residual" else edges / y if loss.FORM == "margin" else edges)
+    mean, kinks = system.view("mean"), _kinks(system)
     if not kinks:
         return None
     nearest = min(kinks, key=lambda kink: float(np.max(np.abs(mean - kink))))
     return nearest if np.max(np.abs(mean - nearest)) < _ON_A_KINK * max(1.0, abs(nearest)) else None
+
+
+def _kinks(system: CoupledSystem) -> list[float]:
+    """Outputs on kinks of the loss at labels that are likely."""
+    loss, constants = system.loss, system.constants
+    labels, probability = label_points(system.table, system.labels)
+    values, place, count = np.unique(labels, return_inverse=True, return_counts=True)
+    likely = (np.bincount(place, probability) > _LIKELY) & ((count > 1) | isinstance(system.labels, Intervals))
+    kinks: list[float] = []
+    for y in values[likely].tolist():
+        start, count = loss.cell(y)
+        edges = np.array([loss.edge(k, y, constants) for k in range(start, start + count - 1)])
+        kinks += list(edges + y if loss.FORM == "residual" else edges / y if loss.FORM == "margin" else edges)
+    return kinks
 
 
 def _solution(problem: Problem, system: CoupledSystem, output: float, tolerance: float) -> Solution:

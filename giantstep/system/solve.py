@@ -164,21 +164,48 @@ def of_distinct(start: Result | None, members: Members) -> Result | None:
 
 
 def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> Solution:
+    """By starts near a solution; as an output that a kink of the loss holds; by paths from easier models, which take
+    longest.
+    """
     from giantstep.system.coupled_solver import solve_coupled  # the square loss starts sooner without
+    from giantstep.system.stalled import NotSoon  # the same
 
+    held, sought = None, False
+    try:
+        return solve_coupled(problem, tolerance, start, patient=False)
+    except NotSoon:
+        from giantstep.system.held_readout import held_readout, may_be_held  # which few models need
+
+        if sought := may_be_held(problem):
+            held = held_readout(problem, tolerance)
+        if held is not None:
+            return held
+    except NotConverged:
+        if (found := _by_few(problem, tolerance, sought)) is not None:
+            return found
+        raise
     try:
         return solve_coupled(problem, tolerance, start)
     except NotConverged:
-        from giantstep.system.held_readout import held_readout  # which few models need
-
-        held = held_readout(problem, tolerance)
-        if held is not None:
-            return held
-        from giantstep.system.rare_labels import decided_by_rare_labels  # which few models need
-
-        if (few := decided_by_rare_labels(problem)) is not None:
-            raise few from None
+        if (found := _by_few(problem, tolerance, sought)) is not None:
+            return found
         raise
+
+
+def _by_few(problem: Problem, tolerance: float, sought: bool) -> Solution | None:
+    """An output that a kink of the loss holds, where that was not ``sought``; None without one. Raises NotConverged
+    where labels decide that no data set holds.
+    """
+    from giantstep.system.held_readout import held_readout  # which few models need
+
+    held = None if sought else held_readout(problem, tolerance)
+    if held is not None:
+        return held
+    from giantstep.system.rare_labels import decided_by_rare_labels  # which few models need
+
+    if (few := decided_by_rare_labels(problem)) is not None:
+        raise few from None
+    return None
 
 
 def _along_given(problem: Problem, found: Solution) -> Solution:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from giantstep.spec.errors import NotConverged
 from giantstep.system.loss_at_zero import cancelling_hint, constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.problem import Problem
 from giantstep.system.slight_response import slight_hint
 
 _SMALL_RIDGE = 1e-2
+
+
+class NotSoon(NotConverged):
+    """No start leads to a solution; what paths from easier models would do was not tried."""
 
 
 def stalled(problem: Problem) -> str:

@@ -10,9 +10,11 @@ import pytest
 from loss_cases import model
 from scipy.integrate import quad
 
+import giantstep as gs
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.system.causes import settling_hint
+from giantstep.system.held_readout import may_be_held
 from giantstep.system.loss_at_zero import probability_felt
 from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
@@ -220,3 +222,27 @@ def test_mirrored_samples_leave_no_mean(activation: str, link: str) -> None:
     felt = solve(often).order_parameters
     assert felt["Q2"].max() > 1e-9
     assert all(np.abs(felt[name]).max() < 1e-12 for name in ("m", "zeta", "psi"))
+
+
+def test_a_held_output_is_looked_for_before_paths(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The median of most labels is zero, a kink; paths from easier models take seconds, of two indices a minute."""
+
+    def path(*_: object, **__: object) -> None:
+        raise AssertionError
+
+    monkeypatch.setattr("giantstep.system.coupled_solver.continued", path)
+    result = solve(gs.model("relu", "relu(z-2)", samples=2.0, ridge=0.05, loss="absolute", learning_rate=None))
+    density, tail = math.exp(-2.0) / math.sqrt(2.0 * math.pi), 0.5 * math.erfc(math.sqrt(2.0))
+    assert result.test_error == pytest.approx(5.0 * tail - 2.0 * density, rel=1e-10)  # E relu(z - 2)^2
+    assert not result.order_parameters["Q2"].any()
+
+
+def test_which_outputs_may_be_held() -> None:
+    """By labels of which more than a half are alike, where the loss has a kink."""
+    link = "relu(z1*z2-1.5)"
+    found = {
+        loss: may_be_held(problem_of(model(loss, target__link=link, spike__alignment=[0.6, 0.5])))
+        for loss in ("absolute", "huber")
+    }
+    assert found == {"absolute": True, "huber": False}
+    assert not may_be_held(problem_of(model("hinge", target__link="sign")))
