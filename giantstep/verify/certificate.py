@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from derive.directions import directions_of
 from giantstep.system.result import Result
+from giantstep.verify.chance import chance_of
 from giantstep.verify.check import Check
 from giantstep.verify.density_nodes import density_differs
 from giantstep.verify.equations import residuals
@@ -25,6 +26,7 @@ _EPS = 2.2e-16
 _CANCELS = 5 * _EPS  # of E y^2, which E (y - f)^2 is a difference of: what a result promises of errors that are less
 _EXPLAINED = 0.3  # of a residual, by averages that are so much off: the directions tried are not the worst
 _ROUNDING = 1e-10  # of the output: with more a difference of features that hardly differ tells nothing
+_CHANCE = 1e-3  # six standard errors of an error by averages at random places that tell something
 _NOTHING = 1e-15  # of a readout and an objective that hardly any label adds to
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against, made by rare samples
 LAYER = 1e-9  # of strengths, alignments and variances
@@ -38,24 +40,34 @@ class Certificate:
 
     Errors that are next to nothing are held against what rounding of E y^2 leaves of them. layer: strengths, alignments
     and bulk variances, averages over a density of readout values. unsettled: why a difference tells nothing, empty
-    where it does.
+    where it does. by_chance: what averages at random places leave open, six standard errors by the same names.
     """
 
     errors: Mapping[str, float]
     equations: Mapping[str, float]
     layer: float
     unsettled: str = ""
+    by_chance: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def worst_equation(self) -> tuple[str, float]:
-        """Its name and its residual."""
-        return max(self.equations.items(), key=lambda item: math.inf if math.isnan(item[1]) else item[1])
+        """Its name and its residual, the one that what is allowed leaves the least of."""
+        worst = max(self.equations, key=lambda name: _beyond(self.equations[name], self.allowed(name)))
+        return worst, self.equations[worst]
+
+    def allowed(self, name: str) -> float:
+        """What an error or an equation may be off by."""
+        return max(ERRORS if name in self.errors else EQUATIONS, self.by_chance.get(name, 0.0))
 
     @property
     def holds(self) -> bool:
         """Whether everything agrees to what is allowed; what is no number does not."""
-        errors = all(value <= ERRORS for value in self.errors.values())
-        return errors and self.worst_equation[1] <= EQUATIONS and self.layer <= LAYER
+        off = {**self.errors, **self.equations}
+        return all(value <= self.allowed(name) for name, value in off.items()) and self.layer <= LAYER
+
+
+def _beyond(value: float, allowed: float) -> float:
+    return math.inf if math.isnan(value) else value / allowed
 
 
 def certificate(result: Result) -> Certificate:
@@ -79,10 +91,16 @@ def _certificate(found: Reference) -> Certificate:
     for name, value in _rounding_of_squares(found).items():
         sizes[name] = max(sizes[name], value / ERRORS)
     errors = {name: abs(value - reported[name]) / max(sizes[name], 1e-300) for name, value in observables.items()}
-    if not unsettled and max(equations.values()) > EQUATIONS and max(errors.values()) <= ERRORS:
+    open_by = chance_of(found)
+    chance = {name: value / max(sizes[name], 1e-300) for name, value in open_by.observables.items()}
+    chance |= open_by.residuals
+    if (known := max(chance[name] for name in errors)) > _CHANCE:
+        unsettled = f"errors by averages at random places are good to {known:.0e} only"
+    certain = found.nodes.drawn is None
+    if certain and not unsettled and max(equations.values()) > EQUATIONS and max(errors.values()) <= ERRORS:
         unsettled = _left_open(found, equations)
     layer = max(_layer_differs(found.result, found.layer), density_differs(model, found.layer.rows))
-    return Certificate(errors, equations, layer, unsettled)
+    return Certificate(errors, equations, layer, unsettled, {} if certain else chance)
 
 
 def _rounding_of_squares(found: Reference) -> dict[str, float]:
@@ -167,10 +185,13 @@ def certificate_checks(found: Reference) -> Iterator[Check]:
         return
     unsettled = certified.unsettled
     yield Check("strengths, alignments, bulk variances and readout values by definition", certified.layer, LAYER)
+    rule = "averages at random places" if certified.by_chance else "a second quadrature"
     for name, measured in certified.errors.items():
-        reason = unsettled if measured > ERRORS else ""
-        yield Check(f"{_WORDS[name]} by a second quadrature", measured, ERRORS, reason)
+        allowed = certified.allowed(name)
+        yield Check(f"{_WORDS[name]} by {rule}", measured, allowed, unsettled if measured > allowed else "")
     name, worst = certified.worst_equation
     label = f"{len(certified.equations)} equations by the interpreter, worst {name}"
-    yield Check(label, worst, EQUATIONS, unsettled if worst > EQUATIONS else "")
-    yield from gradient_checks(found)
+    allowed = certified.allowed(name)
+    yield Check(label, worst, allowed, unsettled if worst > allowed else "")
+    if not certified.by_chance:  # differences of these would be those of chance
+        yield from gradient_checks(found)

@@ -22,6 +22,7 @@ from giantstep.verify.drawn_labels import drawn
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.kinks import kinks_of, nested_nodes
 from giantstep.verify.lambdified import Function, numpy_of
+from giantstep.verify.link_directions import known_directions
 from giantstep.verify.quadrature import REACH, density, normal_nodes
 
 Array = np.ndarray
@@ -145,7 +146,8 @@ def _places(shift: Array) -> tuple[float, ...]:
 class LabelLaw:
     """z' = gamma^T kappa + L t + sqrt(probit) n, y = flip link(z') or drawn by a channel: what it tells about t in R^m.
 
-    With z' = gamma^T kappa + root s, s standard normal, t is Gaussian given s: of mean carry s and covariance rest.
+    Of z' the link knows u = A z', in r directions. With u = centre + root s, s standard normal, t is Gaussian given s:
+    of mean carry s and covariance rest. draw: which random numbers a rule takes that draws its places.
     """
 
     text: str
@@ -153,6 +155,7 @@ class LabelLaw:
     probit: float
     flips: float
     channel: Channel | None = None
+    draw: int = 0
 
     @classmethod
     def of(cls, target: Target, overlaps: Array) -> LabelLaw:
@@ -179,14 +182,27 @@ class LabelLaw:
         return rest_of_target(self.overlaps)
 
     @cached_property
+    def link(self) -> str:
+        """The link as a function of u."""
+        return known_directions(self.text)[0]
+
+    @property
+    def directions(self) -> Array:
+        """A, [r, m]."""
+        return known_directions(self.text)[1]
+
+    @cached_property
     def root(self) -> Array:
-        """Lower triangular, its square is the covariance of z' given kappa."""
-        return rest_of_target(self.overlaps, self.probit)
+        """Lower triangular, its square is the covariance of u given kappa."""
+        whole = rest_of_target(self.overlaps, self.probit)
+        if len(self.directions) == len(whole):
+            return whole
+        return lower_root(self.directions @ whole @ whole.T @ self.directions.T)
 
     @cached_property
     def carry(self) -> Array:
-        """A of E[t | s] = A s."""
-        return np.asarray(self.lower.T @ np.linalg.pinv(self.root).T)
+        """E[t | s] = carry s, [m, r]."""
+        return np.asarray(self.lower.T @ self.directions.T @ np.linalg.pinv(self.root).T)
 
     @cached_property
     def rest(self) -> Array:
@@ -194,8 +210,13 @@ class LabelLaw:
         return np.asarray(np.eye(len(self.carry)) - self.carry @ self.carry.T)
 
     def centre(self, kappa: Array) -> Array:
-        """gamma^T kappa, [N, m]."""
-        return np.asarray(kappa.reshape(len(kappa), -1) @ self.overlaps)
+        """A gamma^T kappa, [N, r]."""
+        return np.asarray(kappa.reshape(len(kappa), -1) @ self.overlaps @ self.directions.T)
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether places of a label with kinks are too many for a rule in all directions that it knows."""
+        return len(self.directions) > 2 and kinks_of(self.link) is not None
 
     def steps(self) -> tuple[tuple[float, float, float], ...] | None:
         """(low, high, value) of a link that is constant on intervals of one index; None for any other."""
@@ -209,12 +230,12 @@ class LabelLaw:
     @property
     def breakpoints(self) -> tuple[float, ...]:
         """Kinks and jumps of a link of one index."""
-        return _scalar(self.text)[1] if self.overlaps.shape[1] == 1 else ()
+        return _scalar(self.link)[1] if len(self.directions) == 1 else ()
 
     def label_at(self, kappa: Array, s: Array) -> Array:
         """The label without flips at places s, for one index and one kappa."""
         centre = float(self.centre(np.atleast_1d(kappa)[None])[0, 0])
-        return link_function(self.text)(centre + float(self.root[0, 0]) * s)
+        return link_function(self.link)(centre + float(self.root[0, 0]) * s)
 
     def moments(self, kappa: Array, width: float) -> tuple[Array, Array, Array]:
         """E y [N], E y^2 [N] and E y t [m, N] of the label with its flips or channel."""
@@ -225,12 +246,12 @@ class LabelLaw:
         return first.sum(axis=1), square, self.carry @ np.einsum("nj,njk->kn", first, s)
 
     def nodes(self, kappa: Array, width: float, more: Array | None = None) -> tuple[Array, Array, Array]:
-        """s [N, J, m], weights [N, J] and labels [N, J] without flips; ``more``: places in s [N, C] to cut at.
+        """s [N, J, r], weights [N, J] and labels [N, J] without flips; ``more``: places in s [N, C] to cut at.
 
         Raises NotEvaluable for links of more than two indices with kinks.
         """
-        function, centre, m = link_function(self.text), self.centre(kappa), self.overlaps.shape[1]
-        if m == 1:
+        function, centre, r = link_function(self.link), self.centre(kappa), len(self.directions)
+        if r == 1:
             breaks = np.array(self.breakpoints)
             scale = float(self.root[0, 0]) or 1e-300
             cuts = np.clip((breaks[None] - centre) / scale, -1e3, 1e3) if len(breaks) else np.empty((len(kappa), 0))
@@ -238,13 +259,13 @@ class LabelLaw:
                 cuts = np.concatenate([cuts, more], axis=1)
             s, weight = normal_nodes(cuts, width)
             return s[..., None], weight, function(centre + float(self.root[0, 0]) * s)
-        kinks = kinks_of(self.text)
+        kinks = kinks_of(self.link)
         if kinks is not None:
-            if m > 2:
+            if r > 2:
                 raise NotEvaluable(f"labels of {self.text}, a link of more than two indices with kinks")
             s, weight = nested_nodes(kinks, centre, self.root, width)
         else:
-            s, weight = _even_grid(len(kappa), m, 0.5 * width)
+            s, weight = _even_grid(len(kappa), r, 0.5 * width)
         z = centre[:, None, :] + s @ self.root.T
         return s, weight, function(*np.moveaxis(z, -1, 0))
 
@@ -267,6 +288,11 @@ def rest_of_target(overlaps: Array, noise: float = 0.0) -> Array:
         gamma = float(overlaps[0, 0])
         square[0, 0] = max((1.0 - gamma) * (1.0 + gamma), 0.0) + noise
         return np.asarray(np.sqrt(square))
+    return lower_root(square)
+
+
+def lower_root(square: Array) -> Array:
+    """Lower triangular root of a matrix; a column is zero where nothing is left of its direction."""
     lower: Array = np.zeros_like(square)
     for j in range(len(square)):
         pivot = square[j, j] - lower[j, :j] @ lower[j, :j]

@@ -225,7 +225,7 @@ def _cuts_of(kinks: Kinks, across: tuple[float, ...], inner: tuple[float, ...], 
 def basis_of(kinks: Kinks | None, root: Array) -> tuple[Array, bool]:
     """Orthonormal directions of s, those of lines first, and whether z' only moves along these."""
     _, sizes, back = np.linalg.svd(root)
-    if sizes[1] <= _FLAT * sizes[0]:
+    if len(sizes) == 1 or sizes[1] <= _FLAT * sizes[0]:
         return np.asarray(back.T), True
     return (np.eye(2) if kinks is None else _directions(kinks, tuple(root.ravel()))), False
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import sympy as sp
@@ -14,6 +14,7 @@ from derive.language.grammar import parse
 from derive.to_sympy import to_sympy
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.verify.conditional_law import LabelLaw
+from giantstep.verify.drawn_lines import averages_over_drawn_lines, errors_over_drawn_lines
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.label_averages import averages_over_labels
 from giantstep.verify.lambdified import numpy_of
@@ -61,10 +62,12 @@ def loss_averages(
         labels = _drawn(law, values_of_plane(law))
         plane = [_group_of_plane(law, loss.form, noise, kappa, output, each, width) for each in labels]
         return _summed([_averages_over_group(group, loss, output, width) for group in plane])
-    steps = law.steps()
+    steps, m = law.steps(), law.overlaps.shape[1]
     if steps is None and are_shared(law, loss):
         return averages_over_drawn(law, loss, kappa, output, width)
-    if steps is None and law.overlaps.shape[1] == 2:
+    if averages_are_drawn(law, loss):
+        return averages_over_drawn_lines(law, loss, noise, kappa, output)
+    if steps is None and m > 1 and len(law.directions) <= 2:
         return averages_of_plane(law, loss, noise, kappa, output, width)
     if steps is None:
         return averages_over_labels(law, loss, noise, kappa, output, width)
@@ -72,6 +75,13 @@ def loss_averages(
     kept = [(low, high, label, chance) for low, high, (label, _, chance) in drawn]
     groups = [_group_of_step(law, loss.form, noise, kappa, output, step) for step in kept]
     return _summed([_averages_over_group(group, loss, output, width) for group in groups])
+
+
+def averages_are_drawn(law: LabelLaw, loss: FitLoss) -> bool:
+    """Whether averages over a label are taken at random places: of three directions or more, but for squares of a
+    smooth one.
+    """
+    return len(law.directions) > 2 and (law.is_drawn or loss.key != "square") and not are_shared(law, loss)
 
 
 def _drawn(law: LabelLaw, values: tuple[float, ...]) -> list[tuple[float, float, float]]:
@@ -200,7 +210,9 @@ def test_errors(law: LabelLaw, loss: FitLoss, kappa: Array, output: Output, widt
 
 
 def _test_errors(law: LabelLaw, loss: FitLoss, kappa: Array, output: Output, width: float) -> Array:
-    clean = LabelLaw.of(law.clean(loss.form == "margin"), law.overlaps)
+    clean = replace(LabelLaw.of(law.clean(loss.form == "margin"), law.overlaps), draw=law.draw)
+    if clean.is_drawn and not loss.entry.predicts_mean:
+        return errors_over_drawn_lines(clean, loss.form == "margin", kappa, output)
     root = np.sqrt(output.variance)
     more = _turns(output, clean) if len(output.slopes) == 1 else None
     s, weight, label = clean.nodes(kappa, width, more)

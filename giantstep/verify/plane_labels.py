@@ -39,7 +39,7 @@ class _Lines:
 
 def is_of_plane(law: LabelLaw) -> bool:
     """Whether the label is one of a few between curves of two indices."""
-    return law.overlaps.shape[1] == 2 and link_is_constant(law.text)
+    return law.overlaps.shape[1] == len(law.directions) == 2 and link_is_constant(law.text)
 
 
 def values_of_plane(law: LabelLaw) -> tuple[float, ...]:

@@ -15,6 +15,8 @@ REACH = 9.5  # standard deviations: the Gaussian weight beyond is 2e-21
 _ORDER = 14
 _MOST, _MOST_PANELS = 60, 1500  # halvings of a panel, panels: what needs more is rounding, or out of reach
 _BATCH = 2000  # nodes evaluated together
+CHANCE = 6.0  # standard errors that chance is allowed
+END = 1.0 - 1e-7  # of a panel (-1, 1), where what turns before the first node is looked for
 
 
 @lru_cache(maxsize=8)
@@ -40,6 +42,17 @@ def density(x: Array) -> Array:
     return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))
 
 
+@lru_cache(maxsize=8)
+def to_ends(order: int) -> tuple[Array, Array]:
+    """Values at both ends of a panel from those at its nodes, [2, order], and the share of it beyond the outermost
+    node: what turns there is seen by no node, however the panel is halved.
+    """
+    x, _ = legendre(order)
+    ends = np.polynomial.legendre.legvander(np.array([-END, END]), order - 1)
+    values = np.asarray(ends @ np.linalg.inv(np.polynomial.legendre.legvander(x, order - 1)))
+    return values, 0.5 * (1.0 - x[-1])
+
+
 def panels(edges: Array, order: int = _ORDER) -> tuple[Array, Array]:
     """Places and weights [..., panels*order] of Gauss-Legendre between consecutive edges [..., panels + 1]."""
     x, w = legendre(order)
@@ -62,13 +75,15 @@ def normal_nodes(cuts: Array, width: float = 1.0) -> tuple[Array, Array]:
 class Nodes:
     """Nodes of kappa [N] or [N, q] with their Gaussian weights, on which every average asked for has settled.
 
-    values [F, N]: the functions there; error: of the integrals, the worst relative to the integral of |f|.
+    values [F, N]: the functions there; error: of the integrals, the worst relative to the integral of |f|. drawn
+    [F, N]: half of what two draws of a rule differ by, which have the mean ``values``; None of one without chance.
     """
 
     kappa: Array
     weight: Array
     values: Array
     error: float
+    drawn: Array | None = None
 
 
 def settled_nodes(
@@ -76,8 +91,8 @@ def settled_nodes(
 ) -> Nodes:
     """Nodes for Gaussian averages of all components of ``function`` (kappa [N] -> [F, N]).
 
-    Panels of two units that also end at the cuts are halved until both halves give what the whole gave, relative to
-    averages of absolute values, or to ``sizes`` of these.
+    Panels of two units that also end at the cuts are halved until both halves give what the whole gave, and what the
+    function is at their ends, relative to averages of absolute values, or to ``sizes`` of these.
     """
     edges = np.unique(np.clip([*cuts, *np.linspace(-REACH, REACH, 11)], -REACH, REACH))
     low, high = edges[:-1], edges[1:]
@@ -90,7 +105,8 @@ def settled_nodes(
         left, right = np.stack([low, middle], axis=1).ravel(), np.stack([middle, high], axis=1).ravel()
         children = _integrals(function, left, right)
         halves = children[2].reshape(len(size), -1, 2)
-        missed = np.abs(halves.sum(axis=2) - whole)
+        beyond = _beyond(function, left, right, children).reshape(halves.shape)
+        missed = np.abs(halves.sum(axis=2) - whole) + beyond.sum(axis=2)
         done = np.all(missed <= tolerance * size[:, None] / 20.0, axis=0) | (high - low < 1e-14)
         panels_held += 2 * int(done.sum())
         done |= panels_held + 4 * int((~done).sum()) > _MOST_PANELS
@@ -104,6 +120,21 @@ def settled_nodes(
     return Nodes(kappa, weight, np.concatenate([part[2] for part in found], axis=1), float(np.max(error / size)))
 
 
+def _beyond(function: Integrand, low: Array, high: Array, found: tuple[Array, ...]) -> Array:
+    """What integrals [F, P] miss of what a function is at the ends of its panels, beside what its nodes say there."""
+    to, share = to_ends(_ORDER)
+    middle, half = 0.5 * (low + high), 0.5 * (high - low)
+    ends = np.stack([middle - END * half, middle + END * half], axis=1)
+    values = _values(function, ends.ravel()).reshape(-1, *ends.shape)
+    nodes = found[4].reshape(len(values), len(low), _ORDER)
+    weight = share * (high - low)[:, None] * density(ends)
+    return np.asarray((np.abs(values - nodes @ to.T) * weight).sum(axis=2))
+
+
+def _values(function: Integrand, places: Array) -> Array:
+    return np.concatenate([function(places[i : i + _BATCH]) for i in range(0, len(places), _BATCH)], axis=1)
+
+
 def _of(per_node: Array, panels_kept: Array) -> Array:
     return per_node[..., np.repeat(panels_kept, _ORDER)]
 
@@ -114,9 +145,41 @@ def _integrals(function: Integrand, low: Array, high: Array) -> tuple[Array, Arr
     half = 0.5 * (high - low)[:, None]
     places = (0.5 * (high + low)[:, None] + half * x).ravel()
     weight = (half * w).ravel() * density(places)
-    values = np.concatenate([function(places[i : i + _BATCH]) for i in range(0, len(places), _BATCH)], axis=1)
+    values = _values(function, places)
     parts = (values * weight).reshape(len(values), len(low), _ORDER)
     return places, weight, parts.sum(axis=2), np.abs(parts).sum(axis=2), values
+
+
+def drawn_nodes(
+    functions: tuple[Integrand, Integrand], rank: int, step: float, sizes: Callable[[Array], Array]
+) -> Nodes:
+    """Nodes of a trapezoidal rule along each direction for functions with an error of chance, two draws of them.
+
+    The error is what rules shifted by half differ by, beyond what chance explains.
+    """
+    axes = [_trapezoids(step, shift, rank, 2.0, ()) for shift in (0.0, 0.5)]
+    draws = [[_values(function, kappa) for function in functions] for kappa, _ in axes]
+    half = [0.5 * weight for _, weight in axes]
+    means, drawn = ([0.5 * (one + side * other) for one, other in draws] for side in (1.0, -1.0))
+    size = np.abs(means[0]) @ half[0] + np.abs(means[1]) @ half[1]
+    size = np.maximum(sizes(size), 1e-300)
+    chance = np.sqrt(sum(each**2 @ weight**2 for each, weight in zip(drawn, half, strict=True)))
+    differ = 2.0 * np.abs(means[0] @ half[0] - means[1] @ half[1])
+    error = float(np.max(np.maximum(differ - 2.0 * CHANCE * chance, 0.0) / size))
+    whole = [np.concatenate(parts, axis=-1) for parts in (half, means, drawn)]
+    return Nodes(np.concatenate([kappa for kappa, _ in axes]), whole[0], whole[1], error, whole[2])
+
+
+def _trapezoids(step: float, shift: float, rank: int, width: float, cuts: Sequence[float]) -> tuple[Array, Array]:
+    """Nodes of kappa and weights, of panels along the first direction where there are cuts."""
+    line = (np.arange(-int(8.0 / step), int(8.0 / step) + 1) + shift) * step
+    axes = [(line, step * density(line))] * rank
+    if len(cuts):
+        axes[0] = tuple(part[0] for part in normal_nodes(np.array([cuts]), width))
+    kappa = np.stack([axis.ravel() for axis in np.meshgrid(*(x for x, _ in axes), indexing="ij")], axis=1)
+    weight = np.prod(np.stack(np.meshgrid(*(w for _, w in axes), indexing="ij")), axis=0).ravel()
+    heavy = weight > 1e-19
+    return kappa[heavy, 0] if rank == 1 else kappa[heavy], weight[heavy]
 
 
 def grid_nodes(
@@ -132,16 +195,8 @@ def grid_nodes(
     """
     found = []
     for shift, width in ((0.0, 2.0), (0.5, 1.5)):
-        line = (np.arange(-int(8.0 / step), int(8.0 / step) + 1) + shift) * step
-        axes = [(line, step * density(line))] * rank
-        if len(cuts):
-            axes[0] = tuple(part[0] for part in normal_nodes(np.array([cuts]), width))
-        kappa = np.stack([axis.ravel() for axis in np.meshgrid(*(x for x, _ in axes), indexing="ij")], axis=1)
-        weight = np.prod(np.stack(np.meshgrid(*(w for _, w in axes), indexing="ij")), axis=0).ravel()
-        heavy = weight > 1e-19
-        kappa, weight = kappa[heavy], weight[heavy]
-        kappa = kappa[:, 0] if rank == 1 else kappa
-        values = np.concatenate([function(kappa[i : i + _BATCH]) for i in range(0, len(kappa), _BATCH)], axis=1)
+        kappa, weight = _trapezoids(step, shift, rank, width, cuts)
+        values = _values(function, kappa)
         found.append((kappa, weight, values))
     (kappa, weight, values), other = found
     size = np.abs(values) @ weight

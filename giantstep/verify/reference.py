@@ -18,19 +18,20 @@ from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.system_of_problem import coupled_at
-from giantstep.verify.conditional_law import LabelLaw
+from giantstep.verify.conditional_law import LabelLaw, link_function
 from giantstep.verify.equations import long, residuals
 from giantstep.verify.first_layer import FirstLayer, first_layer
 from giantstep.verify.giant_step import turns_of_label
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
-from giantstep.verify.output_averages import loss_averages, test_errors
+from giantstep.verify.output_averages import averages_are_drawn, loss_averages, test_errors
 from giantstep.verify.output_law import Output
-from giantstep.verify.quadrature import Nodes, density, grid_nodes, settled_nodes
+from giantstep.verify.quadrature import Nodes, density, drawn_nodes, grid_nodes, settled_nodes
 from giantstep.verify.readout_law import ReadoutLaw, at_a_dimension, readout_law
 from giantstep.verify.stated_directions import completed_as_stated, order_parameters, turned_as_stated
 
 Array = np.ndarray
 _GRIDS = {1: (0.2,), 2: (0.3, 0.15), 3: (0.5, 0.35)}  # steps of the rule where there are several directions or indices
+_DRAWN = {1: (0.4, 0.2), 2: (0.6, 0.4), 3: (1.0, 0.7)}  # the same where averages are drawn
 _WIDE = 0.5  # turns of the label that equal steps resolve
 _TOLERANCE = 1e-9
 _EPS, _HIDDEN = 2.2e-16, 1e-7  # rounding of the output beside its size from which on its averages tell nothing
@@ -38,6 +39,7 @@ _ABOVE_ROUNDING = 40.0  # panels are halved no further than rounding lets averag
 _WIDTHS, _SETTLED = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
 _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _AVERAGES = ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
+_PLACES = 20_000  # that show the size of a label
 _TOGETHER = 2000  # nodes of kappa
 _HARDLY, _ROUNDED = 1e-16, 1e-15  # a square beside others that is rounding; an overlap beside the norm of its readouts
 _ZEROS = np.linspace(-8.0, 8.0, 1601)
@@ -48,12 +50,14 @@ _AROUND = np.array([-100.0, -30.0, -10.0, -3.0, -1.0, 0.0, 1.0, 3.0, 10.0, 30.0,
 class Reference:
     """A solution with averages of its own.
 
-    nodes: of kappa, on which they have settled. Raises NotEvaluable where a law is outside of the quadrature.
+    nodes: of kappa, on which they have settled. draw: of the random numbers of averages that need them. Raises
+    NotEvaluable where a law is outside of the quadrature.
     """
 
     result: Result
     layer: FirstLayer
     order: Mapping[str, Array]
+    draw: int = 0
 
     @property
     def rank(self) -> int:
@@ -63,7 +67,7 @@ class Reference:
     @cached_property
     def law(self) -> LabelLaw:
         """The law of the label given kappa."""
-        return self.layer.label(self.result.vocabulary)
+        return replace(self.layer.label(self.result.vocabulary), draw=self.draw)
 
     @cached_property
     def norms_vary(self) -> bool:
@@ -125,6 +129,8 @@ class Reference:
     @cached_property
     def width(self) -> float:
         """The widest panels of label and output whose averages have settled at a few kappa. Raises NotEvaluable."""
+        if averages_are_drawn(self.law, self.result.vocabulary.fit.loss):
+            return 1.0
         kappa = self._line(_SAMPLE)
         output, model = self.output(kappa, self.features(kappa)), self.result.vocabulary
         before: Array | None = None
@@ -146,6 +152,8 @@ class Reference:
     @cached_property
     def nodes(self) -> Nodes:
         """Nodes of kappa chosen from the solution."""
+        if averages_are_drawn(self.law, self.result.vocabulary.fit.loss):
+            return self._drawn_nodes()
         if self.rank > 1 or self.result.vocabulary.target.indices > 1:
             cuts = turns_of_label(self.law, _WIDE) if self.rank > 1 else ()
             for step in _GRIDS[self.rank]:
@@ -157,6 +165,13 @@ class Reference:
         if self.rounding > _HIDDEN:
             raise NotEvaluable(f"m of features that hardly differ cancel: rounding makes {self.rounding:.0e}")
         return settled_nodes(self.at, self._cuts(), max(_TOLERANCE, _ABOVE_ROUNDING * self.rounding), self._terms)
+
+    def _drawn_nodes(self) -> Nodes:
+        for step in _DRAWN[self.rank]:
+            found = drawn_nodes((self.at, replace(self, draw=self.draw + 1).at), self.rank, step, self._terms)
+            if found.error <= _TOLERANCE:
+                break
+        return found
 
     def _terms(self, size: Array) -> Array:
         """What averages over kappa are settled against, [F], by those of the absolute values: slopes may cancel over
@@ -293,6 +308,12 @@ class Reference:
             found |= self.readouts.differs(beta * self.order["V2"], self.order["Q2"], self.order["m"])
         return found
 
+    def at_nodes(self, nodes: Nodes) -> Reference:
+        """The same with other averages at the nodes."""
+        found = replace(self)
+        found.__dict__["nodes"] = nodes
+        return found
+
     def at_order(self, point: Point) -> Point:
         """The averages over the output anew where the point has other order parameters."""
         families, (m, q) = point.families, self.law.overlaps.shape[::-1]
@@ -314,6 +335,8 @@ class Reference:
     @cached_property
     def signal(self) -> float:
         """E y^2 of the label and its noise, over all inputs."""
+        if self.law.is_drawn:
+            return self.result.vocabulary.target.noise + _square_of_label(self.law)
         everywhere = replace(self.law, overlaps=np.zeros_like(self.law.overlaps))
         nowhere = np.zeros(1) if self.rank == 1 else np.zeros((1, self.rank))
         return float(everywhere.moments(nowhere, self.width)[1][0]) + self._noise
@@ -335,6 +358,14 @@ class Reference:
         if self.readouts is not None:
             energy += float(self.readouts.energy.sum())
         return {"test_error": test, "train_error": train, "free_energy": energy}
+
+
+def _square_of_label(law: LabelLaw) -> float:
+    """E y^2 without noise, to a few digits."""
+    source, count = np.random.default_rng(0), len(law.directions)
+    z = source.standard_normal((_PLACES, count)) * (1.0 + law.probit) ** 0.5
+    drawn = law.drawn(link_function(law.link)(*z.T), np.full(_PLACES, 1.0 / _PLACES))
+    return float(sum((weight * label**2).sum() for label, weight in drawn))
 
 
 def reference(result: Result) -> Reference:

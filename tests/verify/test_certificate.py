@@ -7,12 +7,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from certified_models import SPIKED, STEPPED, failed
+from scipy.special import ndtr
 
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import ERRORS, certificate, certificate_checks
+from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.interpreter import NotEvaluable
+from giantstep.verify.quadrature import settled_nodes
 from giantstep.verify.reference import reference
 from giantstep.verify.solver_equations import solver_checks
 
@@ -174,10 +177,17 @@ def test_a_wrong_order_parameter(name: str) -> None:
     assert any("equations" in check.name for check in failed(replace(result, order_parameters=changed)))
 
 
-def test_what_is_out_of_reach_is_undecided() -> None:
-    link = {"target.link": "abs(z1)+z2*z3", "spike.alignment": [0.7, 0.3, 0.2], "fit.loss": "square"}
-    (found,) = certificate_checks(reference(solve(SPIKED.replace(link))))
-    assert found.outcome == "undecided" and "more than two indices with kinks" in found.line()
+def test_a_step_on_three_indices_with_kinks_is_out_of_reach() -> None:
+    law = LabelLaw("abs(z1) + z2*z3", np.array([[0.7, 0.3, 0.2]]), 0.0, 0.0)
+    with pytest.raises(NotEvaluable, match="more than two indices with kinks"):
+        law.moments(np.zeros(1), 1.0)
+
+
+def test_a_turn_beside_the_end_of_a_panel() -> None:
+    """Halved panels end at 3.5625, and none of their nodes is where the function is still zero."""
+    place, width = 3.5629, 5e-5
+    found = settled_nodes(lambda kappa: ndtr((kappa - place) / width)[None], (), 1e-9, lambda size: 0.0 * size + 0.02)
+    assert found.values[0] @ found.weight == pytest.approx(ndtr(-place / np.hypot(1.0, width)), abs=2e-11)
 
 
 def test_slopes_that_cancel_tell_nothing_of_what_follows_from_them() -> None:

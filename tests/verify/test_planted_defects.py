@@ -156,6 +156,8 @@ STEP = {"samples": 2.0, "learning_rate": 1.0}
 STEPS = {"spike": None, "network.readout": BLOCKS, "step": [STEP, STEP]}
 STEPPED = {"target.link": "sign(z) + step(z - 2.5)/5"}
 KINKED = {"target.link": "tanh(z) + abs(z - 2)/5"}
+TWO = {"spike.alignment": [0.6, 0.4], "target.link": "abs(z1) + z2", "fit.loss": "log_cosh"}
+SIGNS = {**TWO, "target.link": "sign(z1*z2)", "fit.loss": "logistic", "network.activation": "gelu"}
 DEFECTS = (
     Defect(
         "a step of the link far out is missed", instead(STEPPED["target.link"], "sign"), "errors, equations", STEPPED
@@ -268,6 +270,48 @@ DEFECTS = (
         rule,
         "rows",
         {"network.readout": {"density": "uniform"}},
+    ),
+    Defect(
+        "a line of kinks of two indices is rounded off",
+        nothing,
+        "errors, equations",
+        TWO,
+        {"target.link": "sqrt(z1**2 + 0.01) + z2"},
+    ),
+    Defect(
+        "a kink of two indices far out is missed",
+        nothing,
+        "errors, equations",
+        {**TWO, "target.link": "abs(z1) + z2 + relu(z2 - 4)/10"},
+        {"target.link": "abs(z1) + z2"},
+    ),
+    Defect(
+        "a moment with the second of two indices has the wrong sign",
+        nothing,
+        "errors, equations",
+        TWO,
+        {"target.link": "abs(z1) - z2"},
+    ),
+    Defect(
+        "a far corner of a quadrant of two indices has the label of another",
+        nothing,
+        "errors, equations",
+        SIGNS,
+        {"target.link": "sign(z1*z2) + 2*step(z1 - 3)*step(-z2 - 3)"},
+    ),
+    Defect(
+        "a kink of the loss is off by 1e-6, of two indices",
+        nothing,
+        "errors, equations",
+        {**SIGNS, "fit.loss": {"name": "smoothed_hinge", "delta": 0.5}},
+        {"fit.loss": {"name": "smoothed_hinge", "delta": 0.5 + 1e-6}},
+    ),
+    Defect(
+        "noise inside the link is off by 1e-5, of two indices",
+        nothing,
+        "errors, equations",
+        {**SIGNS, "target.probit": 0.3},
+        {"target.probit": 0.3 + 1e-5},
     ),
 )
 

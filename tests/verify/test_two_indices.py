@@ -8,6 +8,7 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from giantstep.spec.fit_loss import FitLoss
+from giantstep.verify import conditional_law
 from giantstep.verify.conditional_law import LabelLaw, link_function
 from giantstep.verify.loss_curve import curve_of
 from giantstep.verify.output_averages import loss_averages
@@ -24,7 +25,7 @@ def output(slopes: Array, variance: float) -> Output:
     return Output(np.array([-0.4, 0.3, 0.9]), size * slopes[:, None], variance * size, np.array([0.3, 2.0, 0.8]))
 
 
-@pytest.mark.parametrize("variance", [0.2, 1e-3, 1e-9])
+@pytest.mark.parametrize(("variance", "plane"), [(0.2, True), (1e-3, True), (1e-9, True), (1e-3, False)])
 @pytest.mark.parametrize(
     ("loss", "of_two", "of_one"),
     [
@@ -36,8 +37,14 @@ def output(slopes: Array, variance: float) -> Output:
     ],
 )
 @pytest.mark.parametrize("overlap", [0.6, 1.0], ids=["apart", "aligned"])
-def test_one_index_in_other_coordinates(loss: str, of_two: str, of_one: str, overlap: float, variance: float) -> None:
-    """The direction of the target turned by an eighth; what the output has along the other one is variance."""
+def test_one_index_in_other_coordinates(
+    loss: str, of_two: str, of_one: str, overlap: float, variance: float, plane: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The direction of the target turned by an eighth; what the output has along the other one is variance. Averages
+    over the whole plane, as if the link knew both indices, and along the direction that it knows.
+    """
+    if plane:
+        monkeypatch.setattr(conditional_law, "known_directions", lambda text: (text, np.eye(1 + ("z2" in text))))
     along = np.array([1.0, 1.0]) / np.sqrt(2.0)
     law = LabelLaw(of_two, overlap * along[None], 0.0, 0.1)
     one = LabelLaw(of_one, np.array([[overlap]]), 0.0, 0.1)
