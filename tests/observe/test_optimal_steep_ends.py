@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import giantstep as gs
+from giantstep.observe.optimal.alike import told_alike
 from giantstep.observe.optimal.fineness import Fineness
 from giantstep.observe.optimal.one import error_by_nodes, told_by_nodes
 from giantstep.observe.optimal.steep_ends import steepness
@@ -61,3 +62,12 @@ def test_a_root_up_to_overlaps_next_to_one() -> None:
     told, variance = of_power(0.5, overlap, 0.1)
     assert 40.0 * told == pytest.approx(overlap, rel=1e-7)
     assert found.test_error == pytest.approx(variance, rel=1e-7)
+
+
+@pytest.mark.parametrize(("link", "noise"), [("abs(z)", 0.001), ("sqrt(abs(z))", 0.1)])
+def test_stated_errors_hold_between_the_places_that_are_looked_at(link: str, noise: float) -> None:
+    """Against much finer nodes; changes at a few places were less than half of what is left at others."""
+    target = Target(link, noise=noise)
+    curve, fine = told_alike(target), Fineness(90, 4)
+    for q in (0.07, 0.41, 0.77, 0.93, 0.985, 0.9991, 0.99993):
+        assert curve.information(q) == pytest.approx(told_by_nodes(target, q, fine), abs=curve.error(q))

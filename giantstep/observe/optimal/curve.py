@@ -23,8 +23,11 @@ _DEGREES = (4, 8, 16, 32)
 _PART = 0.2  # of the overlaps of a panel that begins at 0, where it is cut
 _SHOWN = 2  # coefficients at the end of a polynomial that show how far it is from its function
 _REFINEMENTS = 9  # of labels, and of kappa
-_ROUNDING = 1e-10  # of values: what rules leave that finer ones do not show
+_ROUNDING = 4e-10  # of values: what rules leave that finer ones do not show
 _LOOKED_AT = (0, 2, 3)  # where nodes have to settle: of the places of the least degree, at first and in the middle
+# how far nodes that settled are off anywhere, over the change by finer ones at the places that are looked at: a half of
+# it may be left after these, and other places may be worse
+_ANYWHERE = 4.0
 _NARROW = 1e-3  # width of a panel over its end, below which it is taken as it is
 
 
@@ -123,7 +126,7 @@ class Curve:
                 if np.all(change <= self._allowed(np.abs(after), np.array(places))):
                     break
                 fineness, values = finer(fineness), after
-            moved += float(np.max(change))
+            moved += _ANYWHERE * float(np.max(change))
         return fineness, moved
 
     def _allowed(self, size: Array, x: Array) -> Array:
