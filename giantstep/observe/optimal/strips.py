@@ -16,7 +16,7 @@ import numpy as np
 from giantstep.quadrature.gauss import normal_between
 
 Array = np.ndarray
-REACH = 6.0  # of kappa: beyond lies a part of 2e-9
+REACH = 5.2  # of kappa: beyond lies a part of 2e-7
 STRIP = 5.8  # a panel on each side of a line, in its widths
 _STILL = 0.3  # widths that a line moves over the reach of a direction that does not cross it
 _BLUNT = 0.1  # widths of a line in one of kappa, below which it is nowhere
