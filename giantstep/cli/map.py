@@ -65,8 +65,14 @@ def _run(arguments: argparse.Namespace) -> int:
                 progress=bars,
                 checkpoint=checkpoint,
             )
-        _write(arguments, found)
-    return _report(arguments, found)
+        if arguments.output:
+            found.dataset.write(arguments.output)
+        code = _report(found)  # before the picture, which takes longest and may fail
+        plot(found, arguments)
+    files = [name for name in (arguments.output, arguments.plot) if name]
+    if files:
+        print(f"written: {', '.join(files)}")
+    return code
 
 
 def _check(arguments: argparse.Namespace) -> None:
@@ -79,13 +85,7 @@ def _check(arguments: argparse.Namespace) -> None:
     check_files(arguments)
 
 
-def _write(arguments: argparse.Namespace, found: gs.Map) -> None:
-    if arguments.output:
-        found.dataset.write(arguments.output)
-    plot(found, arguments)
-
-
-def _report(arguments: argparse.Namespace, found: gs.Map) -> int:
+def _report(found: gs.Map) -> int:
     """Print where the error is least and what could not be solved; exit code 3 where a point has no number."""
     best, data = found.least(), found.dataset
     lines = [("points", f"{len(data)}", f"{len(found.x.values)} x {len(found.y.values)}")]
@@ -98,7 +98,4 @@ def _report(arguments: argparse.Namespace, found: gs.Map) -> int:
         row, reason = failures[0]
         lines.append(("not solved", str(len(failures)), f"the first at {data.point(row)}: {reason}"))
     print(aligned(lines))
-    files = [name for name in (arguments.output, arguments.plot) if name]
-    if files:
-        print(f"written: {', '.join(files)}")
     return NotConverged.exit_code if failures else 0

@@ -115,7 +115,7 @@ def add_simulation(parser: Parser, seeds: int = 10) -> None:
         choices=("network", "srf", "gaussian"),
         help="srf: the spiked random features, which is what the theory with the isotropic bulk describes; network: "
         "the network after its gradient step, described with the trained bulk; gaussian: the conditionally Gaussian "
-        "features (default: what step.bulk stands for)",
+        "features (default: network for the trained bulk, and where the batch is drawn again; else srf)",
     )
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="seed of the random numbers (default 0)")
 

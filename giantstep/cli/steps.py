@@ -45,11 +45,11 @@ def _steps(arguments: argparse.Namespace) -> int:
             progress=bars.message,
         )
     plot(found, arguments)
-    print(found.to_json() if arguments.json else _table(found))
+    print(found.to_json() if arguments.json else table(found))
     return 0
 
 
-def _table(found: gs.Steps) -> str:
+def table(found: gs.Steps) -> str:
     """A line for each number of steps, both ways side by side."""
     words = "samples, the same for each step" if found.repeated else "samples for each step"
     each, total = f"{found.each[-1].samples:g} d {words}", f"{found.total:g} d samples in all"
@@ -59,7 +59,13 @@ def _table(found: gs.Steps) -> str:
     ]
     for one, other in zip(found.each, found.shared, strict=True):
         lines.append(f"{one.steps:>5}  {_cells(one)}  {_cells(other)}")
+        if one.simulation is not None or other.simulation is not None:
+            lines.append(f"{'':>5}  {_measured(one)}  {_measured(other)}".rstrip())
     reasons = {point.reason for point in (*found.each, *found.shared) if point.reason}
+    runs = [point.simulation for point in (*found.each, *found.shared) if point.simulation is not None]
+    if runs:
+        of = f"d = {runs[0].dimension}, {runs[0].seeds} seeds"
+        lines.append(f"below each: simulated networks, {of}; error (standard error)")
     return "\n".join([*lines, *sorted(reasons)])
 
 
@@ -68,3 +74,14 @@ def _cells(point: gs.StepsPoint) -> str:
     if point.result is None:
         return f"{overlap:>12} {'-':>14} {'-':>14}"
     return f"{overlap:>12} {point.result.test_error:>14.9g} {point.result.train_error:>14.9g}"
+
+
+def _measured(point: gs.StepsPoint) -> str:
+    """What simulated networks have in the place of the same cells."""
+    run = point.simulation
+    if run is None or point.measured is None:
+        return f"{'':>12} {'':>14} {'':>14}"
+    overlap = " ".join(f"{value:.4f}" for value in point.measured.mean(axis=0))
+    names = ("test_error", "train_error")
+    errors = (f"{run.mean(name).item():.4g} ({run.standard_error(name).item():.1g})" for name in names)
+    return f"{overlap:>12} " + " ".join(f"{words:>14}" for words in errors)

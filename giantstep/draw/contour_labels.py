@@ -21,7 +21,7 @@ def label_contours(axes: Axes, lines: ContourSet, words: Callable[[float], str],
     size = axes.figure.dpi_scale_trans.transform((_SIZE / 72.0, 0.0))[0]
     other = _dense(axes.transData.transform(beside))
     taken: list[np.ndarray] = []
-    for line in (line for level in lines.allsegs for line in level):
+    for line in (line for level in lines.allsegs for line in level if len(line)):  # a level may lie beyond all values
         points = axes.transData.transform(line)
         room = np.minimum(_room(points, axes, taken), _distance(points, other))
         best = int(np.argmax(room))

@@ -92,7 +92,8 @@ def simulate_pairs(
     if system.trained_bias:
         raise SimulationError("pairs of fits are simulated with a fixed bias")
     if what != "network" and any("batch" not in each for each in chosen):
-        raise SimulationError("a batch can be drawn again for the network only")
+        hold = 'simulate the network (what = "network"), or hold the batch (given = "batch")'
+        raise SimulationError("a batch can be drawn again for the network only", hold)
     sizes = finite_sizes(system, dimension, (samples,))
     plan = _Plan(system, what, sizes, ridge, resampling or Resampling(), seed)
     rows = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from giantstep.spec.errors import BadInput
@@ -10,6 +10,7 @@ from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.model import Fit, Inputs, Model, Network, Readout, Spike, Step, Target
 from giantstep.spec.target_channel import Channel
+from giantstep.spec.validate import wrong
 
 
 def model(
@@ -57,4 +58,8 @@ def model(
 def _readout(values: Sequence[float] | Readout) -> Readout:
     if isinstance(values, Readout):
         return values
-    return Readout(tuple(values), (1.0 / len(values),) * len(values)) if len(values) else Readout(())
+    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+        hint = 'a density of values: gs.Readout(density="gaussian")'
+        raise wrong("readout", values, "a list of values at initialisation, as [1, -1], or a gs.Readout", hint)
+    values = tuple(values)
+    return Readout(values, (1.0 / len(values),) * len(values)) if len(values) else Readout(())

@@ -1,6 +1,8 @@
-"""Whole numbers that a caller gives."""
+"""Whole numbers and tolerances that a caller gives."""
 
 from __future__ import annotations
+
+from numbers import Real
 
 import numpy as np
 
@@ -22,3 +24,10 @@ def checked_count(name: str, value: object, least: int, most: int | None = None)
 def checked_seeds(seeds: object, least: int = 1) -> int:
     """The number of simulated systems. Raises BadInput."""
     return checked_count("seeds", seeds, least, MOST_SEEDS)
+
+
+def checked_tolerance(value: object) -> float:
+    """A relative tolerance as a float. Raises BadInput."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not 1e-14 <= float(value) < 1.0:
+        raise BadInput(f"tolerance = {value!r} is out of range", "give a relative tolerance between 1e-14 and 1")
+    return float(value)

@@ -25,7 +25,8 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from giantstep.spec.errors import BadInput, NotConverged
+from giantstep.spec.counts import checked_tolerance
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -56,8 +57,7 @@ def solve(
     BadInput, or NotConverged with a diagnosis; never returns a number that was not verified.
     Source: [CUI24] Result 3.3, App. C.
     """
-    if not 1e-14 <= tolerance < 1.0:
-        raise BadInput(f"tolerance = {tolerance} is out of range", "give a relative tolerance between 1e-14 and 1")
+    tolerance = checked_tolerance(tolerance)
     if model.network.readout.continuous:
         from giantstep.system.continuous_readout import solve_continuous  # a vocabulary starts sooner without
 

@@ -126,7 +126,7 @@ def test_labels_of_contours_are_away_from_the_line_of_the_optimum(y: float, free
     """A contour at x = 0.5 has most room in its middle, where a line at y = 0.5 may pass."""
     axes = Figure(figsize=(4.0, 4.0)).add_axes((0.1, 0.1, 0.8, 0.8))
     x = np.linspace(0.0, 1.0, 21)
-    lines = axes.contour(x, x, np.tile(x, (21, 1)), levels=[0.49])
+    lines = axes.contour(x, x, np.tile(x, (21, 1)), levels=[0.49, 2.0])  # no value is 2
     label_contours(axes, lines, "{:.1f}".format, np.array([[0.0, 0.5], [0.1, y], [0.9, y], [1.0, 0.5]]))
     (label,) = axes.texts
     assert bool(abs(label.get_position()[1] - 0.5) < 0.1) == free

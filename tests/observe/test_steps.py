@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import giantstep as gs
+from giantstep.cli.steps import table
 
 MODEL = gs.model("tanh", link="sign", step_samples=3.0, width=0.8)
 
@@ -59,6 +60,8 @@ def test_simulated_points(tmp_path: Path) -> None:
     gs.plot(found, tmp_path / "steps.png")
     assert (tmp_path / "steps.png").stat().st_size > 10_000
     assert set(found.to_dict()["each"][2]["simulation"]) >= {"test_error", "overlaps", "dimension"}
+    words = table(found)
+    assert f"{second.measured.mean(axis=0)[1]:.4f}" in words and "d = 200, 6 seeds" in words
 
 
 @pytest.mark.parametrize(

@@ -99,6 +99,11 @@ def test_the_common_model() -> None:
         gs.model(spike=spike, bulk="trained")
     with pytest.raises(gs.BadInput, match=r"network\.readout\.values"):
         gs.model(readout=[])
+    for given in (3, "gaussian"):
+        with pytest.raises(gs.BadInput, match="a list of values"):
+            gs.model(readout=given)  # type: ignore[arg-type]
+    with pytest.raises(gs.BadInput, match="between 1e-14 and 1"):
+        gs.solve(plain, tolerance="x")  # type: ignore[arg-type]
 
 
 def test_tables_are_changed_by_name() -> None:
