@@ -366,7 +366,9 @@ class _Decomposed:
         if self.margin:
             return None, {}, {}
         shared = {name: self.test_error - pair.half_mean_square for name, pair in pairs.items()}
-        together = _inversion(sets) @ np.array([*shared.values()])
+        inversion, errors = _inversion(sets), np.array([*shared.values()])
+        together, size = inversion @ errors, np.abs(inversion) @ np.abs(errors)
+        together[np.abs(together) <= 4.0 * np.finfo(float).eps * size] = 0.0  # a difference that is rounding
         variance = dict(zip(shared, together.tolist(), strict=True))
         bias = variance.pop(key_of(tuple(name for name in self.present if name in held)))
         if self.resampling.kind != "all":

@@ -47,6 +47,15 @@ STEPS = gs.Model.from_dict(
 )
 
 
+def test_sources_that_a_model_lacks_have_no_variance() -> None:
+    """Not even that of rounding: it was -5.6e-17."""
+    model = gs.model(width=0.5, step_samples=16.0)
+    for samples in np.linspace(0.1, 3.0, 10):
+        found = gs.decompose(model.replace({"fit.samples": float(samples)}))
+        of_noise = [value for name, value in found.variance.items() if "noise" in name]
+        assert of_noise and not any(of_noise) and found.variance["data"] > 0.0
+
+
 def test_bias_and_variances_sum_to_the_test_error() -> None:
     found = gs.decompose(SQUARE, members=3)
     assert found.bias_squared is not None
