@@ -107,6 +107,15 @@ def averages(loss: object) -> np.ndarray:
     return out.ravel()
 
 
+def shares(module: ModuleType) -> list[float]:
+    """How likely pairs are found where a loss is felt: averages tell a rule by them, and may not know their digits."""
+    found = []
+    for angle, ends in ((0.4, (-0.3, 1.1)), (-1.2, (0.4, math.inf)), (0.9, (-math.inf, 0.0)), (0.6, (1.2, 1.4))):
+        pair = module.Pair(math.sin(angle), math.cos(angle), *map(module.place_of, ends))
+        found += [module._share(pair, *places) for places in ((-math.inf, -1.1), (-0.2, 0.1), (2.0, 2.3))]
+    return found
+
+
 def moments(module: ModuleType) -> np.ndarray:
     """All that rectangles have, at a few of them."""
     found: list[float] = []
@@ -153,6 +162,10 @@ def test_changes_of_moments_are_noticed() -> None:
 def test_changes_of_averages_are_noticed() -> None:
     own = inspect.getsource(quantile)
     assert averages(interpreted(own)) == pytest.approx(averages(quantile), rel=1e-13)
-    tried, survived = survivors("ended_quadratic", lambda text: averages(interpreted(own, {"ended_quadratic": text})))
+
+    def values(text: str) -> np.ndarray:
+        return np.append(averages(interpreted(own, {"ended_quadratic": text})), shares(interpreted(text)))
+
+    tried, survived = survivors("ended_quadratic", values)
     assert tried > 30
     assert not survived
