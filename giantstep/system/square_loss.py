@@ -24,8 +24,8 @@ from giantstep.system.state import SolvedPoints, run_points, slices_by_name
 
 # the hint where no cause was found
 UNEXPLAINED = (
-    "raise fit.ridge, which most often helps: no cause was found, and it is none of blocks of nearly equal mean "
-    "features, small responses, and fit.samples next to network.width at a small ridge"
+    "raise fit.ridge, which most often helps: no cause was found; blocks of nearly equal mean features, small "
+    "responses, and fit.samples next to network.width at a small ridge, were ruled out"
 )
 RESIDUAL = 1e-10  # a solution with a larger residual is not reported
 ROUNDING = 1e-15  # of E y^2: what double precision leaves of a test error that is next to nothing

@@ -36,7 +36,7 @@ def hint(problem: Problem) -> str:
             "solution grows without bound as the ridge vanishes"
         )
     found = f"raise fit.ridge{' or weaken fit.penalty' * (fit.penalty is not None)}, which most often helps: no cause "
-    found += "was found, and it is none of too few labels that feel the loss, and slight responses"
+    found += "was found; too few labels that feel the loss, and slight responses, were ruled out"
     if fit.loss.form != "margin":
         return found
     return f"{found}. Whether samples are separable, where the solution grows as the ridge vanishes, was not looked for"
