@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -11,15 +10,15 @@ import numpy as np
 import sympy as sp
 
 from derive.labels import index_function
+from giantstep.verify.crossings import crossings
 from giantstep.verify.lambdified import Function, numpy_of
 from giantstep.verify.quadrature import REACH, density, legendre, panels
 
 Array = np.ndarray
 _LINE = 401  # points of a line that is looked at
 _ACROSS = 801  # lines
-_HALVINGS, _SHRINKINGS = 60, 45
+_HALVINGS = 60
 _TOGETHER = 5000  # lines
-_GOLDEN = 0.6180339887498949
 _CLOSEST = 1e-9  # cuts nearer than this are one
 _FLAT = 1e-9  # a spread beside the other one that is none
 _WIDE = 2.0  # panels between kinks, in units of those of one direction
@@ -55,9 +54,9 @@ class Kinks:
 
             every = np.repeat(np.arange(len(start)), len(line))
             values = at(every, np.tile(line, len(start))).reshape(len(start), len(line))
-            here, there, which = brackets(values, at, np.broadcast_to(line, values.shape))
+            which, found = crossings(values, at, np.broadcast_to(line, values.shape), np.zeros((len(start), 1)))
             rows.append(which)
-            places.append(bisected(at, here, there, which))
+            places.append(found)
             numbers.append(np.full(len(which), number))
         return np.concatenate(rows), np.concatenate(places), np.concatenate(numbers)
 
@@ -85,47 +84,6 @@ class Kinks:
             low, high = np.where(same, middle, low), np.where(same, high, middle)
         found = np.sort(0.5 * (low + high))
         return np.asarray(found[np.concatenate([[True], np.diff(found) > _CLOSEST])] if len(found) else found)
-
-
-def brackets(values: Array, at: Callable[[Array, Array], Array], line: Array) -> tuple[Array, Array, Array]:
-    """Ends of intervals that hold one change of sign, and their rows: pairs that are close together too.
-
-    values [rows, points]: those of ``at`` at the places ``line`` of every row, also [rows, points].
-    """
-    signs = np.where(values > 0.0, 1, -1)
-    row, i = np.nonzero(signs[:, 1:] != signs[:, :-1])
-    low, high, which = [line[row, i]], [line[row, i + 1]], [row]
-    size, before, after = (np.abs(part) for part in (values[:, 1:-1], values[:, :-2], values[:, 2:]))
-    one = (signs[:, 1:-1] == signs[:, :-2]) & (signs[:, 1:-1] == signs[:, 2:])
-    bend = before + after - 2.0 * size
-    row, i = np.nonzero(one & (size <= before) & (size <= after) & (size <= 0.5 * bend))
-    if len(row):
-        place = _least(at, line[row, i], line[row, i + 2], row, signs[row, i + 1])
-        crossed = at(row, place) * signs[row, i + 1] < 0.0
-        row, i, place = row[crossed], i[crossed], place[crossed]
-        low += [line[row, i], place]
-        high += [place, line[row, i + 2]]
-        which += [row, row]
-    return np.concatenate(low), np.concatenate(high), np.concatenate(which)
-
-
-def _least(at: Callable[[Array, Array], Array], low: Array, high: Array, row: Array, sign: Array) -> Array:
-    """Where sign times the function is least, by golden sections."""
-    for _ in range(_SHRINKINGS):
-        left, right = high - _GOLDEN * (high - low), low + _GOLDEN * (high - low)
-        smaller = sign * at(row, left) < sign * at(row, right)
-        low, high = np.where(smaller, low, left), np.where(smaller, right, high)
-    return np.asarray(0.5 * (low + high))
-
-
-def bisected(at: Callable[[Array, Array], Array], low: Array, high: Array, row: Array) -> Array:
-    """Where the sign changes between low and high."""
-    left = at(row, low) > 0.0
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        same = (at(row, middle) > 0.0) == left
-        low, high = np.where(same, middle, low), np.where(same, high, middle)
-    return np.asarray(0.5 * (low + high))
 
 
 def _in_rows(row: Array, place: Array, number: Array, rows: int) -> tuple[Array, Array]:

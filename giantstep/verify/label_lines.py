@@ -16,8 +16,9 @@ from scipy.special import ndtr
 
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.verify.conditional_law import LabelLaw, link_function
+from giantstep.verify.crossings import crossings
 from giantstep.verify.interpreter import NotEvaluable
-from giantstep.verify.kinks import Kinks, bisected, brackets
+from giantstep.verify.kinks import Kinks
 from giantstep.verify.lambdified import Function
 from giantstep.verify.loss_curve import Curve, curve_of
 from giantstep.verify.output_law import AROUND
@@ -28,9 +29,10 @@ Array = np.ndarray
 _MOST_CURVES = 8
 REACH = 9.2  # of s and kappa together: the Gaussian weight beyond is 4e-19
 _WIDE, _ORDER = 2.0, 14  # panels along lines
-_NARROW = 0.3  # an output of less spread, in units of what its mean varies by, has panels that end beside kinks
+_NARROW = 1.0  # an output of less spread, in units of what its mean varies by, has panels that end beside kinks
 _TOGETHER, _POINTS = 400_000, 201  # nodes that are held together; of a line that is looked at for kinks
 _BESIDE = 1e-13  # of a kink, in units of the reach
+_BEYOND = 0.1  # of what few places reach: what others reach beyond
 _SAMPLE, _FEW = np.linspace(-1.0, 1.0, 41), 1500  # places that show what an output reaches, of one index and of more
 
 
@@ -162,6 +164,7 @@ def _chance(law: LabelLaw, values: tuple[float, ...], value: float, clean: Array
 def averaged(lines: Lines, part: Part, root: Array, response: Array) -> Averaged:
     """The part with a table of what is reached; root: spreads of the output about its mean."""
     low, high, spread = _reached(lines, part)
+    low, high = low - _BEYOND * (high - low), high + _BEYOND * (high - low)
     marks = part.curve.turns(response)
     levels = (marks[..., None] + root[:, None, None] * LEVELS).reshape(len(root), -1)
     narrow = (root < _NARROW * spread) & (levels.shape[1] > 0)
@@ -248,23 +251,20 @@ def _kinks(lines: Lines, row: Array, v: Array, reach: Array) -> Array:
         def along(i: Array, x: Array, of: Function = function) -> Array:
             return of(*lines.indices(row[i], x * reach[i], v[i]))
 
-        low, high, which = brackets(function(*at), along, w)
-        found.append((which, bisected(along, low, high, which) * reach[which]))
+        which, place = crossings(function(*at), along, w, np.zeros((len(row), 1)))
+        found.append((which, place * reach[which]))
     return _in_rows(found, len(row))
 
 
 def _crossings(found: Averaged, row: Array, v: Array, reach: Array, line: Array) -> Array:
     """Where the mean of u passes the levels."""
     u = found.lines.argument(found.part, row[:, None], line * reach[:, None], v[:, None])
-    places = []
-    for level in found.levels[row].T:
 
-        def along(i: Array, x: Array, of: Array = level) -> Array:
-            return np.asarray(found.lines.argument(found.part, row[i], x * reach[i], v[i]) - of[i])
+    def along(i: Array, x: Array) -> Array:
+        return found.lines.argument(found.part, row[i], x * reach[i], v[i])
 
-        low, high, which = brackets(u - level[:, None], along, line)
-        places.append((which, bisected(along, low, high, which) * reach[which]))
-    return _in_rows(places, len(row))
+    which, place = crossings(u, along, line, found.levels[row])
+    return _in_rows([(which, place * reach[which])], len(row))
 
 
 def _in_rows(found: list[tuple[Array, Array]], rows: int) -> Array:

@@ -182,6 +182,24 @@ def _trapezoids(step: float, shift: float, rank: int, width: float, cuts: Sequen
     return kappa[heavy, 0] if rank == 1 else kappa[heavy], weight[heavy]
 
 
+def even_nodes(
+    function: Integrand, step: float, least: float, tolerance: float, sizes: Callable[[Array], Array]
+) -> Nodes:
+    """Nodes of a trapezoidal rule of one direction, whose step is halved down to the least until it gives what the rule
+    before gave.
+    """
+    kappa, weight = _trapezoids(step, 0.0, 1, 1.0, ())
+    values, error = _values(function, kappa), np.inf
+    while error > tolerance and step > 1.5 * least:
+        before = values @ weight
+        others, beside = _trapezoids(step, 0.5, 1, 1.0, ())
+        kappa, weight = np.concatenate([kappa, others]), 0.5 * np.concatenate([weight, beside])
+        values = np.concatenate([values, _values(function, others)], axis=1)
+        size = np.maximum(sizes(np.abs(values) @ weight), 1e-300)
+        error, step = float(np.max(np.abs(values @ weight - before) / size)), 0.5 * step
+    return Nodes(kappa, weight, values, error)
+
+
 def grid_nodes(
     function: Integrand,
     rank: int,

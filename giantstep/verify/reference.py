@@ -25,12 +25,13 @@ from giantstep.verify.giant_step import turns_of_label
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import averages_are_drawn, loss_averages, test_errors
 from giantstep.verify.output_law import Output
-from giantstep.verify.quadrature import Nodes, density, drawn_nodes, grid_nodes, settled_nodes
+from giantstep.verify.quadrature import Nodes, density, drawn_nodes, even_nodes, grid_nodes, settled_nodes
 from giantstep.verify.readout_law import ReadoutLaw, at_a_dimension, readout_law
 from giantstep.verify.stated_directions import completed_as_stated, order_parameters, turned_as_stated
 
 Array = np.ndarray
-_GRIDS = {1: (0.2,), 2: (0.3, 0.15), 3: (0.5, 0.35)}  # steps of the rule where there are several directions or indices
+_STEP, _LEAST = 0.4, 0.1  # of the rule where there are several indices, and one direction
+_GRIDS = {2: (0.3, 0.15), 3: (0.5, 0.35)}  # where there are several directions
 _DRAWN = {1: (0.4, 0.2), 2: (0.6, 0.4), 3: (1.0, 0.7)}  # the same where averages are drawn
 _WIDE = 0.5  # turns of the label that equal steps resolve
 _TOLERANCE = 1e-9
@@ -154,13 +155,15 @@ class Reference:
         """Nodes of kappa chosen from the solution."""
         if averages_are_drawn(self.law, self.result.vocabulary.fit.loss):
             return self._drawn_nodes()
-        if self.rank > 1 or self.result.vocabulary.target.indices > 1:
-            cuts = turns_of_label(self.law, _WIDE) if self.rank > 1 else ()
+        if self.rank > 1:
             for step in _GRIDS[self.rank]:
-                found = grid_nodes(self.at, self.rank, step, self._terms, cuts)
+                found = grid_nodes(self.at, self.rank, step, self._terms, turns_of_label(self.law, _WIDE))
                 if found.error <= _TOLERANCE:
                     break
-            if self.rank > 1 or found.error <= _TOLERANCE:
+            return found
+        if self.result.vocabulary.target.indices > 1:
+            found = even_nodes(self.at, _STEP, _LEAST, _TOLERANCE, self._terms)
+            if found.error <= _TOLERANCE:
                 return found
         if self.rounding > _HIDDEN:
             raise NotEvaluable(f"m of features that hardly differ cancel: rounding makes {self.rounding:.0e}")

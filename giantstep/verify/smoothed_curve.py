@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebvander
 
 from giantstep.verify.loss_curve import Curve
 from giantstep.verify.quadrature import density, hermite, panels
@@ -24,13 +25,14 @@ _REACH, _PANEL, _ORDER = 10.5, 1.5, 12  # of xi
 _OF_A_SQUARE = 2  # Gauss nodes of xi: exact for its averages, of degree two
 _TOGETHER = 400_000  # nodes of xi
 _MOST = 80  # halvings
+_IN_REACH = 4096  # places whose terms stay in the processor's reach
 LEVELS = np.array([-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0])  # edges about a kink of the map, in spreads of the output
 FUNCTIONS = 4  # loss, slope g, its square, curvature h
 
 
 @dataclass(frozen=True)
 class Smoothed:
-    """The averages over xi at places c of each row (a node of kappa): ``coefficients`` [D, P, 4] of panels [P].
+    """The averages over xi at places c of each row (a node of kappa): ``coefficients`` [P, D, 4] of panels.
 
     low, high: of the places of each row; keys: increasing numbers of the panels, of row n between n and n + 1.
     """
@@ -48,14 +50,15 @@ class Smoothed:
 
     def at(self, row: Array, c: Array) -> Array:
         """[4, C] at places c [C] of rows [C]; what is beyond the panels is averaged itself."""
+        blocks = range(0, max(len(c), 1), _IN_REACH)
+        return np.concatenate([self._at(row[i : i + _IN_REACH], c[i : i + _IN_REACH]) for i in blocks], axis=1)
+
+    def _at(self, row: Array, c: Array) -> Array:
         span = self.high[row] - self.low[row]
         share = np.clip((c - self.low[row]) / span, 0.0, 1.0 - 1e-12)
         panel = np.searchsorted(self.keys, row + share, side="right") - 1
-        x = np.clip((c - self.middle[panel]) / self.half[panel], -1.0, 1.0)[:, None]
-        one = two = np.zeros((len(c), FUNCTIONS))
-        for terms in self.coefficients[:0:-1]:
-            one, two = terms[panel] + 2.0 * x * one - two, one
-        found = (self.coefficients[0][panel] + x * one - two).T
+        x = np.clip((c - self.middle[panel]) / self.half[panel], -1.0, 1.0)
+        found = np.matmul(chebvander(x, _DEGREES - 1)[:, None], self.coefficients[panel])[:, 0].T
         (beyond,) = np.nonzero((c < self.low[row]) | (c > self.high[row]))
         if len(beyond):
             found[:, beyond] = _averages(self, row[beyond], c[beyond][:, None])[:, :, 0]
@@ -92,8 +95,7 @@ def smoothed(curve: Curve, root: Array, response: Array, within: tuple[Array, Ar
     row, left, middle, half, terms = (np.concatenate(parts) for parts in zip(*kept, strict=True))
     keys = row + np.clip((left - low[row]) / (high - low)[row], 0.0, 1.0 - 1e-12)
     order = np.lexsort((left, row))
-    of_degree = np.ascontiguousarray(np.moveaxis(terms[order], 1, 0))
-    return Smoothed(curve, root, response, width, low, high, keys[order], middle[order], half[order], of_degree)
+    return Smoothed(curve, root, response, width, low, high, keys[order], middle[order], half[order], terms[order])
 
 
 def _transform(x: Array) -> Array:
