@@ -23,6 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
+from seconds import readable
 
 HERE = Path(__file__).resolve().parents[1]
 # the command as it is installed: an older version ends as any program of Python
@@ -262,16 +263,6 @@ def compare(what: str, goal: str, ways: tuple[Callable[[], float | str], ...], r
     before, now = best
     ratio = f"{before / now:.3g}" if isinstance(before, float) and isinstance(now, float) else ""
     print(f"| {what} | {goal} | {readable(before)} | {readable(now)} | {ratio} |", flush=True)
-
-
-def readable(seconds: float | str) -> str:
-    """A time in a unit that suits it; a text as it is."""
-    if isinstance(seconds, str):
-        return seconds
-    for factor, name in ((1.0, "s"), (1e-3, "ms")):
-        if seconds >= factor:
-            return f"{seconds / factor:.3g} {name}"
-    return f"{seconds * 1e6:.3g} us"
 
 
 def main() -> int:

@@ -13,7 +13,8 @@ import argparse
 import sys
 from pathlib import Path
 
-from against import HERE, KINDS, Version, readable
+from against import HERE, KINDS, Version
+from seconds import readable
 
 WAYS = ("one", "held", "all")
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 import textbook
-from against import readable
+from seconds import readable
 
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
