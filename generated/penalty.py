@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature f7a891829ad08076, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d9baa4bfc0789d71, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f7a891829ad08076a4882ce5183d8836728b184bdd6349797d4622bc0cd5e77c"
+SIGNATURE = "d9baa4bfc0789d7114c4c609865cca048906ea3085550e79044cb093e547e19b"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -12,6 +12,7 @@ import pytest
 from cli_cases import TEXT, Run
 
 from giantstep.cli.main import main
+from giantstep.law import known_indices
 from giantstep.spec import emission, workshop
 from giantstep.system.first_compilation import types_found_once
 
@@ -114,3 +115,14 @@ def processes_of_their_own(starters: dict[str, Callable[..., object]], monkeypat
     """Expressions are derived, and kernels compiled first, as in the program."""
     for name, original in starters.items():
         monkeypatch.setattr(name, original)
+
+
+@pytest.fixture
+def in_letters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Links in all their letters, also those that know fewer directions: what several indices give is held against one
+    index.
+    """
+    known_indices.known_indices.cache_clear()
+    monkeypatch.setattr(known_indices, "_known", lambda text: None)
+    yield
+    known_indices.known_indices.cache_clear()

@@ -29,6 +29,6 @@ def linear_form(slopes: Sequence[float], names: Sequence[str], constant: float =
 
 
 def number(value: float) -> Node:
-    """The tree of a number."""
-    size = Node("number", value=Fraction(abs(value)))
+    """The tree of a number, in as few digits as tell it."""
+    size = Node("number", value=Fraction(repr(abs(float(value)))))
     return Node("neg", (size,)) if value < 0.0 else size

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 3b5803d2e76d8bc9, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 94f8c4ad3eac5f21, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "3b5803d2e76d8bc9edfff0efd5651ffad3d1db153d4a18eb176113405ba64550"
+SIGNATURE = "94f8c4ad3eac5f2114e903f853d342dce2eac16f1e9f21f1da97c847ea9ca472"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

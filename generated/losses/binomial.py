@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 1a45d60dd853550f, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature ef09135a22c7b36a, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "1a45d60dd853550f6974615dec6531cf8f12f4498d7e57fd57ffee84120447b2"
+SIGNATURE = "ef09135a22c7b36a7cd0031054ad41c984c1d1c46dfdff7ab327ebfd8a974f58"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d04b8298fc27e5e6, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 827a63e2d0281479, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "d04b8298fc27e5e66b748951417c9931b7aaf679af1869981f03d24b3de6a21a"
+SIGNATURE = "827a63e2d02814796d06a61ecfc152710cd33425fbcc0525c5a2d22f38500dc6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a3dae40e2d62c307, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 93f245677e234a69, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "a3dae40e2d62c3079cacf4f973b5e88357ef9038af2697147cd155f42544253c"
+SIGNATURE = "93f245677e234a69b4436ddf7b4cd7aa1caa1af83e06a038308dff30c9de01fc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 9c62225f47346b9e, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d5afe377155e9481, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "9c62225f47346b9e587b84506b1ec4eecc28c8bbc2ae0fe492b14f3501bca702"
+SIGNATURE = "d5afe377155e9481be13e69ff83d1d0cd2944afbc7abf0843218bcc2e64ff53b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ba969dbe971c3ca8, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 59c89a9a3a758d7d, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "ba969dbe971c3ca80c188633549357bbe7d3a03fa4162b9af94bfb1719a1bd10"
+SIGNATURE = "59c89a9a3a758d7d4b56826a736fc3b0abfea21975b008f2cc7da0624afb9490"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature f3a8671ee07af5b0, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature f94bbf41635d1109, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "f3a8671ee07af5b0d99f6eebcfcccdcf1123b9a8898788c011186b4c5be76cae"
+SIGNATURE = "f94bbf41635d110994fa24d4ab6e50d46c0224141fbee13a44f89873fd5d4c4b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

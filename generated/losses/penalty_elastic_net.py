@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e7b04fc9174880ae, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature e116dd88069266ea, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "e7b04fc9174880aeb078599257051be8683b5c758f12d822445a7d7a1c49671b"
+SIGNATURE = "e116dd88069266ea5bb5b188f49b198b59cf8fbdc08bcbeb87cc02a44cd21cf3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d49dacbd10457181, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature e018d405fd1f18f6, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "d49dacbd104571818446dcdb3e742b3c54fb7bdaca66f1a972ac4a9be40d415a"
+SIGNATURE = "e018d405fd1f18f6d3332deb24edeeb70ba248d3e280c92e248f6ee318009739"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

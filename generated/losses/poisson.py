@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 87ff947d5cdd3e61, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 85ad68d372679a77, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "87ff947d5cdd3e61cdeea163fe53e721bb9ba63fc31729bb64ffc393ed598e79"
+SIGNATURE = "85ad68d372679a77832f988140e09ec83b2843d067fe5410a1f44c1e0fcf022c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

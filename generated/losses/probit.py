@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1bce0d144d878b26, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 7f5c286b6c3d5026, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "1bce0d144d878b26bf6586800e016f811e1eda877cf36d6889a4b2d0639c7d20"
+SIGNATURE = "7f5c286b6c3d50260512d7a20e394d130ba97d1f9cb379b9d7b75d53471a7981"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature bdfde8c4a773bf94, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 850b1c1530700fcb, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "bdfde8c4a773bf94a795167c678f56898417c6267f5461c27484cb31ae32e16c"
+SIGNATURE = "850b1c1530700fcbc9eed7aa5cd6192c9a67f69615df9bda6ceff36c9792d51a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3de308dcce3c3946, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 40e2e12343fa43a9, runtime cd963013fea3f9d8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "3de308dcce3c394681a0b3ed9c989057bfc6c5ec2f8eb389b77e801b06b98287"
+SIGNATURE = "40e2e12343fa43a969bbedeb6c88290f164ce75134a4922cbe9d1571505c48b7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from giantstep.law.directions import mixing
+from giantstep.law.directions import mixing, rows_of
+from giantstep.law.known_indices import KnownIndices
 from giantstep.spec.matrix import Rows
 
 Array = np.ndarray
@@ -41,6 +42,14 @@ class LayerState:
     def rank(self) -> int:
         """The number q of directions."""
         return len(self.overlaps)
+
+    def told(self, known: KnownIndices | None) -> LayerState:
+        """With the overlaps of all letters of a link that knows fewer directions."""
+        if known is None:
+            return self
+        overlaps, axes, count = known.overlaps(np.array(self.overlaps)), np.array(self.axes), len(known.rows)
+        told = np.hstack([axes[:, :count] @ np.array(known.rows), axes[:, count:]]) if self.axes else axes
+        return replace(self, overlaps=rows_of(overlaps), axes=rows_of(told) if self.axes else ())
 
     def to_dict(self) -> dict[str, object]:
         """Lists: loadings [K][q], overlaps [q], or [q][m] for several indices, bulk_variance [K]."""

@@ -15,6 +15,7 @@ from generated import step as generated_step
 from giantstep.law.directions import Directions, directions_of_spike, rows_of
 from giantstep.law.gradient_step import arguments_of, variance_after_step
 from giantstep.law.intermediate_steps import is_intermediate, refused
+from giantstep.law.known_indices import KnownIndices, known_indices
 from giantstep.law.layer_state import LayerState
 from giantstep.law.steps_on_inputs import rows_after_steps
 from giantstep.law.structured_inputs import spike_of_step
@@ -55,6 +56,17 @@ class SpikeParameters:
             return tuple((u * self.strength,) for u in values), (self.alignments,)
         return self.directions.reduced()
 
+    def told(self, known: KnownIndices | None) -> SpikeParameters:
+        """With the overlaps of all letters of a link that knows fewer directions."""
+        if known is None:
+            return self
+        if self.directions is None:
+            overlaps = known.overlaps(np.array([self.alignments]))
+            return replace(self, alignments=_at_most_one(tuple(overlaps[0].tolist())))
+        rows = rows_of(known.overlaps(np.array(self.directions.overlaps)))
+        within = tuple(math.hypot(*column) for column in zip(*rows, strict=True))
+        return replace(self, alignments=within, directions=replace(self.directions, overlaps=rows))
+
     def to_dict(self) -> dict[str, Any]:
         """Plain numbers and lists; the alignment is a number for one index and a list for several.
 
@@ -83,6 +95,8 @@ def spike_of(model: Model) -> SpikeParameters:
 
     Raises BadInput for a step with an activation that jumps.
     """
+    if (known := known_indices(model)) is not None:
+        return spike_of(known.model).told(known)
     values = model.network.readout.values or (1.0,)
     if model.inputs is not None and model.step is not None and not by_blocks(model):
         found = spike_of_step(model)
@@ -107,6 +121,8 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
     """The first layer after every step of a model, in whitened inputs; none for a given bulk and small steps."""
     if model.bulk == "matrix" or is_intermediate(model):
         return ()
+    if (known := known_indices(model)) is not None:
+        return tuple(state.told(known) for state in states_after_steps(known.model))
     if (reason := without_law(model)) is not None:
         raise BadInput(
             f'step.batch = "same": {reason}',

@@ -22,6 +22,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from giantstep.law.intermediate_steps import is_intermediate
+from giantstep.law.known_indices import in_known
 from giantstep.law.readout_law import RUNGS, at_nodes
 from giantstep.law.unequal_norms import norms_differ
 from giantstep.observe.baselines import best_linear_error
@@ -150,6 +151,7 @@ def bounds(
     low, high = rates
     if not 0.0 < low < high < np.inf:
         raise BadInput(f"the range of learning rates {low:g} to {high:g} is empty", "give 0 < LOW < HIGH")
+    link = in_known(model).target.mean_link
     search = optimise and model.step is not None
     return Bounds(
         model,
@@ -157,8 +159,8 @@ def bounds(
         bound(model, "upper", dimension),
         best_bound(model, "lower", rates, dimension) if search else None,
         best_bound(model, "upper", rates, dimension) if search else None,
-        best_linear_error(model.target.mean_link),
-        polynomial_errors(model.target.mean_link, degree),
+        best_linear_error(link),
+        polynomial_errors(link, degree),
         dimension,
     )
 
@@ -247,11 +249,8 @@ def _at(model: Model, problem: Problem, kind: Bounded, order: int) -> Bound:
 
 def _along_given(problem: Problem, zeta: Array, psi: Array) -> tuple[Array, Array]:
     """(zeta, psi) along the directions of the spike as they were given: zeta [K] of one, [K, q] with loadings."""
-    directions = problem.spike.directions
-    if directions is None:
-        return zeta[:, 0], psi
-    found = directions.outward({"zeta": zeta, "psi": psi, "Q1": np.zeros((len(zeta), len(zeta)))})
-    return found["zeta"], found["psi"]
+    found = problem.outward({"zeta": zeta, "psi": psi, "Q1": np.zeros((len(zeta), len(zeta)))})
+    return found["zeta"] if problem.spike.directions is not None else found["zeta"][:, 0], found["psi"]
 
 
 class Attained(NamedTuple):

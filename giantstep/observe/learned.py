@@ -166,7 +166,7 @@ def checked_places(at: Sequence[float] | Array | None) -> Array:
 def profiles(result: Result, at: Array, index: int = 1) -> tuple[Profile, tuple[Profile, ...]]:
     """The profiles of a solution along theta_index, and along each direction of the spike where there is one."""
     problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
-    output, target = Output(problem, order_of(problem, result)), result.model.target
+    output, target = Output(problem, order_of(problem, result)), problem.model.target
     lines = (target_line(problem, index), *spike_lines(problem))
     found = [
         Profile(at, *moments_along(output, line, at), *target_and_jumps(target, line.overlaps, at)) for line in lines

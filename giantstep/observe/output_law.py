@@ -38,7 +38,7 @@ _NODES = 200_000  # of kappa at a time
 
 @dataclass(frozen=True)
 class Line:
-    """A unit vector of input space: components along kappa [q] and t [D], overlaps with the target's indices."""
+    """A unit vector of input space: components along kappa [q] and t [D], overlaps with the indices of the problem."""
 
     along: Array
     across: Array
@@ -46,9 +46,17 @@ class Line:
 
 
 def target_line(problem: Problem, index: int) -> Line:
-    """The direction theta_index, counted from 1."""
-    gamma = np.array(problem.overlaps)
-    return Line(gamma[:, index - 1], mixing(gamma)[index - 1], np.eye(gamma.shape[1])[index - 1])
+    """The direction theta_index of the link as it was given, counted from 1."""
+    gamma, known = np.array(problem.overlaps), problem.features.known
+    lower = mixing(gamma)
+    if known is None:
+        return Line(gamma[:, index - 1], lower[index - 1], np.eye(len(lower))[index - 1])
+    directions, seen = problem.spike.directions, np.array(known.rows)[:, index - 1]
+    whole = known.overlaps(gamma if directions is None else np.array(directions.overlaps))[:, index - 1]
+    along = whole if directions is None else np.array(directions.kept).T @ whole
+    # of theta_index the indices u hold seen, of which gamma^T kappa is a part; the rest is along L t
+    across = seen @ lower - np.linalg.pinv(lower, rcond=1e-9) @ ((along - gamma @ seen) @ gamma)
+    return Line(along, across, seen)
 
 
 def spike_lines(problem: Problem) -> tuple[Line, ...]:

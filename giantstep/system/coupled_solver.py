@@ -389,7 +389,7 @@ def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, 
     if directions is None and order["zeta"].ndim > 1:
         return None
     order = {**order, **{name: order[name].reshape(blocks, -1) for name in ("zeta", "psi")}}
-    return order if directions is None else directions.inward(order)
+    return problem.inward(order)
 
 
 def order_of(problem: Problem, result: Result) -> Mapping[str, Array]:

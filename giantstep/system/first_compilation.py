@@ -30,6 +30,7 @@ from numba.core.types import BaseFunction
 from generated.runtime.certificate import evaluate
 from generated.runtime.evaluation import run
 from giantstep.law.kind import ONE_COVARIANCE, bulk_kind, is_closed, kind_of_averages, square_name
+from giantstep.law.known_indices import in_known
 from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
 from giantstep.spec.kernels import function_kernel
@@ -53,6 +54,7 @@ def compile_first(model: Model) -> None:
 
     A process that fails is no error: what it does not compile is compiled when it is called.
     """
+    model = in_known(model)
     if not next(_once_cold(*_last_kernels(model))):
         return
     if sys.stderr is not None and (sys.stderr.isatty() or "ipykernel" in sys.modules):

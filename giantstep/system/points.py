@@ -62,11 +62,11 @@ def solve_points(model: Model, values: Mapping[str, Array], dimension: int | Non
     points = direct_points(problem, parameters, tolerance)
     found = points.all()
     order = shared(found.order_parameters, members, whole.fraction)
-    found = found._replace(order_parameters=reported(order, whole.spike))
+    found = found._replace(order_parameters=reported(whole.outward(order), whole.spike))
     ok = points.solved.status > 0
     with np.errstate(all="ignore"):  # what is not a number fails
         for holds in conditions(whole, found, parameters, tolerance).values():
             ok &= holds
     evidence = {name: getattr(found, name) for name in _EVIDENCE}
     evidence["training_loss"] = training_loss(whole, found, parameters)
-    return Certified(ok, evidence, found.order_parameters, whole.spike)
+    return Certified(ok, evidence, found.order_parameters, whole.told_spike)

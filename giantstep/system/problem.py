@@ -12,6 +12,7 @@ import numpy as np
 
 from giantstep.law.intermediate_steps import at_strength, is_intermediate, polynomials_of, refused
 from giantstep.law.kind import is_closed, norms_vary
+from giantstep.law.known_indices import KnownIndices, known_indices
 from giantstep.law.spike import SpikeParameters, spike_of
 from giantstep.law.terms import block_terms, link_term
 from giantstep.quadrature.mesh import Term
@@ -42,7 +43,8 @@ class Features:
 
     model: one with these, whatever its samples and ridge. link: the clean one as a function of kappa, None for several
     indices. overlaps [q][m]: of the directions of kappa with those of the target; loadings [K][q]: of the blocks where
-    q > 1, whose terms have scale 1 then. What follows from them is remembered by the object (``problem_of``).
+    q > 1, whose terms have scale 1 then. known: of a link of fewer directions than letters, how it is told in these;
+    all else is in the directions that it knows. What follows from them is remembered by the object (``problem_of``).
     """
 
     model: Model
@@ -52,6 +54,7 @@ class Features:
     fraction: np.ndarray
     overlaps: Rows
     loadings: Rows | None = None
+    known: KnownIndices | None = None
 
     @cached_property
     def closed(self) -> bool:
@@ -85,6 +88,11 @@ class Problem(NamedTuple):
     def spike(self) -> SpikeParameters:
         """The parameters of the spike."""
         return self.features.spike
+
+    @property
+    def told_spike(self) -> SpikeParameters:
+        """The same in the letters that the link was given in."""
+        return self.spike.told(self.features.known)
 
     @property
     def blocks(self) -> tuple[Term, ...]:
@@ -147,6 +155,26 @@ class Problem(NamedTuple):
         """The same problem with other parameters."""
         return self._replace(parameters=self.parameters._replace(**changed))
 
+    def outward(self, order: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray]:
+        """Order parameters along the directions of the spike, and in the letters of the link, as they were given."""
+        directions, known = self.spike.directions, self.features.known
+        if directions is not None:
+            order = directions.outward(order)
+        if known is None:
+            return order
+        rest = known.told_rest(np.array(self.overlaps if directions is None else directions.overlaps))
+        return {**order, "psi": np.moveaxis(np.tensordot(order["psi"], rest, (1, 0)), -1, 1)}
+
+    def inward(self, order: Mapping[str, np.ndarray]) -> Mapping[str, np.ndarray] | None:
+        """The reverse; None for order parameters of another number of blocks, directions or indices."""
+        directions, known = self.spike.directions, self.features.known
+        if known is not None:
+            rest = known.told_rest(np.array(self.overlaps if directions is None else directions.overlaps))
+            if order["psi"].shape[1] != rest.shape[1]:
+                return None
+            order = {**order, "psi": order["psi"] @ rest.T}
+        return order if directions is None else directions.inward(order)
+
     def spread(self) -> float:
         """The largest standard deviation of a pre-activation about the bias."""
         rows = self.loadings or tuple((term.scale,) for term in self.blocks)
@@ -204,6 +232,9 @@ def problem_of(
     dimension it has a strength of its own. Raises BadInput where the step is not defined.
     """
     checked_dimension(dimension)
+    if (known := known_indices(model)) is not None:
+        found = problem_of(known.model, dimension, bias, intermediate)
+        return found._replace(features=_told(found.features, known))
     if is_intermediate(model) and dimension is None:
         if not intermediate:
             raise refused("this")
@@ -239,6 +270,12 @@ def _features(
     blocks = block_terms(network.activation, network.readout.offsets(bias), loadings, found.bulk_variance)
     several, fractions = loadings if len(overlaps) > 1 else None, np.array(network.readout.fractions)
     return Features(model, found, blocks, link_term(target, overlaps), fractions, overlaps, several)
+
+
+@lru_cache(maxsize=64)
+def _told(features: Features, known: KnownIndices) -> Features:
+    """The features with the letters that they are told in."""
+    return replace(features, known=known)
 
 
 @lru_cache(maxsize=64)

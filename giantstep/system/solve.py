@@ -89,7 +89,7 @@ def _found(model: Model, dimension: int | None, tolerance: float, start: Result 
         found.test_error,
         found.train_error,
         reported(found.order_parameters, problem.spike),
-        problem.spike,
+        problem.told_spike,
         found.free_energy,
         found.residual,
         found.iterations,
@@ -209,11 +209,8 @@ def _by_few(problem: Problem, tolerance: float, sought: bool) -> Solution | None
 
 
 def _along_given(problem: Problem, found: Solution) -> Solution:
-    """The solution along the directions of the spike as they were given."""
-    directions = problem.spike.directions
-    if directions is None:
-        return found
-    return found._replace(order_parameters=directions.outward(found.order_parameters))
+    """The solution along the directions of the spike, and in the letters of the link, as they were given."""
+    return found._replace(order_parameters=problem.outward(found.order_parameters))
 
 
 def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from generated.runtime.rows_of_pairs import covariances
+from giantstep.law.known_indices import in_known
 from giantstep.law.spike import overlap_of_rows
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
@@ -93,7 +94,7 @@ class Fit:
     """
 
     def __init__(self, result: Result, found: CoupledSystem | Points | None = None) -> None:
-        self.model, self.result = result.model, result
+        self.model, self.result = in_known(result.model), result
         require_pairs(self.model)
         self.problem, self.members = merged_problem(result)
         indices = self.model.target.indices

@@ -118,6 +118,7 @@ def test_blocks_that_are_one_up_to_a_sign() -> None:
     )
 
 
+@pytest.mark.usefixtures("in_letters")
 def test_a_link_of_one_direction_in_the_plane_of_two_indices() -> None:
     one = model("relu", "tanh(2*z)", network=readout(1.0, 0.4))
     two = model("relu", "tanh(1.2*z1 + 1.6*z2)", network=readout(1.0, 0.4))

@@ -183,6 +183,7 @@ ROTATED = [
 ]
 
 
+@pytest.mark.usefixtures("in_letters")
 @pytest.mark.parametrize(("loss", "link", "single", "changes"), ROTATED)
 def test_one_index_in_other_coordinates(loss: str, link: str, single: str, changes: dict[str, Any]) -> None:
     """z1 + z2 is sqrt(2) times one index: the other way goes by intervals, or by the nodes of one index."""
@@ -268,6 +269,7 @@ def test_simulation_at_400(loss: str, link: str, changes: dict[str, Any]) -> Non
     assert worst(*gaps(model(loss, target__link=link, **LEARNT, **changes), 400, 16)) < 4.0
 
 
+@pytest.mark.usefixtures("in_letters")
 @pytest.mark.parametrize("overlaps", [(0.6, 0.8), (0.6 * 0.9999, 0.8 * 0.9999), (0.6, 0.79), (0.7, 0.7)])
 def test_labels_that_kappa_nearly_tells(overlaps: tuple[float, float]) -> None:
     """Given kappa next to nothing of theta is left but along one direction: the mean label turns fast. Both promise

@@ -142,6 +142,7 @@ def test_blocks_that_are_one_up_to_a_sign() -> None:
     assert opposite[0, 0] == pytest.approx(-opposite[1, 0], rel=ROUNDING)
 
 
+@pytest.mark.usefixtures("in_letters")
 def test_a_link_of_one_direction_in_the_plane_of_two_indices() -> None:
     one, two = (model(link=link) for link in ("tanh(2*z)", "tanh(1.2*z1 + 1.6*z2)"))
     (products, along, variance), (exact, target, bulk) = (invariants(states_after_steps(m)[-1]) for m in (two, one))

@@ -70,6 +70,7 @@ def resolvents(w: float, t: Array, y: Array, weight: Array, samples: float) -> t
     return s, (weight @ (y**2 * s / presence) / samples + along_target * (weight @ (y * t / presence)) ** 2) / length
 
 
+@pytest.mark.usefixtures("in_letters")
 @pytest.mark.parametrize("weight", ["law_tr", "law_vv"])
 def test_stretched_rows_of_two_indices_that_count_as_one(weight: str) -> None:
     """To what averages over two indices are good for at nodes that settle to 1e-10."""

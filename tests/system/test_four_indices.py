@@ -17,6 +17,7 @@ def spike(alignment: float | tuple[float, ...]) -> dict[str, float | tuple[float
     return {"strength": 1.3, "alignment": alignment, "bulk_variance": 1.2}
 
 
+@pytest.mark.usefixtures("in_letters")
 @pytest.mark.slow
 def test_a_sum_of_four_indices_is_one() -> None:
     several = (0.5, 0.3, 0.4, 0.1)

@@ -126,6 +126,7 @@ def without(asked: gs.Model, table: str, **more: Any) -> gs.Model:
     return gs.Model.from_dict({**{key: value for key, value in asked.to_dict().items() if key != table}, **more})
 
 
+@pytest.mark.usefixtures("in_letters")
 def test_several_indices_and_a_trained_bulk_agree_with_a_metric() -> None:
     loss, channel = {"name": "binomial", "trials": 2.0}, {"name": "binomial", "trials": 2}
     spike = {"strength": 1.4, "alignment": [0.6, 0.3], "bulk_variance": 1.2}

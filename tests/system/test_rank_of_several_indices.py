@@ -44,6 +44,7 @@ def test_a_direction_that_is_hardly_loaded_is_none() -> None:
     assert errors(three_of_them) == pytest.approx(errors(two), rel=1e-8)
 
 
+@pytest.mark.usefixtures("in_letters")
 def test_three_indices() -> None:
     """A third index that the link does not know changes nothing."""
     overlaps = [[*row, extra] for row, extra in zip(OVERLAPS, (0.3, 0.2, 0.4), strict=True)]

@@ -277,6 +277,7 @@ def test_signs_alone_ask_for_no_other_nodes(monkeypatch: pytest.MonkeyPatch) -> 
     assert found.test_error == pytest.approx(Definition(found).probability([0.0]), rel=1e-11)
 
 
+@pytest.mark.usefixtures("in_letters")
 def test_several_indices_of_one_direction() -> None:
     """Panels of kappa hold rows for all indices of the target: z1 + z2 is sqrt(2) times one index."""
     one = gs.solve(case())

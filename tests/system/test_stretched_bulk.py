@@ -240,6 +240,7 @@ def test_kinks_beside_an_index_without(link: str) -> None:
     assert few.rows @ function(few.e) == pytest.approx(np.array(exact), abs=1e-9)
 
 
+@pytest.mark.usefixtures("in_letters")
 @pytest.mark.parametrize(
     ("case", "changes"),
     [
@@ -256,6 +257,7 @@ def test_two_indices_that_count_as_one(case: tuple[str, tuple[float, ...], str],
         assert getattr(two, name) == pytest.approx(getattr(one, name), rel=1e-9), name
 
 
+@pytest.mark.usefixtures("in_letters")
 def test_two_indices_in_another_basis() -> None:
     """The target is the same function of the same plane; noise inside the link is the same in each basis too."""
     changes = {"target.probit": 0.2, "network.bias": 0.3}

@@ -50,6 +50,7 @@ def test_a_wide_huber_loss_is_the_square_one(sharing: Sharing) -> None:
     assert found == pytest.approx(closed, rel=1e-11)
 
 
+@pytest.mark.usefixtures("in_letters")
 def test_an_index_that_the_label_does_not_know_changes_nothing() -> None:
     for loss in ("square", "huber"):
         one, two = (MODEL.replace({"target.link": link, "fit.loss": loss}) for link in ("tanh(z)", "tanh(z1) + 0*z2"))

@@ -19,6 +19,7 @@ ABOVE = Model.from_dict(
 )
 
 
+@pytest.mark.usefixtures("in_letters")
 @pytest.mark.parametrize("changes", [{}, {"target": {"link": "relu(3*z1/5 - 4*z2/5) + 1"}, "alignment": [0.36, -0.48]}])
 def test_what_nothing_decides_is_no_answer(changes: dict[str, object]) -> None:
     """Of one index and of two: the same model, whose objective is the same for all m."""

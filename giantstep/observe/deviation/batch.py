@@ -13,6 +13,7 @@ import numpy as np
 
 from generated import step as generated_step
 from giantstep.law.gradient_step import StepArguments, step_arguments
+from giantstep.law.known_indices import in_known
 from giantstep.law.moments import activation_moments
 from giantstep.law.residual_nodes import residual_nodes
 from giantstep.law.spike import by_blocks
@@ -32,7 +33,7 @@ def of_batch(result: Result) -> float:
     """d times the variance that the batch of the only step adds, at the dimension of a result. Raises BadInput where it
     is not derived.
     """
-    model = result.model
+    model = in_known(result.model)
     if by_blocks(model):
         raise BadInput("the batches of several steps have not been derived", "take a single [step]")
     of = step_arguments(model)
@@ -75,7 +76,7 @@ def _slopes(result: Result, of: StepArguments) -> Array:
 
 def _error(result: Result, of: StepArguments, change: Array) -> float:
     """The test error where the batch has other averages."""
-    model = result.model
+    model = in_known(result.model)
     *along, square, length = change.tolist()
     overlaps = tuple(s1 + more for s1, more in zip(of.overlaps, along, strict=True))
     there = replace(of, overlaps=overlaps, e2=of.e2 + square)

@@ -111,7 +111,7 @@ def gradient(
     problem, members = merged(
         problem_of(model, dimension, result.bias, intermediate=True), opposite=not model.network.trains_bias
     )
-    parameters = {key: Parameter(model, key) for key in chosen}
+    parameters = {key: Parameter(problem.model, key) for key in chosen}
     order = members.gathered(order_of(problem, result))
     if not np.any(order["Q2"] > 0.0):
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
