@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 18cbbf8dac42f8d6, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature a0adafec4e697f45, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "18cbbf8dac42f8d6477556eac50c42c29ec3acc6c30975a13ca7ebb22570c670"
+SIGNATURE = "a0adafec4e697f45d0dcad389b8ca101b1809353cf3281bd39fd104ec7055047"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 7174980573cc6749, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 698b577a1bc30196, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7174980573cc6749fe830ce6ec387d4d2a9d1bf9ad778b9d4e434b6f5809b20c"
+SIGNATURE = "698b577a1bc301963139918cdaa04adc0ebb50fb265a6a512383207b05d03a37"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

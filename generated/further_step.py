@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature bbe5e3b5df985752, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature c60c5cf98816fa2c, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "bbe5e3b5df9857527fc4cf039b5e2e5b4f23ec71cf83a29f12d9ba2349f54717"
+SIGNATURE = "c60c5cf98816fa2c99d4581e091a876ba2d6c5e2f71bd75fdadf2883179f368d"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature d9baa4bfc0789d71, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 9d4462feb4aa192e, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d9baa4bfc0789d7114c4c609865cca048906ea3085550e79044cb093e547e19b"
+SIGNATURE = "9d4462feb4aa192e0862101532effc6f697e951c3634432155bf24916292a7a2"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

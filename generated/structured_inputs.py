@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 6692e54330762f34, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 8ab251011ff9391c, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6692e54330762f34684656c075a494409f3ea5878f50781b8462ac55ffb76d9d"
+SIGNATURE = "8ab251011ff9391ca30d6f57e4567c343a787c818180cb3c93a7246b3385eba5"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

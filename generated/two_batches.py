@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 1fc8969386247466, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature edbdc62ee4bd8ecb, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "1fc8969386247466a4baf80f2b091bdc078b38019077032115c144727a4dc2ba"
+SIGNATURE = "edbdc62ee4bd8ecb223979df6e6526b941d42c56893e8d4fac185fd4c5d64d96"
 
 
 def directions(*, L_rest, gamma, **_):

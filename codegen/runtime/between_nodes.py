@@ -78,3 +78,21 @@ def crosses(kappa, values, width):
         if passed and abs(values[n] - values[n - 1]) > CROSSING * width[n]:
             return True
     return False
+
+
+@entry
+def sums_on_panels(values, weight, tails, found):
+    """found[0, f, p]: the sum of |values[f, p]| by weight [P, n]; found[1, f, p]: the larger of what both rows of tails
+    [2, n], of a matrix of coefficients, make of the values, times the weight of the panel.
+    """
+    for f in range(values.shape[0]):
+        for p in range(values.shape[1]):
+            total = share = last = before = 0.0
+            for i in range(values.shape[2]):
+                value = values[f, p, i]
+                total += abs(value) * weight[p, i]
+                share += weight[p, i]
+                before += tails[0, i] * value
+                last += tails[1, i] * value
+            found[0, f, p] = total
+            found[1, f, p] = max(abs(before), abs(last)) * share

@@ -80,3 +80,23 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
             raised = raised or field[row, n] < least
             field[row, n] = max(field[row, n], least)
     return NONE if not sound else RAISED if raised else PLAIN
+
+
+@entry
+def added_by_floor(weight, variances, felt, terms, floors):
+    """What floors under V and Delta add to the average of a loss, to first order, at the nodes where they hold these.
+
+    variances: (V, Delta), felt: (avg_gg, avg_h), [N] each: the envelope moves by -g^2/2 with V and by h/2 with Delta.
+    terms: see ``raise_variances``; floors: the share of these that is one, and how many times it still holds what is
+    there.
+    """
+    total = 0.0
+    for pair in range(2):
+        mean = 0.0
+        for n in range(weight.shape[0]):
+            mean += weight[n] * terms[pair, n]
+        for n in range(weight.shape[0]):
+            least = floors[0] * (terms[pair, n] + mean)
+            if variances[pair][n] <= floors[1] * least:
+                total += 0.5 * weight[n] * least * abs(felt[pair][n])
+    return total

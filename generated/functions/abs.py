@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a0275998de94050e, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 845be58fffacb103, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "a0275998de94050ec5ffb9d14c08b35e5db358094252c1d544922ace6d372676"
+SIGNATURE = "845be58fffacb10391c5241f567402a90849b661d93faebaad13dff09c815135"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

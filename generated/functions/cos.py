@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ab65c2244876c589, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 6f3a5fd22cd688b8, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "ab65c2244876c5898267d6a9757a787228205113064714f02d032051149a6905"
+SIGNATURE = "6f3a5fd22cd688b8d2947e727ce552a84a68425068b76f2b8ae63bb06805120f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

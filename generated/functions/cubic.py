@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a86aeb84b877c5f0, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 7e13f278ae1cc3a8, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a86aeb84b877c5f07d46d7e2b351d23ad71c363dee381476462f964484448df1"
+SIGNATURE = "7e13f278ae1cc3a8edc8ade03857fd82f329738b4822ebf9bc2aa8070de2c72b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

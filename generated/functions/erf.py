@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3404e697da5db88d, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature ed93f67ffc2d88ed, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "3404e697da5db88d9b7486c08da2f469750a66ff9250c48a41da2027f26c06bd"
+SIGNATURE = "ed93f67ffc2d88ed936efc026b2eac37097c3413d0240bc58c985cdd22f01915"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

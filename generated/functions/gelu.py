@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 54e2be9cd2481457, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature edcb2fbbfa9b2375, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "54e2be9cd2481457f86e44be1ae29a376cfcc4167fda696f5cf9216f62f5312b"
+SIGNATURE = "edcb2fbbfa9b2375e18861e547066edc548323dc6ae0541dae4fb6c69dcd5f36"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e007e1a8c293c661, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 37ad97761b2cf37d, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "e007e1a8c293c6610e683123434a835be4ab4c8a62e979d99162a5c45a879e48"
+SIGNATURE = "37ad97761b2cf37dd40949cc228093972064a148707f6de0cb35cf58b30c3416"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

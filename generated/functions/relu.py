@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a1aedb267fdb721d, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature f66af69da636c0c7, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "a1aedb267fdb721dd590fa07796c0915e7ff0e2fed66cce2f10a38721895e571"
+SIGNATURE = "f66af69da636c0c71c7f8460e239cb86627080199955a8f4f5e7e5f36e698506"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

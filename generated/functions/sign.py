@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 061d1f7db7caf374, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature a2a106ecac5b0bc6, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "061d1f7db7caf37496b2e6ce9508a0fd3d1cc579b8c78cbdcb7e82f2a871770b"
+SIGNATURE = "a2a106ecac5b0bc67c494f54d89fad3edf6db176a236ed2b68ce35c72a4b53bc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

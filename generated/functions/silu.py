@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2c4cdb1fd54ca3c7, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 770d0ce11f41714b, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "2c4cdb1fd54ca3c76bd367af458ddec8c8b12beb134010b63adffb7bfd900132"
+SIGNATURE = "770d0ce11f41714ba91a1513e0ec54bed8ae36eb5ea61ccb11f731ff9531de73"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

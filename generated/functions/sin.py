@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a84c889158c1387f, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature fd0fa20631389461, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "a84c889158c1387f19a8f4a875f07a01b4dc0e1eadaa6875468fb57cebb26f88"
+SIGNATURE = "fd0fa2063138946146c7e3b822ab096f6501cc7ae968a7b22b350e39ce137dc4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

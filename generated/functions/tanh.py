@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2c18894b618723b2, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature bbfad4582d41fda3, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "2c18894b618723b24c590cb51ce412da67851ccd91c7077339f75625baa7541f"
+SIGNATURE = "bbfad4582d41fda3a4525f4fe2d2fc12a22ec3a72495afb7b72fe4370afb6b7b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature ef09135a22c7b36a, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature f62429437ee8908e, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "ef09135a22c7b36a7cd0031054ad41c984c1d1c46dfdff7ab327ebfd8a974f58"
+SIGNATURE = "f62429437ee8908e5d1f1968bcc07e3d59dd4e79f9f11974caa90bf28fb791de"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 827a63e2d0281479, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 526d666f4a0b1456, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "827a63e2d02814796d06a61ecfc152710cd33425fbcc0525c5a2d22f38500dc6"
+SIGNATURE = "526d666f4a0b14566bb53c2fedb753b14521f8455e09455f262b27d4deb2e335"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

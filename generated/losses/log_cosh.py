@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 59c89a9a3a758d7d, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 8299c666adc37708, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "59c89a9a3a758d7d4b56826a736fc3b0abfea21975b008f2cc7da0624afb9490"
+SIGNATURE = "8299c666adc3770803ad3281f16d9f117e0fe3947ee0f76e078d0d1a6a1e6354"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

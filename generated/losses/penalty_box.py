@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature dae39fdf4acb83cc, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 82a05fbacf6b9ba1, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "dae39fdf4acb83cc0246ea7ab31d52ffb0dbdc58f8b8d8b95cf73af53f209d41"
+SIGNATURE = "82a05fbacf6b9ba14cf0519a463893b524d0ee4db099b123b05e255264c98ba3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e018d405fd1f18f6, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature ec3f4b0e615cdb5c, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "e018d405fd1f18f6d3332deb24edeeb70ba248d3e280c92e248f6ee318009739"
+SIGNATURE = "ec3f4b0e615cdb5c72f6253e6ef6977cfd670687ad8714c4bd73c5251fcd0357"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

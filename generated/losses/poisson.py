@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 85ad68d372679a77, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature a48363e252740959, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "85ad68d372679a77832f988140e09ec83b2843d067fe5410a1f44c1e0fcf022c"
+SIGNATURE = "a48363e25274095966ee8936904e4349aa81fd87784c69082405972c32373f52"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

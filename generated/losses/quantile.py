@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 765635335e6b144e, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 3c5b2c2603cca0fe, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "765635335e6b144e9cf37b358611216da95fef07ac867741649415150f6fd90a"
+SIGNATURE = "3c5b2c2603cca0feeb9525065024da51e7afc3ce0d5d0ca5efb05c8a1af39d4b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

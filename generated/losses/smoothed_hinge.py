@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 850b1c1530700fcb, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 6d56c46087f91c2d, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "850b1c1530700fcbc9eed7aa5cd6192c9a67f69615df9bda6ceff36c9792d51a"
+SIGNATURE = "6d56c46087f91c2d1e4bd88e1c0dcdaeb2627e0685f13b76057e865736e8900a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

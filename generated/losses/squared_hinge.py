@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature aded11928a57f424, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature 4afd0c6236762887, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "aded11928a57f4248717e1fa2b2d4fa6372d4be574013b98a09a9d9301952f49"
+SIGNATURE = "4afd0c6236762887e5d8260e14d44864546cb88ec73d73f57252c64419e35c85"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

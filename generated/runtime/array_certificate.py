@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -221,4 +221,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

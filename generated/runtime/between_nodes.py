@@ -3,7 +3,7 @@
 kappa grows; where all of it is positive, the table is one half of one whose mirror image is the other.
 
 Written by hand, in codegen/runtime/between_nodes.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -85,4 +85,22 @@ def crosses(kappa, values, width):
             return True
     return False
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+
+@entry
+def sums_on_panels(values, weight, tails, found):
+    """found[0, f, p]: the sum of |values[f, p]| by weight [P, n]; found[1, f, p]: the larger of what both rows of tails
+    [2, n], of a matrix of coefficients, make of the values, times the weight of the panel.
+    """
+    for f in range(values.shape[0]):
+        for p in range(values.shape[1]):
+            total = share = last = before = 0.0
+            for i in range(values.shape[2]):
+                value = values[f, p, i]
+                total += abs(value) * weight[p, i]
+                share += weight[p, i]
+                before += tails[0, i] * value
+                last += tails[1, i] * value
+            found[0, f, p] = total
+            found[1, f, p] = max(abs(before), abs(last)) * share
+
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -228,4 +228,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

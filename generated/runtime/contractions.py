@@ -4,7 +4,7 @@ Their loops are the long ones of a solver. Sums may be taken in any order, so th
 machine; everything else runs over a few blocks and asks for short code instead (``short``).
 
 Written by hand, in codegen/runtime/contractions.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def add_product(field, row, factor, node, first, second):
     for n in range(node.shape[1]):
         field[row, n] += factor * node[first, n] * node[second, n]
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -3,7 +3,7 @@
 N(c, s^2) is a sum over cells x of N(x; c, (s/2)^2) N(x, 3 s^2/4).
 
 Written by hand, in codegen/runtime/crowds.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -122,4 +122,4 @@ def fill_cells(low, cell, panel, moments, label, cells):
                 count += 1
     return count
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

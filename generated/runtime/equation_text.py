@@ -6,7 +6,7 @@ nodes of kappa; a name without indices is a parameter or a function of kappa. ``
 whose inverse G is. Behind ``#`` stands the label of the equation.
 
 Written by hand, in codegen/runtime/equation_text.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -251,4 +251,4 @@ def _cost(pair):
     letters = {*pair[0][1], *pair[1][1]}
     return (NODE in letters) * 10 + len(letters)
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -353,4 +353,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

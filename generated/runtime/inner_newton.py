@@ -4,7 +4,7 @@ Every decision is taken here, whoever evaluates: ``follow`` does where all contr
 what else is read lie among the numbers of equations, ``value``, from the places that ``Followed`` tells.
 
 Written by hand, in codegen/runtime/inner_newton.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -250,4 +250,4 @@ def finish(of, value, state, inverse, room):
     _carry(of, value, state, inverse, room)
     run(of.from_adjoint, value)
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

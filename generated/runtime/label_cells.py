@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -280,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

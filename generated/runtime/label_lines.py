@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -342,4 +342,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 order = np.argsort(residuals.spread)[:count]
                 _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -5,7 +5,7 @@ a quarter of all compilation. Of machine code that was kept numba also reads wha
 in a process that compiles nothing: that takes longer than all else of loading it.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

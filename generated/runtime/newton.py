@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -243,4 +243,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -144,16 +144,19 @@ def _trapezoid_steps(law, piece, ends, fewest, span, width):
 @inner
 def _fill_places(gauss, trapezoid, panel, scratch):
     """Places and weights of one rule on a panel."""
+    first, last = panel.count, panel.count + panel.points
+    # places counted from the start of a part are not negative: else loops do not become vector instructions
+    omega, weight = scratch[OMEGA, first:last], scratch[WEIGHT, first:last]
     if trapezoid:
         step = (panel.end - panel.start) / (panel.points - 1)
         for i in range(panel.points):
-            scratch[OMEGA, panel.count + i] = panel.start + step * i
-            scratch[WEIGHT, panel.count + i] = step
+            omega[i] = panel.start + step * i
+            weight[i] = step
         return
     half, middle = 0.5 * (panel.end - panel.start), 0.5 * (panel.end + panel.start)
     for i in range(panel.points):
-        scratch[OMEGA, panel.count + i] = middle + half * gauss[0, i]
-        scratch[WEIGHT, panel.count + i] = half * gauss[1, i]
+        omega[i] = middle + half * gauss[0, i]
+        weight[i] = half * gauss[1, i]
 
 
 @inner
@@ -188,12 +191,16 @@ def _fill_omega(gauss, trapezoid, panel, V, low, scratch):
     An output may vary by much less than its centre: places are counted from the start of its span, so that they keep
     the digits that its density needs.
     """
-    first, start = panel.count, panel.start - low
+    first, last, start = panel.count, panel.count + panel.points, panel.start - low
+    omega, g = scratch[OMEGA, first:last], scratch[G, first:last]
+    if trapezoid:
+        step = (panel.end - panel.start) / (panel.points - 1)
+        for i in range(panel.points):
+            omega[i] = start + step * i + V * g[i]
+        return
     half = 0.5 * (panel.end - panel.start)
-    step = (panel.end - panel.start) / (panel.points - 1)
     for i in range(panel.points):
-        away = step * i if trapezoid else half + half * gauss[0, i]
-        scratch[OMEGA, first + i] = start + away + V * scratch[G, first + i]
+        omega[i] = start + (half + half * gauss[0, i]) + V * g[i]
 
 
 @inner
@@ -210,14 +217,16 @@ def _fill_values(rule, trapezoid, piece, panel, low, scratch):
         _straighten(rule.gauss, piece, panel, low, scratch)
     else:
         _fill_omega(rule.gauss, trapezoid, panel, V, low, scratch)
-    for i in range(first, last):
-        slope, curvature, value = scratch[G, i], scratch[H, i], scratch[ENVELOPE, i]
+    weight, g, h = scratch[WEIGHT, first:last], scratch[G, first:last], scratch[H, first:last]
+    envelope, loss = scratch[ENVELOPE, first:last], scratch[LOSS, first:last]
+    for i in range(panel.points):
+        slope, curvature, value = g[i], h[i], envelope[i]
         stretch = 1.0 + V * curvature
-        scratch[WEIGHT, i] *= stretch
-        scratch[G, i] = -slope
-        scratch[H, i] = curvature / stretch
-        scratch[LOSS, i] = value
-        scratch[ENVELOPE, i] = value + 0.5 * V * slope * slope
+        weight[i] *= stretch
+        g[i] = -slope
+        h[i] = curvature / stretch
+        loss[i] = value
+        envelope[i] = value + 0.5 * V * slope * slope
 
 
 @inner
@@ -342,4 +351,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

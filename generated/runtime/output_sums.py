@@ -1,7 +1,7 @@
 """Averages over the output, by sums over its nodes: a loss there, and the law of the label with the density.
 
 Written by hand, in codegen/runtime/output_sums.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def add_sums(law, sign, scratch, count, out, node):
     out[13, node] += sum_of_products(law, 2, scratch, H, 0, count)
     out[14, node] += sum_of_products(law, 0, scratch, LOSS, 0, count)
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

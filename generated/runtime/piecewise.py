@@ -1,7 +1,7 @@
 """Truncated Gaussian moments of piecewise linear f.
 
 Written by hand, in codegen/runtime/piecewise.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -95,4 +95,4 @@ def piecewise(segments, shifts, q, raw):
         raw[6, i] = 0.0
     return marked
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -3,7 +3,7 @@
 Given y the pair of what is not known is normal on a polygon, with a mean along the slope of the label there.
 
 Written by hand, in codegen/runtime/polygon_labels.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -212,4 +212,4 @@ def told_on_polygons(labels, chances, squares, rule):
                 out[n, 3] += step * sums[_SQUARE, i] * sums[_SQUARE, i] / chance
     return out
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

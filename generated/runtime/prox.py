@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -200,4 +200,4 @@ def shortened(piece, kink, x, length, turns):
             length = goal - x if kink else prox(piece, x, x + length, goal, slack) - x
     return length
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

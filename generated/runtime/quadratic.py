@@ -4,7 +4,7 @@ The envelope of such a loss is quadratic on every part of the line of omega, g i
 parts meet, the knots, envelope and g are continuous.
 
 Written by hand, in codegen/runtime/quadratic.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -203,4 +203,4 @@ def add_quadratic(law, rule, y, output, knots, sums):
             k1 = start.phi - end.phi
             _add_part((k0, k1, k2), 0.0, here, slopes, spread, sums)
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

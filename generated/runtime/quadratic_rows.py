@@ -3,7 +3,7 @@
 Knots of the loss are those of all outputs; what follows from their places is done in vector instructions.
 
 Written by hand, in codegen/runtime/quadratic_rows.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -213,4 +213,4 @@ def set_rows(law, rule, alike, knots, places, count, rows):
             _fill_wide(inside, knots, number, spread, ends, places, count, rows)
         _add_part(knots.h[number], knots.kept[number], spread, count, rows)
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -4,7 +4,7 @@ Gauss's theorem leaves normal laws along the sides, and of the probability Owen'
 Source: Owen (1956), Ann. Math. Stat. 27, 1075, eqs. 2.1, 2.3 and 3.2.
 
 Written by hand, in codegen/runtime/rectangle_moments.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -236,4 +236,4 @@ def moments_near(pair, middle, width, room):
         xx += (variance + mean * mean) * law + weight * room[3, i]
     return Strip(mass, y, yy, x, xy, xx)
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

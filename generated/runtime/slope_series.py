@@ -1,7 +1,7 @@
 """The slope of a loss at an output, by Hermite polynomials: all that two outputs of any covariance have in common.
 
 Written by hand, in codegen/runtime/slope_series.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ def _add_polynomials(x, factor, behind, root, out):
         out[n] += here * root[1, n] * (root[1, n - 1] if behind == 2 else 1.0)
         here, before = (x * here - root[0, m] * before) * root[1, m + 1], here
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -1,7 +1,7 @@
 """A step of Newton's method: its linear equations, and what the law of the output must be at the place it leads to.
 
 Written by hand, in codegen/runtime/steps.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,24 @@ def raise_variances(state, rows, sizes, weight, blur, rounding, told, terms):
             field[row, n] = max(field[row, n], least)
     return NONE if not sound else RAISED if raised else PLAIN
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+
+@entry
+def added_by_floor(weight, variances, felt, terms, floors):
+    """What floors under V and Delta add to the average of a loss, to first order, at the nodes where they hold these.
+
+    variances: (V, Delta), felt: (avg_gg, avg_h), [N] each: the envelope moves by -g^2/2 with V and by h/2 with Delta.
+    terms: see ``raise_variances``; floors: the share of these that is one, and how many times it still holds what is
+    there.
+    """
+    total = 0.0
+    for pair in range(2):
+        mean = 0.0
+        for n in range(weight.shape[0]):
+            mean += weight[n] * terms[pair, n]
+        for n in range(weight.shape[0]):
+            least = floors[0] * (terms[pair, n] + mean)
+            if variances[pair][n] <= floors[1] * least:
+                total += 0.5 * weight[n] * least * abs(felt[pair][n])
+    return total
+
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -3,7 +3,7 @@
 Given the other index u a label is a + b w on pieces of w, and w is normal: given y too it is normal on the piece.
 
 Written by hand, in codegen/runtime/straight_labels.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -262,4 +262,4 @@ def means_by_lines(lines, means, labels, reach):
             out[n, 0], out[n, 1] = first / total, second / total
     return out
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -297,4 +297,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

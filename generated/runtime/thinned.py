@@ -7,7 +7,7 @@ strides of the first two along these loops; those of all three along a run; how 
 it lies behind the places of the operands, and its length.
 
 Written by hand, in codegen/runtime/thinned.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def _gain(length, steps):
     """How much a loop is worth as the innermost one, by its strides in the result and the other factor."""
     return length * (_ALONG if steps.max() == 1 else 1)
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -9,7 +9,7 @@ of kappa [Z, k] with weights given [k] for each of them. The covariance of both 
 and P_a is what it moves by with an overlap a: first Q2_12[b], then Q1_12[b, c].
 
 Written by hand, in codegen/runtime/two_batches.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -255,4 +255,4 @@ def outputs_at(rows, t, law, given, output, variance):
         square += law[i] * own
     return half, square
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 74d6f7d17cc5ae46, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -155,4 +155,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "74d6f7d17cc5ae4654f2aee5e4064257c1c4882bccc8dd332a1e15ee118facb4"
+SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature fb76ee674f416c81.
+Generated; do not edit. Signature 600c4d808278a398.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fb76ee674f416c81d3110bb75d6976133a127ad6a9881c09d3cb654ed8d8b044"
+SIGNATURE = "600c4d808278a3986661c40dfff0a458837158b578a2dd95f46a4d3fb2e93951"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

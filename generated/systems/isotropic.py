@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 8cbf175e22b8cadb.
+in X). Generated; do not edit. Signature 50139e563642702d.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "8cbf175e22b8cadbdb77af4dcb67454e261eeb10a7e235782733d2362a9bf5f4"
+SIGNATURE = "50139e563642702d9a7051885909d1e7fb66c4d8d57aa78977b258514beca57a"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

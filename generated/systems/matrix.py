@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature ff449c079af74cdf.
+Generated; do not edit. Signature ac4d345f83ef03de.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ff449c079af74cdf2dcf4e7aa3a89d64457fa955a0a34c7511fddf8a388afbe2"
+SIGNATURE = "ac4d345f83ef03de140f87dd881cdb42cd1d3c802f7a12e867253402bf2b413a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

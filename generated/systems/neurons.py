@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 96937e117bed5b9f.
+Generated; do not edit. Signature 742b9a10476af2b9.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "96937e117bed5b9f202f6589c3be063ca544f80ed9334768e8fc1c3f1e795505"
+SIGNATURE = "742b9a10476af2b986b6f599cfa66aa2380af3111622eeb2935a6c0f946db039"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

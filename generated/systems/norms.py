@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        avg_tg, norm_hat, zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 526d2e77e7741835.
+in X). Generated; do not edit. Signature 0ebaf40161184c6f.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "526d2e77e7741835914601b03e73c65fa69b0a918aa83719a0dae178f55d288f"
+SIGNATURE = "0ebaf40161184c6fd57e1dfa0cea59ac34f7f4f1a851e81abee54f389eacea3b"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

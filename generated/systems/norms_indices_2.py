@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2710834ca5fa481a.
+in X). Generated; do not edit. Signature dfbc74e9c24ff80d.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "2710834ca5fa481a4a0f987269a791011655d49773fb7c138ea448a513293875"
+SIGNATURE = "dfbc74e9c24ff80dbabc690d1eaffa361ceaf2563c8e6c72b2ba1301d4575815"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

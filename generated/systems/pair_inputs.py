@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 1eefed7cfc9de6d6, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature ed720465cc8e80b4, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "1eefed7cfc9de6d64014ad8672d96ff8d2365bcb44741bb7f046817b19648104"
+SIGNATURE = "ed720465cc8e80b4b0678586b8fac2f7b9d4a7d58dea5833b52e28bb45721f3e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 1969eebc92e169ce, runtime cd963013fea3f9d8.
+Generated; do not edit. Signature cf060b643262025e, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "1969eebc92e169ce0251ccdaa0f85ac9b14162996329801c3680f779b925e739"
+SIGNATURE = "cf060b643262025e0a7e4e1aa4d68c3dcdfb9d4b109a113a5ed6ea4edf601803"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

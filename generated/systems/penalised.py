@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 54574f4175a96025.
+in X). Generated; do not edit. Signature 9b568dfcc5bffe14.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "54574f4175a96025baf06399e3bd248521028825a37628d7ad6213ad01b1e37a"
+SIGNATURE = "9b568dfcc5bffe1405d609f50148675633f0893ef05fc0307b8d9cc05129610d"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

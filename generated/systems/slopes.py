@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9e2b778de750a4f2.
+Generated; do not edit. Signature 94b1c560b9c67d16.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9e2b778de750a4f2043ea8601bf8d89ae1bb9b3f8b0c051eb1850e48cd87f7f1"
+SIGNATURE = "94b1c560b9c67d161cca68c4cecbae03e7c94b84805e799b8635f5499e122cae"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

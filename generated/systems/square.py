@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4e4564ae4b0d9eeb.
+in X). Generated; do not edit. Signature 6fb4133deb11abdf.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "4e4564ae4b0d9eeb23cba6d4d0969d89f15f7d2b28aa9bf4bdd8837c0f0b3547"
+SIGNATURE = "6fb4133deb11abdf950109c2aa3fc782423ac50552383f17828548e55d89ae49"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

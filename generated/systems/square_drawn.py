@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 72e58473076f2016.
+in X). Generated; do not edit. Signature 2e365bef2ed721fe.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "72e58473076f201622720c46d16a9847639ba5c94eeda297c3f468546ed32749"
+SIGNATURE = "2e365bef2ed721fe6c43a274d3cfe42a37254d404bfa0b04cb88f1f79d38e754"
 
 
 # rows of node, then those of the blocks

@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e26baa04c6ad87a5.
+in X). Generated; do not edit. Signature f600fddbf0ec83e2.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "e26baa04c6ad87a5f0d65b5a44059f0f5f61b06e2a6bb26bab02b9ffcf5c50a5"
+SIGNATURE = "f600fddbf0ec83e2cbcc5e61a764aa0a296cbde6d30091529a3bc75f52641e4a"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 2b39934b28d8f450.
+Generated; do not edit. Signature cda6271dab857315.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2b39934b28d8f450714c24ad176bdfd0abfd1a1624260b8196f8daaf1a57652a"
+SIGNATURE = "cda6271dab857315a6be1ee328b399f830c7cfd125710573435246ea0e53b4b9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 077e7d13ce8d5cd9.
+Generated; do not edit. Signature c371cb1960f014ee.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "077e7d13ce8d5cd962f2484ad98b84c4ab6df8fa1552d0820e84d7696c7388b2"
+SIGNATURE = "c371cb1960f014eee38fc9fc0a835d3f933500672b1c7e0bb7e68ee23269f2f2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -13,6 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
+from generated.runtime.leading import fill_guesses
 from giantstep.sweep.grid import Changes
 from giantstep.system.result import Result
 
@@ -20,7 +21,6 @@ LENGTH = 50  # points of a path, of which the first ones lead to the others
 _LEADING = 8  # points before that lead to one; more of them bring rounding
 _TRUSTED = 0.03  # relative change by the first of these, beyond which they are too far apart
 _NEXT = 0.1  # the same of the place beside a single one, and of numbers that two lead to, which are off by its square
-_SMALL = 1e-9  # of the largest number: one that may be rounding
 _Row = TypeVar("_Row")
 
 
@@ -85,13 +85,10 @@ class Leaders:
             (before,) = self._places
             return self._last if abs(place - before) <= _NEXT * abs(before) else None
         numbers, (*places, here) = np.array(self._numbers), _coordinates([*self._places, place])
-        shares = np.array([_shares(places, here), [0.0, *_shares(places[1:], here)]])
-        guess, other = (shares[:, :, None] * numbers).sum(axis=1)
-        size = np.abs(numbers).max(axis=0)
-        trusted = _TRUSTED if len(places) > 2 else _NEXT
-        if np.any(np.abs(guess - other) > trusted * np.maximum(size, _SMALL * size.max())):
+        guesses = np.empty((2, numbers.shape[1]))
+        if not fill_guesses(np.array(places), here, numbers, guesses) <= (_TRUSTED if len(places) > 2 else _NEXT):
             return None
-        order, begin = {}, 0
+        guess, order, begin = guesses[0], {}, 0
         for name, values in self._last.order_parameters.items():
             order[name] = guess[begin : begin + values.size].reshape(values.shape)
             begin += values.size
@@ -107,8 +104,3 @@ def _coordinates(places: list[float]) -> list[float]:
     if min(places) > 0.0 or max(places) < 0.0:
         return [math.log(abs(place)) for place in places]
     return places
-
-
-def _shares(places: list[float], place: float) -> list[float]:
-    """What the polynomial through values at places has of each of them at another place. Lagrange's formula."""
-    return [math.prod([(place - y) / (x - y) for y in places if y != x]) for x in places]

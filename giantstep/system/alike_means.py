@@ -7,10 +7,9 @@ labels: it tells nothing of m then.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
+from generated.runtime.mean_outputs import bend_beside_slope
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.newton import distance
@@ -19,7 +18,6 @@ from giantstep.system.span import orthonormal
 Array = np.ndarray
 _ALIKE = 1e-5  # what a function has beside the others, of which equations know the square, and rounding hides 1e-11
 _FLAT = 1e-13  # of its slope, what a loss loses by outputs of their size: m is then known to a part in 1000 at most
-_NONE = 1e-300
 _NEAR = 1e-3  # a Newton step, relative to its unknown, that ends at the solution
 
 
@@ -40,20 +38,15 @@ def require_decided(system: CoupledSystem, x: Array) -> None:
 
 def _require_curvature(system: CoupledSystem, x: Array) -> None:
     """Raise NotConverged where the loss is as good as linear wherever outputs are."""
-    weight, blocks = system.table[:, 1], system.blocks
     if system.problem.parameters.inverse_dimension > 0.0:
         return  # the ridge holds m
-    felt = weight * np.maximum(system.view("avg_h"), 0.0)
-    squares = system.table[:, -3 * blocks :][:, :blocks] ** 2
-    if not squares.any():
-        return  # nor has any output m
-    curvature = float(np.max(felt @ squares / np.maximum(weight @ squares, _NONE)))
-    slope = math.sqrt(weight @ system.view("avg_gg"))
-    size = math.sqrt(weight @ (system.view("mean") ** 2 + system.view("Delta")))
-    if curvature * size > _FLAT * slope or distance(system, x) < _NEAR:
+    mu0 = system.at.columns.node[-3 * system.blocks :][: system.blocks]
+    laws, averages = (tuple(map(system.view, names)) for names in (("mean", "Delta"), ("avg_gg", "avg_h")))
+    change = bend_beside_slope(mu0, system.node[1], laws, averages)
+    if change > _FLAT or distance(system, x) < _NEAR:
         return
     raise NotConverged(
-        f"the loss is as good as linear wherever outputs are (its slope changes by {curvature * size:.0e} there), so "
+        f"the loss is as good as linear wherever outputs are (its slope changes by {change:.0e} of itself there), so "
         "that nothing decides m, the mean readout weight of each group of neurons, at infinite dimension",
         "give a dimension (--dimension): the ridge then holds m",
     )

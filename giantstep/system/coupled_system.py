@@ -29,10 +29,10 @@ from giantstep.system.discretisation import Level, Resolved, laws_between, resol
 from giantstep.system.equations import Tangents
 from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
-from giantstep.system.misclassification import sign_averages, wrong_sign
+from giantstep.system.misclassification import resolved_signs, wrong_sign
 from giantstep.system.problem import Problem
 from giantstep.system.sample_weights import weighted
-from giantstep.system.sign_panels import PLAIN, Output, Signs, panels, turns_fast
+from giantstep.system.sign_panels import PLAIN, Output, Signs, turns_fast
 from giantstep.system.state import State, overlaps_of
 from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_along_several
 
@@ -319,15 +319,15 @@ class CoupledSystem(LinearReadouts):
 
     def _sign_panels(self) -> Signs:
         """Panels in kappa that resolve the sign of the output at the last x."""
-        return panels(
-            self.output(),
-            meshes(terms_of(self.problem.blocks, self.problem.link)).edges,
-            lambda kappa: self._on(kappa, np.ones_like(kappa), self.clean).output(),
-            lambda kappa: np.concatenate(
-                [sign_averages(part.output()) for part in self._in_parts(kappa, np.ones_like(kappa))], axis=1
-            ),
-            self.signs_near,
-        )
+        ends = meshes(terms_of(self.problem.blocks, self.problem.link)).edges
+
+        def at(kappa: Array) -> Output:
+            return self._on(kappa, np.ones_like(kappa), self.clean).output()
+
+        def parts(kappa: Array) -> Iterator[Output]:
+            return (part.output() for part in self._in_parts(kappa, np.ones_like(kappa)))
+
+        return resolved_signs(self.output(), ends, at, parts, self.signs_near)
 
     def _on_finer_axes(self) -> CoupledSystem:
         """The fields of the last x on axes of kappa that settle the sign of the output, which costs next to nothing

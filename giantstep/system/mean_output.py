@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from generated.runtime.mean_outputs import carried, fill_products
 from giantstep.system.coupled_system import CoupledSystem
 
 Array = np.ndarray
@@ -32,23 +33,22 @@ def means_of(system: CoupledSystem) -> Means:
     """Those of a system with its solution in the workspace."""
     system.evaluate(system.x)
     samples, width, _, _, inverse_dimension = system.parameters.tolist()
-    weight, blocks = system.table[:, 1], system.blocks
-    mu0 = system.table[:, -3 * blocks :][:, :blocks]
-    sizes = weight @ mu0**2
-    places = np.flatnonzero(sizes > _NOTHING * sizes.max(initial=0.0))
-    mu0 = mu0[:, places]
-    averages = np.ones_like(weight), samples * system.view("avg_gg"), samples * system.view("avg_h")
-    products, slope, curvature = ((mu0 * (weight * each)[:, None]).T @ mu0 for each in averages)
+    blocks = system.blocks
+    mu0, weight = system.at.columns.node[-3 * blocks :][:blocks], system.node[1]
+    sums = np.empty((3, blocks, blocks))
+    fill_products(mu0, weight, system.view("avg_gg"), system.view("avg_h"), sums)
+    sums[1:] *= samples
     held = width * inverse_dimension / system.view("T")  # by the ridge, at a finite dimension
-    return Means(places, products, slope, curvature + np.diag(np.resize(held, blocks)[places]))
+    sizes = sums[0].diagonal()
+    places = np.flatnonzero(sizes > _NOTHING * sizes.max(initial=0.0))
+    if len(places) < blocks:
+        sums, held = np.ascontiguousarray(sums[:, places[:, None], places]), np.resize(held, blocks)[places]
+    products, slope, curvature = sums
+    curvature.ravel()[:: len(places) + 1] += held
+    return Means(places, products, slope, curvature)
 
 
 def variance_of_mean(system: CoupledSystem) -> float:
     """d times the variance of the mean output given kappa, averaged over kappa; infinite where nothing holds it."""
     found = means_of(system)
-    try:
-        moved = np.linalg.solve(found.curvature, found.slope)
-        spread = np.linalg.solve(found.curvature, moved.T)
-    except np.linalg.LinAlgError:
-        return np.inf
-    return max(0.0, float(np.sum(found.products * spread)))
+    return max(0.0, float(carried(found.products, found.slope, found.curvature)))

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
 import numpy as np
 
-from generated.runtime.rectangles import ROWS, rectangles, wrong_signs_between
+from generated.runtime.rectangles import ROWS, rectangles, slopes_between, wrong_signs_between
 from generated.runtime.signs import wrong_signs
 from giantstep.law.kinds_of_labels import Intervals
 from giantstep.quadrature.gauss import legendre
-from giantstep.spec.expressions import special
-from giantstep.system.sign_panels import Output
+from giantstep.system.sign_panels import Output, Signs, panels
 
 Array = np.ndarray
 _RULE = np.array(legendre(16))  # for the integral of a function of Owen
@@ -33,10 +35,20 @@ def wrong_sign(output: Output) -> Array:
 def _of_intervals(labels: Intervals, output: Output) -> Array:
     """P(y f < 0 | kappa): rectangles of the bivariate normal of t and the output, one for each end of an interval."""
     nodes = len(output.kappa)
-    fields, found = np.empty((3, nodes)), np.empty(nodes)
-    fields[0], fields[1], fields[2] = output.mean, output.slopes[0], output.variance
-    law = labels.low, labels.high, labels.label, labels.channel
-    wrong_signs_between(law, output.kappa, fields, _RULE, np.empty((ROWS, nodes)), found)
+    found = np.empty(nodes)
+    wrong_signs_between(_law(labels), output.kappa, _fields(output), _RULE, np.empty((ROWS, nodes)), found)
+    return found
+
+
+def _law(labels: Intervals) -> tuple[Array, Array, Array, Array]:
+    """Of labels on intervals, as ``wrong_signs_between`` has them."""
+    return labels.low, labels.high, labels.label, labels.channel
+
+
+def _fields(output: Output) -> Array:
+    """Mean of the output, its slope in t and its variance beside [3, N]."""
+    found = np.empty((3, len(output.kappa)))
+    found[0], found[1], found[2] = output.mean, output.slopes[0], output.variance
     return found
 
 
@@ -55,15 +67,41 @@ def wrong_sign_slopes(output: Output) -> tuple[Array, Array, Array]:
     function at zero, so that all three are averages of its density there.
     """
     labels, kappa, mean, slope, delta = output.labels, output.kappa, output.mean, output.slopes, output.variance
-    root = np.sqrt(delta)
     if isinstance(labels, Intervals):
-        of_mean, of_slope, of_delta = _slopes_of_intervals(labels, kappa, mean, slope[0], delta)
-        return of_mean, of_slope[None], of_delta
+        found = np.empty((3, len(kappa)))
+        slopes_between(_law(labels), kappa, _fields(output), found)
+        return found[0], found[1:2], found[2]
+    root = np.sqrt(delta)
     center = (mean[:, None] + np.einsum("dn,njd->nj", slope, labels.t)) / root[:, None]
     density = labels.weight * -labels.label * np.exp(-0.5 * center**2) / np.sqrt(2.0 * np.pi)
     of_mean = density.sum(axis=1) / root
     of_slope = np.einsum("nj,njd->dn", density, labels.t) / root
     return of_mean, of_slope, -0.5 * (density * center).sum(axis=1) / delta
+
+
+def resolved_signs(
+    output: Output,
+    ends: Array,
+    at: Callable[[Array], Output],
+    parts: Callable[[Array], Iterator[Output]],
+    near: Signs | None,
+) -> Signs:
+    """Panels that resolve the probability of a wrong sign, and its slopes: see ``panels``.
+
+    at: the output at any kappa, with the label of ``output`` on intervals, which is one at every kappa; parts: with the
+    label of each kappa.
+    """
+
+    @lru_cache(maxsize=1)
+    def told(places: bytes) -> Output:
+        return at(np.frombuffer(places))
+
+    def averaged(kappa: Array) -> Array:
+        if isinstance(output.labels, Intervals):
+            return sign_averages(told(kappa.tobytes()))
+        return np.concatenate([sign_averages(part) for part in parts(kappa)], axis=1)
+
+    return panels(output, ends, lambda kappa: told(kappa.tobytes()), averaged, near)
 
 
 def sign_averages(output: Output) -> Array:
@@ -72,33 +110,3 @@ def sign_averages(output: Output) -> Array:
     return np.array(
         [wrong_sign(output), of_mean * output.spread, *of_slope * output.spread, of_delta * output.variance]
     )
-
-
-def _slopes_of_intervals(
-    labels: Intervals, kappa: Array, mean: Array, slope: Array, delta: Array
-) -> tuple[Array, Array, Array]:
-    """The density of f at zero times that of t given f = 0, which is N(-slope mean/spread^2, delta/spread^2)."""
-    gamma, width, _ = labels.channel
-    square = slope**2 + delta
-    density = np.exp(-0.5 * mean**2 / square) / np.sqrt(2.0 * np.pi * square)
-    centre, sigma = -slope * mean / square, np.sqrt(delta / square)
-    zero = np.zeros_like(kappa)
-    of_mean, of_slope, of_delta = zero.copy(), zero.copy(), zero.copy()
-    for low, high, y in zip(labels.low, labels.high, labels.label, strict=True):
-        if width == 0.0:
-            edges = [np.where(gamma * kappa >= edge, -np.inf, np.inf) for edge in (low, high)]
-        else:
-            edges = [(edge - gamma * kappa) / width for edge in (low, high)]
-        a, b = ((edge - centre) / sigma for edge in edges)
-        mass = special.ndtr(b) - special.ndtr(a)
-        first = _density(a) - _density(b)  # E of the standard normal between a and b
-        at_zero = -y * density
-        of_mean += at_zero * mass
-        of_slope += at_zero * (centre * mass + sigma * first)
-        # E of the mean of f given t, on the same interval
-        of_delta += -0.5 * at_zero * ((mean + slope * centre) * mass + slope * sigma * first) / delta
-    return of_mean, of_slope, of_delta
-
-
-def _density(x: Array) -> Array:
-    return np.asarray(np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi))

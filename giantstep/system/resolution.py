@@ -179,11 +179,10 @@ def answers(coarser: CoupledSystem, finer: CoupledSystem, x: Array, tolerance: f
     """
     fine = finer.answer()
     coarse = told_by(coarser, x, (fine, finer.signs), tolerance)
-    if finer.signs is PLAIN and isinstance(finer.clean, Intervals) and apart(coarse[0], fine[0], tolerance) > tolerance:
-        coarser.evaluate(x)
-        if others_apart(coarser.averaged(), fine, finer) <= tolerance:
-            fine = finer.answer(on_panels=True)
-            coarse = told_by(coarser, x, (fine, finer.signs), tolerance)
+    alone = apart(coarse[0], fine[0], tolerance) > tolerance >= others_apart(coarse, fine, finer)
+    if alone and finer.signs is PLAIN and isinstance(finer.clean, Intervals):
+        fine = finer.answer(on_panels=True)
+        coarse = told_by(coarser, x, (fine, finer.signs), tolerance)
     return coarse, fine
 
 

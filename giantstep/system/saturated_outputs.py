@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from generated.runtime.steps import added_by_floor
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import PANELS
 from giantstep.system.kink_crossings import cuts_at
@@ -116,12 +117,10 @@ def _adds(system: CoupledSystem, x: Array) -> float:
     """
     if not system.raised:
         return 0.0
-    weight, floor = system.table[:, 1], system.problem.floor
-    terms = floor * (system.terms + (system.terms @ weight)[:, None])
-    raised = [system.view(name) <= _A_LITTLE * least for name, least in zip(("V", "Delta"), terms, strict=True)]
     system.evaluate(x)
-    felt = np.array([system.view("avg_gg"), np.abs(system.view("avg_h"))])
-    return 0.5 * float((np.where(raised, terms * felt, 0.0) @ weight).sum())
+    variances, felt = (tuple(map(system.view, names)) for names in (("V", "Delta"), ("avg_gg", "avg_h")))
+    floors = system.problem.floor, _A_LITTLE
+    return float(added_by_floor(system.node[1], variances, felt, system.terms, floors))
 
 
 def without_floor(system: CoupledSystem, x: Array, observables: Array) -> Sharp:

@@ -17,7 +17,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from generated.runtime.between_nodes import fill_turns, is_sharp
+from generated.runtime.between_nodes import fill_turns, is_sharp, sums_on_panels
 from giantstep.law.kinds_of_labels import Intervals, Labels
 from giantstep.quadrature.gauss import legendre_coefficients
 from giantstep.quadrature.mesh import nodes
@@ -90,9 +90,9 @@ class Signs:
         """kappa and weight of an order, with twice the weight where one half is enough; half: whether it may be."""
         assert self.edges is not None
         if self.half and half:
-            kappa, weight = nodes(self.edges, order)
+            kappa, weight = _nodes_on(self.edges, order)
             return kappa, 2.0 * weight
-        return nodes(np.concatenate([-self.edges[:0:-1], self.edges]) if self.half else self.edges, order)
+        return _nodes_on(np.concatenate([-self.edges[:0:-1], self.edges]) if self.half else self.edges, order)
 
 
 PLAIN = Signs()
@@ -117,7 +117,7 @@ def panels(output: Output, ends: Array, given: Given, averaged: Averaged, near: 
     if near is not None and _serves(near, edges, half, given):
         edges = np.asarray(near.edges)
     else:
-        grid, _ = nodes(edges, _ORDER)
+        grid, _ = _nodes_on(edges, _ORDER)
         grid = grid[grid**2 < _OUTSIDE]
         centre, width = _places(given, np.concatenate([-grid[:1], grid]) if half else grid)
         edges = _about_turns(*(tuple(each.tolist()) for each in (edges, centre, width)))
@@ -127,9 +127,22 @@ def panels(output: Output, ends: Array, given: Given, averaged: Averaged, near: 
 
 def _serves(near: Signs, edges: Array, half: bool, given: Given) -> bool:
     """Whether panels found for another output have these edges, and no sign of this one turns between their nodes."""
-    if near.edges is None or near.half != half or not np.isin(edges, near.edges).all():
+    if near.edges is None or near.half != half:
         return False
-    return not turns_fast(given(nodes(near.edges, _ORDER)[0]))
+    place = np.searchsorted(near.edges[:-1], edges)
+    return np.array_equal(near.edges[place], edges) and not turns_fast(given(_nodes_on(near.edges, _ORDER)[0]))
+
+
+def _nodes_on(edges: Array, order: int) -> tuple[Array, Array]:
+    """kappa and weight on panels, remembered: neighbours on a curve have the same ones."""
+    return _known_nodes(edges.tobytes(), order)
+
+
+@lru_cache(maxsize=32)
+def _known_nodes(edges: bytes, order: int) -> tuple[Array, Array]:
+    kappa, weight = nodes(np.frombuffer(edges), order)
+    kappa.flags.writeable = weight.flags.writeable = False
+    return kappa, weight
 
 
 @lru_cache(maxsize=32)
@@ -236,17 +249,17 @@ def _halved(edges: Array, averaged: Averaged) -> tuple[Array, float]:
     tails = legendre_coefficients(_ORDER)[-2:]
     new, known = np.ones(len(edges) - 1, bool), None
     for _ in range(_HALVINGS):
-        kappa, weight = (each.reshape(-1, _ORDER) for each in nodes(edges, _ORDER))
-        values = averaged(kappa[new].ravel()).reshape(-1, int(new.sum()), _ORDER)
-        found = np.empty((2, len(values), len(new)))
-        found[:, :, new] = (
-            (np.abs(values) * weight[new]).sum(axis=2),
-            np.abs(values @ tails.T).max(axis=2) * weight[new].sum(axis=1),
-        )
+        kappa, weight = (each.reshape(-1, _ORDER)[new] for each in _nodes_on(edges, _ORDER))
+        values = averaged(kappa.ravel()).reshape(-1, *kappa.shape)
+        sums, found = np.empty((2, *values.shape[:2])), np.empty((2, len(values), len(new)))
+        sums_on_panels(values, weight, tails, sums)
+        found[:, :, new] = sums
         if known is not None:
             found[:, :, ~new] = known
         total, tail = found
         bad: NDArray[np.bool_] = (tail > _TAIL * total.sum(axis=1)[:, None]).any(axis=0)
+        if not bad.any():
+            break
         halves = 0.5 * (edges[:-1] + edges[1:])
         bad &= halves - edges[:-1] > 4.0 * np.spacing(np.abs(halves))  # in two that are not the same but for rounding
         if not bad.any() or len(edges) > _MOST:

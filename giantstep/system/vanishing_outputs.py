@@ -38,8 +38,7 @@ Ends = dict[float, End]  # by the sign of kappa
 
 def ends_of(output: Output) -> Ends:
     """Where outputs along one direction vanish, by side; empty where they are told at all nodes."""
-    size = _size(output)
-    if size.min() >= _LEAST:
+    if output.variance.min() >= _LEAST or (size := _size(output)).min() >= _LEAST:
         return {}
     found = {}
     for side in (-1.0, 1.0):
