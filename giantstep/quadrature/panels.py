@@ -31,18 +31,32 @@ def table(
     target: None for one of several indices, whose columns are filled elsewhere. cuts: further ends of panels; further:
     terms that the panels resolve, without a column.
     """
-    mesh, target = meshes(terms_of(blocks, target, *further), spacing), target or blocks[0]
-    edges = mesh.edges
-    inside = [cut for cut in cuts if edges[0] < cut < edges[-1]]
-    if not inside and halvings == 0 and order in spacing.orders:
-        result = np.ascontiguousarray(mesh.columns((target, *blocks), order).T)
+    mesh = meshes(terms_of(blocks, target, *further), spacing)
+    edges = edges_of(blocks, target, halvings, cuts, further, spacing)
+    if len(edges) == len(mesh.edges) and order in spacing.orders:
+        result = np.ascontiguousarray(mesh.columns((target or blocks[0], *blocks), order).T)
     else:
-        edges = np.unique(np.concatenate([edges, inside]))
-        for _ in range(halvings):
-            edges = np.sort(np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])]))
         result = rows_at(blocks, target, *nodes(edges, order))
     result.flags.writeable = False
     return result
+
+
+def edges_of(
+    blocks: tuple[Term, ...],
+    target: Term | None,
+    halvings: int = 0,
+    cuts: tuple[float, ...] = (),
+    further: tuple[Term, ...] = (),
+    spacing: Spacing = NARROW,
+) -> Array:
+    """The ends of the panels of a table."""
+    edges = meshes(terms_of(blocks, target, *further), spacing).edges
+    inside = [cut for cut in cuts if edges[0] < cut < edges[-1]]
+    if inside:
+        edges = np.unique(np.concatenate([edges, inside]))
+    for _ in range(halvings):
+        edges = np.sort(np.concatenate([edges, 0.5 * (edges[:-1] + edges[1:])]))
+    return edges
 
 
 @lru_cache(maxsize=128)

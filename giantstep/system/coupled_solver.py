@@ -15,14 +15,26 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.kink_crossings import cut_anew, cuts_at, passes_unseen
-from giantstep.system.label_refinement import settles, stays, system_at
+from giantstep.system.kink_crossings import cut_anew, passes_unseen
+from giantstep.system.label_refinement import settles, stays
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
-from giantstep.system.resolution import FINE, Times, answers, apart, changed, is_affordable, leading, next_times, pair
+from giantstep.system.resolution import (
+    FINE,
+    Times,
+    answers,
+    apart,
+    changed,
+    chooses,
+    is_affordable,
+    leading,
+    next_times,
+    pair,
+)
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.separation import separable, separated
+from giantstep.system.settling import CLOSE, cutting, settling
 from giantstep.system.square_loss import RESIDUAL
 from giantstep.system.square_start import (
     unknowns_of_like_square_loss,
@@ -39,13 +51,12 @@ _EASY = 1e-3  # the share of what makes a system hard that a path to it begins a
 _MANY = 10.0  # samples that a path begins at, beside those given or the width
 PATH = Level(8, 64)  # of a continuation, whose Newton steps need averages that obey their identities
 # relative Newton steps, about the root of the error then left: of the coarse start, of a solution to compare with
-_CLOSE, _NEAR, _STILL = 1e-3, 1e-6, 1e-8
+_NEAR, _STILL = 1e-6, 1e-8
 TO_THE_LAST, _SHARE = 1e-15, 0.1  # the share of the tolerance is that of a step that the answer does without
-_HELD, _SOON = 1e-4, 6  # relative moves below this that do not shrink are rounding; Newton steps from what is near
+_SOON = 6  # Newton steps from what is near
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an output, in units of it: first and last
-_PAIRS, _CUTS, _RECUT = 7, 5, 0.1  # compared, at most; how often panels are cut anew, relative change that asks for it
-_ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance
+_PAIRS = 7  # compared, at most
 Pair = tuple[CoupledSystem, CoupledSystem]
 # system, unknowns, evaluations, change of the test error under refinement, observables
 Found = tuple[CoupledSystem, Array, int, float, Array]
@@ -90,9 +101,10 @@ def coupled_solution(
     found: Found | None = None
     failed, held, times, still = 0, 0, Times(), False
     for number in range(_PAIRS):
-        previous, settled = change, number > 0 and not still and settles(problem)
+        moving = chooses(problem, times)
+        previous, settled = change, number > 0 and not still and moving
         if settled:
-            outcome = _settling(problem, x, FINE[0], _STILL)
+            outcome = settling(problem, x, FINE[0], _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
         known = beside is not None and number == 0
         coarser, finer = beside[0] if beside is not None and known else pair(problem, times, x)
@@ -120,7 +132,7 @@ def coupled_solution(
             times = times.all
             continue
         told = answers(coarser, finer, estimate.x, tolerance)
-        still, observables = stays(finer, answer.x, x if times.kappa else estimate.x), told[1]
+        still, observables = stays(finer, answer.x, x if moving else estimate.x, tolerance), told[1]
         x = answer.x
         error = apart(float(told[0][0]), float(observables[0]), tolerance) + answer.left
         change = max(changed(*told, finer, tolerance), error / tolerance)
@@ -129,7 +141,7 @@ def coupled_solution(
             times = Times(kappa=1)
             continue
         held += number > 1 and change > 0.5 * previous
-        served = still or settled or not times.kappa  # by the nodes of the label
+        served = still or settled or not moving  # by the nodes of the label
         if served and change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer, times):
             break
         times = next_times(times, finer, answer, told, tolerance)
@@ -164,7 +176,7 @@ def _first_solution(
     system = coupled_at(problem, leading(problem, COARSE))
     total = 0
     for x, shortest in _first_starts(problem, system, start, near):
-        outcome = newton(system, x, most=25, settled=_CLOSE, blind=True, shortest=shortest)
+        outcome = newton(system, x, most=25, settled=CLOSE, blind=True, shortest=shortest)
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total), system
@@ -299,40 +311,6 @@ def _on_cut_panels(at: Callable[[float], Problem], begin: Iterator[Array], first
     return replace(outcome, x=x, evaluations=total, converged=outcome.converged and here == last)
 
 
-def cutting(problem: Problem, x: Array) -> Outcome:
-    """Newton's method on panels cut about the kinks of the loss, cut anew until the unknowns stay; where the label
-    varies, on nodes of it that follow them.
-    """
-    if settles(problem):
-        return _settling(problem, x, FINE[0], _CLOSE)
-    evaluations = 0
-    for _ in range(_CUTS):
-        system = coupled_at(problem, replace(FINE[1], cuts=cuts_at(problem, x)))
-        outcome = newton(system, x, most=12, settled=_CLOSE)
-        moved, x = float(np.max(np.abs(outcome.x - x) / system.scale(outcome.x))), outcome.x
-        evaluations += outcome.evaluations
-        if outcome.converged and moved < _RECUT or moved == 0.0 or not np.all(np.isfinite(x)):
-            break
-    return replace(outcome, evaluations=evaluations)
-
-
-def _settling(problem: Problem, x: Array, level: Level, moving: float) -> Outcome:
-    """Newton's method on nodes of the label and panels in kappa chosen anew every few steps, until the unknowns
-    move less than ``moving``: fixed ones miss the turns of an output that varies little about its moving mean.
-    """
-    evaluations, before = 0, math.inf
-    for _ in range(_ROUNDS):
-        system = system_at(problem, replace(level, cuts=cuts_at(problem, x)), x, _ROUGHLY)
-        outcome = newton(system, x, most=_FEW, settled=moving)
-        evaluations += outcome.evaluations
-        moved = float(np.max(np.abs(outcome.x - x) / system.scale(x)))
-        x = outcome.x
-        if moved < moving or not outcome.converged and moved == 0.0 or 0.5 * before < moved < _HELD:
-            break
-        before = moved
-    return replace(outcome, evaluations=evaluations)
-
-
 def starts(problem: Problem, system: CoupledSystem, start: Result | None) -> Iterator[Array]:
     """Unknowns to start from: those of the given result, those of the square loss, those without data."""
     if start is not None and (x := _unknowns_of(problem, system, start)) is not None:
@@ -379,8 +357,8 @@ def _with_huber_loss(problem: Problem, threshold: float) -> Problem:
 def _roughly(problem: Problem, x: Array) -> Outcome:
     """Newton's method at coarse resolution, on nodes of the label that are chosen where this can be."""
     if settles(problem):
-        return _settling(problem, x, COARSE, _CLOSE)
-    return newton(coupled_at(problem, leading(problem, COARSE)), x, settled=_CLOSE)
+        return settling(problem, x, COARSE, CLOSE)
+    return newton(coupled_at(problem, leading(problem, COARSE)), x, settled=CLOSE)
 
 
 def reduced_order(problem: Problem, order: Mapping[str, Array]) -> Mapping[str, Array] | None:

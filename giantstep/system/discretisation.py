@@ -24,7 +24,7 @@ from giantstep.law.multi_index_labels import (
 )
 from giantstep.law.terms import label_widths, noisy_terms
 from giantstep.quadrature.mesh import Term
-from giantstep.quadrature.panels import rows_at, table
+from giantstep.quadrature.panels import edges_of, rows_at, table
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
 from giantstep.spec.matrix import Rows
@@ -168,8 +168,19 @@ def _resolved(
 
 def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, level: Level) -> Array:
     """The rows of one direction of kappa that count; of a target of several indices without its columns."""
-    cuts = (*level.cuts, *(() if along is not None else _about_turns(target, overlaps[0])))
+    cuts = _cuts(along, target, overlaps, level)
     return rows_that_count(table(blocks, along, level.order, level.halvings, cuts, noisy_terms(along, target)))
+
+
+def panel_ends(problem: Problem, level: Level) -> Array:
+    """The ends of the panels of one direction of kappa."""
+    along, target = problem.link, problem.model.target
+    cuts = _cuts(along, target, problem.overlaps, level)
+    return edges_of(problem.blocks, along, level.halvings, cuts, noisy_terms(along, target))
+
+
+def _cuts(along: Term | None, target: Target, overlaps: Rows, level: Level) -> tuple[float, ...]:
+    return (*level.cuts, *(() if along is not None else _about_turns(target, overlaps[0])))
 
 
 @lru_cache(maxsize=64)

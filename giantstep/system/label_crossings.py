@@ -16,11 +16,12 @@ from giantstep.system.coupled_system import CoupledSystem
 
 Array = np.ndarray
 Index = NDArray[np.intp]
-Distance = Callable[[Array, Index], Array]  # at t [I, n] of lines [I]
+Distances = Callable[[Array, Index], Array]  # from every kink [K, I, n] at t [I, n] of lines [I]
 Kink = tuple[int, int]  # its number, and 0 or 1 for the piece before or after it
 REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 NOWHERE = 1e300  # the distance of a kink that there is not
 _PARTS, _ROUNDS = 16, 12  # of an interval in which a crossing is, and how often one is taken for the whole
+_WITHIN = 0.5  # of the width: what a distance may change by on an interval where it is straight
 NEAR = 1e-6  # step of a slope
 FAR = 40.0  # spreads from a kink at which an average does not feel it
 NARROW, _NARROWED, _STEP = 0.1, 6, 1e-3  # of t: what panels may miss; of a search for the least distance; of its bend
@@ -56,6 +57,21 @@ class Panels:
         return t, half * weights * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
 
 
+def panels_between(cuts: list[Array], longest: float) -> Panels:
+    """Panels between places [C, I] on lines, nan for none, in parts where they are long."""
+    places = np.concatenate([np.full((1, cuts[0].shape[1]), REACH), *cuts]).T
+    places = np.concatenate([-places[:, :1], np.nan_to_num(places, nan=REACH)], axis=1)
+    edges = np.sort(np.clip(places, -REACH, REACH), axis=1)
+    owner, place = np.nonzero(np.diff(edges, axis=1) > 0.0)
+    low, high = edges[owner, place], edges[owner, place + 1]
+    parts = np.ceil((high - low) / longest).astype(int)
+    whole = np.repeat(np.arange(len(owner)), parts)
+    number = np.arange(len(whole)) - np.repeat(np.cumsum(parts) - parts, parts)
+    length = ((high - low) / parts)[whole]
+    start = low[whole] + number * length
+    return Panels(owner[whole], start, start + length)
+
+
 class Search(NamedTuple):
     """Points of a line at which a crossing is looked for, and edges of panels about it, in spreads of the output."""
 
@@ -63,7 +79,7 @@ class Search(NamedTuple):
     around: tuple[float, ...]
 
 
-def crossings_of(distances: list[Distance], width: Array, search: Search) -> Array:
+def crossings_of(distances: Distances, width: Array, search: Search) -> Array:
     """Places t [I, C] on lines around which an average over the output turns: what no rule finds that does not look
     there; width [I]: the distance from a kink on which it does.
 
@@ -71,73 +87,117 @@ def crossings_of(distances: list[Distance], width: Array, search: Search) -> Arr
     the output to either side; for a smooth loss, where it passes zero. Rows are filled up with repeated places.
     """
     grid = np.linspace(-REACH, REACH, search.grid)
-    found = [np.zeros((len(width), 1))]
-    for distance in distances:
-        values = distance(np.broadcast_to(grid, (len(width), search.grid)), np.arange(len(width)))
-        found.append(_turning_back(distance, values, width, search))
-        owner, place = np.nonzero((values[:, 1:] > 0.0) != (values[:, :-1] > 0.0))
-        low = _first_places(distance, owner, (grid[place], grid[place + 1]), values[owner, place + 1] > 0.0)
-        ends = (distance(np.clip(x, -REACH, REACH)[:, None], owner)[:, 0] for x in (low - NEAR, low + NEAR))
-        with np.errstate(divide="ignore"):
-            reach = np.minimum(2.0 * NEAR * width[owner] / np.abs(np.subtract(*ends)), REACH)
-        found.append(_in_rows(owner, low, reach, len(width), search))
-    return np.concatenate(found, axis=1)
+    values = distances(np.broadcast_to(grid, (len(width), search.grid)), np.arange(len(width)))
+    above = values > 0.0
+    kink, owner, place = np.nonzero(above[:, :, 1:] != above[:, :, :-1])
+    ends = values[kink, owner, place], values[kink, owner, place + 1]
+    passed = _passed(distances, _Parts(kink, owner, grid[place], grid[place + 1]), ends, width)
+    turned = _turning_back(distances, values, width, search)
+    return np.concatenate(
+        [np.zeros((len(width), 1)), *(_in_rows(*each, len(width), search) for each in (passed, turned))], axis=1
+    )
 
 
-def _first_places(distance: Distance, owner: Index, ends: tuple[Array, Array], rising: NDArray[np.bool_]) -> Array:
-    """Where the distance is about to pass zero, between ends [I] of lines; rising: the sign that it has behind."""
-    (low, high), row = ends, np.arange(len(owner))
-    parts = np.linspace(0.0, 1.0, _PARTS + 1)
-    for _ in range(_ROUNDS if len(owner) else 0):
-        places = low[:, None] + (high - low)[:, None] * parts
-        passed = (distance(places[:, 1:-1], owner) > 0.0) == rising[:, None]
-        first = np.where(passed.any(axis=1), np.argmax(passed, axis=1), _PARTS - 1)
-        low, high = places[row, first], places[row, first + 1]
-    return low
+class _Parts(NamedTuple):
+    """Parts [I] of lines, and which kink is looked for there."""
+
+    kink: Index
+    owner: Index
+    low: Array
+    high: Array
+
+    def chosen(self, keep: NDArray[np.bool_] | Index) -> _Parts:
+        """Some of them."""
+        return _Parts(*(each[keep] for each in self))
+
+    def values(self, distances: Distances, t: Array) -> Array:
+        """How far each is from its kink at places t [I, n]."""
+        return np.asarray(distances(t, self.owner)[self.kink, np.arange(len(self.owner))])
+
+
+def _passed(distances: Distances, parts: _Parts, ends: tuple[Array, Array], width: Array) -> tuple[Index, Array, Array]:
+    """The lines where distances pass zero first within parts, at whose ends they are known, with the places, and on
+    which length of t they change by a width there.
+    """
+    (first, last), shares, found = ends, np.linspace(0.0, 1.0, _PARTS + 1), []
+    for number in range(_ROUNDS + 1):
+        rise, length = np.abs(last - first), parts.high - parts.low
+        near = rise <= _WITHIN * width[parts.owner] if number < _ROUNDS else np.ones(len(rise), dtype=bool)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            place = parts.low + length * np.nan_to_num(np.abs(first) / rise)
+            reach = np.minimum(width[parts.owner] * length / rise, REACH)
+        found.append((parts.owner[near], place[near], reach[near]))
+        if near.all():
+            break
+        parts, first, last = parts.chosen(~near), first[~near], last[~near]
+        row = np.arange(len(parts.owner))
+        places = parts.low[:, None] + (parts.high - parts.low)[:, None] * shares
+        values = np.empty(places.shape)
+        values[:, 0], values[:, -1], values[:, 1:-1] = first, last, parts.values(distances, places[:, 1:-1])
+        after = np.argmax((values > 0.0) == (last > 0.0)[:, None], axis=1)
+        parts = parts._replace(low=places[row, after - 1], high=places[row, after])
+        first, last = values[row, after - 1], values[row, after]
+    owner, place, reach = (np.concatenate(each) for each in zip(*found, strict=True))
+    return owner, place, reach
 
 
 def _in_rows(owner: Index, place: Array, reach: Array, count: int, search: Search) -> Array:
     """Edges about places, a row for each of so many lines."""
+    order = np.argsort(owner, kind="stable")
+    owner, place, reach = owner[order], place[order], reach[order]
     rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
     places = np.zeros((count, int(rank.max(initial=-1)) + 1, len(search.around)))
     places[owner, rank] = place[:, None] + reach[:, None] * np.array(search.around)
     return places.reshape(count, -1)
 
 
-def _turning_back(distance: Distance, values: Array, width: Array, search: Search) -> Array:
-    """Edges about places where the distance, known on the grid, is the least without passing zero, and is felt on a
-    part of t that panels may miss.
+def _turning_back(distances: Distances, values: Array, width: Array, search: Search) -> tuple[Index, Array, Array]:
+    """The same where the distance, known on the grid, is the least without passing zero, and is felt on a part of t
+    that panels may miss.
     """
-    grid, size = np.linspace(-REACH, REACH, search.grid), np.abs(values)
-    before, inner, after = size[:, :-2], size[:, 1:-1], size[:, 2:]
-    least = (inner <= before) & (inner < after) & (np.sign(values[:, :-2]) * values[:, 2:] > 0.0)
+    grid, size, above = np.linspace(-REACH, REACH, search.grid), np.abs(values), values > 0.0
+    before, inner, after = size[:, :, :-2], size[:, :, 1:-1], size[:, :, 2:]
+    least = (inner <= before) & (inner < after) & (above[:, :, :-2] == above[:, :, 2:])
     # what turns back between two points of the grid is less than these by no more than they differ
     least &= 2.0 * inner - np.maximum(before, after) <= FAR * width[:, None]
-    owner, place = np.nonzero(least)
+    kink, owner, place = np.nonzero(least)
+    parts = _Parts(kink, owner, grid[place], grid[place + 2])
     if not len(owner):
-        return np.zeros((len(width), 0))
-    low, high = grid[place], grid[place + 2]
+        return owner, parts.low, parts.high
 
     def at(t: Array) -> Array:
-        return np.abs(distance(t[:, None], owner)[:, 0])
+        return np.asarray(np.abs(parts.values(distances, t)))
 
-    row, parts = np.arange(len(owner)), np.linspace(0.0, 1.0, _PARTS + 1)
+    row, shares = np.arange(len(owner)), np.linspace(0.0, 1.0, _PARTS + 1)
     for _ in range(_NARROWED):
-        places = low[:, None] + (high - low)[:, None] * parts
-        nearest = 1 + np.argmin(np.abs(distance(places[:, 1:-1], owner)), axis=1)
-        low, high = places[row, nearest - 1], places[row, nearest + 1]
-    middle = 0.5 * (low + high)
-    bend = (at(middle - _STEP) + at(middle + _STEP) - 2.0 * at(middle)) / _STEP**2
+        places = parts.low[:, None] + (parts.high - parts.low)[:, None] * shares
+        nearest = 1 + np.argmin(at(places[:, 1:-1]), axis=1)
+        parts = parts._replace(low=places[row, nearest - 1], high=places[row, nearest + 1])
+    middle = 0.5 * (parts.low + parts.high)
+    beside = at(middle[:, None] + _STEP * np.array([-1.0, 0.0, 1.0]))
+    bend = (beside[:, 0] + beside[:, 2] - 2.0 * beside[:, 1]) / _STEP**2
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = np.sqrt(2.0 * width[owner] / np.maximum(bend, 0.0))
-    felt = (at(middle) <= FAR * width[owner]) & (reach < NARROW)
-    return _in_rows(owner[felt], middle[felt], reach[felt], len(width), search)
+    felt = (beside[:, 1] <= FAR * width[owner]) & (reach < NARROW)
+    return owner[felt], middle[felt], reach[felt]
 
 
 def kinks_of(system: CoupledSystem) -> list[Kink | None]:
     """The kinks of a loss, from both sides; None for a smooth one, which turns at zero."""
     kinks = range(system.loss.COUNT - 1)
     return [(k, side) for k in kinks for side in (0, 1)] or [None]
+
+
+def distances_to(system: CoupledSystem, label: Array, centre: Array, response: Array, spread: Array) -> Array:
+    """How far u of an output is from the images of all kinks [K, ...]; nowhere for the second side of a kink that the
+    spread of the output blurs with its first.
+    """
+    found: list[Array] = []
+    for kink in kinks_of(system):
+        away = distance_to(system, kink, label, centre, response)
+        blurred = kink is not None and kink[1] == 1
+        found.append(np.where(np.abs(away - found[-1]) < spread, NOWHERE, away) if blurred else away)
+    return np.stack(found)
 
 
 def distance_to(system: CoupledSystem, kink: Kink | None, label: Array, centre: Array, response: Array) -> Array:

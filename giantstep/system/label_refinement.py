@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.label_lines import are_lines
 from giantstep.law.labels import cuts_of, drawn, is_constant, with_noise
-from giantstep.quadrature.gauss import ends_within
+from giantstep.quadrature.gauss import ends_within, legendre, legendre_coefficients
 from giantstep.spec.expressions import special
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
@@ -29,31 +30,38 @@ from giantstep.system.label_crossings import (
     NARROW,
     NEAR,
     REACH,
-    Distance,
+    Distances,
     Index,
-    Kink,
     Panels,
     Search,
     crossings_of,
-    distance_to,
-    kinks_of,
+    distances_to,
+    panels_between,
 )
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_index_refinement import settled_law, settles_of_two
 
 Array = np.ndarray
-_PANELS = 4  # between two breakpoints, at first
+_LONGEST = 2.25  # a panel at first
 _ORDER, _ROUGH = 12, 11  # nodes of a panel; of the estimate of their error
 _TOLERANCE = 1e-12  # of an average of a panel, relative to that over all t
 _HALVINGS, _ROUNDED = 36, 1e-15
 _MOST = 1 << 20  # nodes
-_STILL = 1e-2  # spreads that outputs may move by, where averages turn within one
+# averages with t of three directions: how many there are, those of g, h and the envelope; of g and h with the others
+_ROWS, _AVERAGED, _MIDDLE, _LAST = 28, [1, 2, 0], [10, 13], [11, 14]
+_LEVEL = 3e-3  # how far coefficients fall at least: what is narrow has a flat part of them
+_STILL = 0.1  # of the tolerance: what moved outputs may be off by
+_FOLLOWED = 4  # power of a move, in spreads, that bounds what panels which do not follow it are off by
 _WIDE = 0.5  # of panels whose weights are made to sum to their probability; those of others do to rounding
-_SEARCH = Search(241, (-40.0, -4.0, 0.0, 4.0, 40.0))
+_SEARCH = Search(241, (-7.0, -3.5, 0.0, 3.5, 7.0))
+#: The same of outputs that are to move: by more than their spread, on averages that stay what they are.
+FOLLOWING = Search(241, (-40.0, -4.0, 0.0, 4.0, 40.0))
 
 
-def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLERANCE) -> CoupledSystem:
+def system_at(
+    problem: Problem, level: Level, x: Array, tolerance: float = _TOLERANCE, search: Search = _SEARCH
+) -> CoupledSystem:
     """The system of a level, with nodes of the label that settle the averages at the unknowns ``x``.
 
     Labels that are constant on intervals (as those that may flip are) or of more than two indices stay as they are.
@@ -65,7 +73,7 @@ def system_at(problem: Problem, level: Level, x: Array, tolerance: float = _TOLE
         return plain
     if two:
         return coupled_at(problem, level, replace(laws, labels=settled_law(plain, share), kept=False, chosen=True))
-    panels = _settled(plain, share)
+    panels = _settled(plain, share, search)
     law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
     return coupled_at(problem, level, replace(laws, labels=law, kept=False, chosen=True))
 
@@ -86,16 +94,32 @@ def varies(problem: Problem) -> bool:
     return between and _channel(problem).width > 0.0
 
 
-def stays(system: CoupledSystem, x: Array, before: Array) -> bool:
-    """Whether outputs at the last unknowns x are where they were at those before, beside their spread: nodes of the
-    label chosen at either serve.
+def stays(system: CoupledSystem, x: Array, before: Array, tolerance: float) -> bool:
+    """Whether nodes of the label chosen at either serve both the last unknowns x and those before, to a tolerance.
+
+    Panels about a kink follow it as long as it moves by a part of the spread of the output. Where it moves by more, an
+    average is off by at most the part of t that is passed, times the weight of kappa: outputs of next to no spread may
+    move.
     """
     if not settles(system.problem):
         return True
-    size = np.abs(system.view("mean")) + system.view("V") * np.sqrt(np.maximum(system.view("avg_gg"), 0.0))
-    size += REACH * np.abs(system.slopes).sum(axis=0)
-    moved = float(np.max(np.abs(x - before) / system.scale(x)))
-    return moved * float(np.max(size / _spread(system))) <= _STILL
+    steep = np.sqrt(np.maximum(system.view("avg_gg"), 0.0))
+    evaluated, here = system.evaluated, _outputs(system)
+    feasible, spread = system.fields(before), here[0]
+    there = _outputs(system)
+    system.fields(x)
+    system.evaluated = evaluated  # averages are still those at x
+    if not feasible:
+        return False
+    moved = [np.abs(new - old) for new, old in zip(here, there, strict=True)]
+    shift = moved[0] + moved[1] + REACH * moved[2].sum(axis=0) + steep * moved[3]
+    off = (spread + shift) * np.minimum(1.0, shift / spread) ** _FOLLOWED
+    return float(system.table[:, 1] @ off) <= _STILL * tolerance * math.sqrt(system.signal())
+
+
+def _outputs(system: CoupledSystem) -> tuple[Array, Array, Array, Array]:
+    """Spread, mean and slopes of the output and its response, at every node of kappa."""
+    return _spread(system), system.view("mean").copy(), system.slopes.copy(), system.view("V").copy()
 
 
 @dataclass(frozen=True)
@@ -120,51 +144,42 @@ def _spread(system: CoupledSystem) -> Array:
     return np.asarray(np.sqrt(system.view("Delta") + system.noise + inside))
 
 
-def _settled(system: CoupledSystem, tolerance: float) -> Panels:
-    """Panels whose averages, those of the residuals, are those of their halves, but for rounding of the places of
-    output and label beside the spread on which an average turns.
+def _settled(system: CoupledSystem, tolerance: float, search: Search) -> Panels:
+    """Panels whose averages, those of the residuals, are known, but for rounding of the places of output and label
+    beside the spread on which an average turns. Others are halved.
     """
-    active, done = _first(system), None
-    rows = _residual_rows(system)
+    active, done = _first(system, search), []
     weight = system.table[:, 1][None]
     rounding = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal())) / _spread(system)
-    whole = _averages(system, active)[rows]
-    local = np.stack([np.bincount(active.owner, np.abs(row), len(system.kappa)) for row in whole])
-    total = (weight * local).sum(axis=1, keepdims=True)
-    scale = np.maximum(local, total / np.maximum(weight * len(system.kappa), 1e-290))
+    scale: Array | None = None
     for _ in range(_HALVINGS):
-        parts = [_averages(system, half)[rows] for half in active.halves()]
-        known = rounding[active.owner] * (np.abs(whole) + sum(np.abs(part) for part in parts))
-        good = np.all(np.abs(whole - sum(parts)) <= tolerance * scale[:, active.owner] + known, axis=0)
-        finished = active.chosen(good)
-        done = finished if done is None else done.joined(finished)
-        if good.all():
-            return done
-        left, right = active.chosen(~good).halves()
-        active, whole = left.joined(right), np.concatenate([part[:, ~good] for part in parts], axis=1)
-        if _ORDER * (len(active.owner) + len(done.owner)) > _MOST:
+        size, error = _told(system, active)
+        if scale is None:
+            local = np.stack([np.bincount(active.owner, row, len(system.kappa)) for row in size])
+            total = (weight * local).sum(axis=1, keepdims=True)
+            scale = np.maximum(local, total / np.maximum(weight * len(system.kappa), 1e-290))
+        good = np.all(error <= tolerance * scale[:, active.owner] + rounding[active.owner] * size, axis=0)
+        done.append(active.chosen(good))
+        active = active.chosen(~good)
+        if good.all() or _ORDER * (len(active.owner) + sum(len(part.owner) for part in done)) > _MOST:
             break
-    return active if done is None else done.joined(active)
+        lower, upper = active.halves()
+        active = lower.joined(upper)
+    return active.joined(*done)
 
 
-def _first(system: CoupledSystem) -> Panels:
+def _first(system: CoupledSystem, search: Search = _SEARCH) -> Panels:
     """Panels between the breakpoints of the link, and the places where the output is centred on a kink of the loss."""
     problem, kappa = system.problem, system.kappa
     breaks = np.array(cuts_of(problem.model.target), dtype=float)
     channel = _channel(problem)
     inner = ends_within(breaks, channel.gamma * kappa, channel.width, REACH)
-    ends = np.full((len(kappa), 1), REACH)
-    edges = np.concatenate([-ends, inner, ends], axis=1)
-    cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(_PANELS + 1) / _PANELS)
-    edges = np.concatenate([cuts.reshape(len(kappa), -1), crossings(system), _beside(system, inner)], axis=1)
-    edges = np.sort(np.clip(edges, -REACH, REACH), axis=1)
-    owner, place = np.nonzero(np.diff(edges, axis=1) > 0.0)
-    return Panels(owner, edges[owner, place], edges[owner, place + 1])
+    return panels_between([inner.T, crossings(system, search).T, _beside(system, inner, search).T], _LONGEST)
 
 
-def crossings(system: CoupledSystem) -> Array:
+def crossings(system: CoupledSystem, search: Search = _SEARCH) -> Array:
     """Places t [N, C] around which an average over the output turns, at every node of kappa; see ``crossings_of``."""
-    return crossings_of(_distances(system), _width(system), _SEARCH)
+    return crossings_of(_distances(system), _width(system), search)
 
 
 def _width(system: CoupledSystem) -> Array:
@@ -173,70 +188,106 @@ def _width(system: CoupledSystem) -> Array:
     return np.maximum(spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else spread
 
 
-def _beside(system: CoupledSystem, breaks: Array) -> Array:
+def _beside(system: CoupledSystem, breaks: Array, search: Search) -> Array:
     """Edges at both sides of breakpoints [N, B] of the link, where the output is centred close to a kink there and
     leaves it within a part of t that panels may miss.
     """
-    owner, width, found = np.arange(len(breaks)), _width(system)[:, None], [breaks[:, :0]]
-    beyond = _SEARCH.around[3:]
-    for distance in _distances(system):
-        for side in (-1.0, 1.0):
-            near, further = (distance(breaks + side * steps * NEAR, owner) for steps in (1.0, 2.0))
-            with np.errstate(divide="ignore"):
-                reach = width * NEAR / np.abs(further - near)
-            felt = (np.abs(near) <= FAR * width) & (reach < NARROW)
-            found += [np.where(felt, breaks + side * away * np.minimum(reach, 1.0), breaks) for away in beyond]
-    return np.concatenate(found, axis=1)
+    owner, width, beyond = np.arange(len(breaks)), _width(system)[:, None], search.around[3:]
+    if not breaks.size:
+        return breaks
+    distances, found = _distances(system), []
+    for side in (-1.0, 1.0):
+        near, further = (distances(breaks + side * steps * NEAR, owner) for steps in (1.0, 2.0))
+        with np.errstate(divide="ignore"):
+            reach = width * NEAR / np.abs(further - near)
+        felt = (np.abs(near) <= FAR * width) & (reach < NARROW)
+        found += [np.where(felt, breaks + side * away * np.minimum(reach, 1.0), breaks) for away in beyond]
+    return np.concatenate([kink for each in found for kink in each], axis=1)
 
 
-def _distances(system: CoupledSystem) -> list[Distance]:
-    """Functions of t [I, n] and nodes of kappa [I]: how far u of the output's centre is from the image of a kink."""
+def _distances(system: CoupledSystem) -> Distances:
+    """How far u of the output's centre is from the image of each kink, at t [I, n] of nodes of kappa [I]."""
     channel = _channel(system.problem)
     target, response = system.problem.model.target, system.view("V")
     values = link_values(target.mean_link)
-    mean, slope = system.view("mean"), channel.carry * system.slopes[0]
+    mean, slope, spread = system.view("mean"), channel.carry * system.slopes[0], _spread(system)
+    constants = () if target.channel is None else target.channel.values
 
-    def at(kink: Kink | None, label: float | None) -> Distance:
-        def distance(t: Array, owner: Index) -> Array:
-            z = channel.gamma * system.kappa[owner][:, None] + channel.width * t
-            y = values(z[None]) if label is None else np.full_like(z, label)
-            centre = mean[owner][:, None] + slope[owner][:, None] * t
-            return distance_to(system, kink, y, centre, response[owner][:, None])
+    def distances(t: Array, owner: Index) -> Array:
+        z = channel.gamma * system.kappa[owner][:, None] + channel.width * t
+        centre = mean[owner][:, None] + slope[owner][:, None] * t
+        labels = [np.full_like(z, label) for label in constants] or [values(z[None])]
+        given = centre, response[owner][:, None], spread[owner][:, None]
+        return np.concatenate([distances_to(system, label, *given) for label in labels])
 
-        return distance
-
-    labels: list[float | None] = [None] if target.channel is None else [*target.channel.values] or [None]
-    return [at(kink, label) for kink in kinks_of(system) for label in labels]
+    return distances
 
 
-def _residual_rows(system: CoupledSystem) -> list[int]:
-    """Averages that enter the residuals and the observables."""
-    names = system.kernel.AVERAGES
-    return [names.index(name) for name in ("avg_M", "avg_g", "avg_gg", "avg_h", "avg_tg")]
+def _told(system: CoupledSystem, panels: Panels) -> tuple[Array, Array]:
+    """Sizes [average, panel] of averages within each panel, and estimates of their errors.
+
+    Of labels that are drawn at a node by noise or without bound each passes a kink at a place of its own, which is not
+    looked for: halves of a panel tell whether it has missed some.
+    """
+    found, error = _averages(system, panels)
+    target = system.problem.model.target
+    counts = target.channel is not None and not target.channel.values
+    if counts or target.noise > 0.0 and system.loss.FORM != "residual":
+        error = np.maximum(error, np.abs(found - sum(_averages(system, half)[0] for half in panels.halves())))
+    return np.abs(found), error
 
 
-def _averages(system: CoupledSystem, panels: Panels) -> Array:
-    """Averages over the output and the label within each panel: [average, panel]."""
-    law = _law(system, panels, _ORDER)
+def _averages(system: CoupledSystem, panels: Panels) -> tuple[Array, Array]:
+    """Averages [average, panel] over the output and the label within each panel, those of g, h and the envelope, and
+    estimates of their errors.
+
+    t has two more directions, which do not move the output: Legendre polynomials of a panel, by which averages of g and
+    h tell coefficients in their middle and at their end. The envelope is as smooth as the label and g are.
+    """
+    law = _law(system, panels, _ORDER, _polynomials())
     V, mean, Delta = (np.ascontiguousarray(system.view(name)[panels.owner]) for name in ("V", "mean", "Delta"))
-    fields = Fields(V, mean, np.ascontiguousarray(system.slopes[:, panels.owner]), Delta)
-    out = np.empty((len(system.averages), len(panels.owner)))
+    slope = np.zeros((3, len(panels.owner)))
+    slope[0] = system.slopes[0, panels.owner]
+    out = np.empty((_ROWS, len(panels.owner)))
     labels = LabelNodes(law.weight, law.t, law.label, law.rest)
-    system.loss.points(system.rule, labels, fields, system.scratch, out)
-    return out
+    system.loss.points(system.rule, labels, Fields(V, mean, slope, Delta), system.scratch, out)
+    middle, last = np.zeros((3, len(panels.owner))), np.zeros((3, len(panels.owner)))
+    middle[:2], last[:2] = np.abs(out[_MIDDLE]), np.abs(out[_LAST])
+    told = np.matmul((law.weight * law.label)[:, None], law.t)[:, 0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        steep = np.nan_to_num(np.sqrt(out[3] / law.weight.sum(axis=1)))
+    middle[2], last[2] = steep * np.abs(told[:, 1]), steep * np.abs(told[:, 2])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        falls = np.clip(np.nan_to_num(last / middle, nan=1.0), _LEVEL, 1.0)
+    return out[_AVERAGED], 2.0 * last * falls**2
 
 
-def _law(system: CoupledSystem, panels: Panels, order: int) -> Points:
-    """Labels at the nodes of each panel, [panel, node], with the noise of a loss that is not of the residual."""
+@lru_cache(maxsize=1)
+def _polynomials() -> Array:
+    """At the nodes [n, 2] of a panel sums of two Legendre polynomials, times what makes averages coefficients: those of
+    the middle, and the last.
+
+    One of a pair is even, and they are opposite at one end: no coefficient of what is there is cancelled.
+    """
+    even, odd = np.array([1.0, 0.5]), legendre_coefficients(_ORDER) / legendre(_ORDER)[1]
+    return np.stack([even @ odd[[_ORDER // 2, _ORDER // 2 - 1]], even @ odd[[_ORDER - 2, _ORDER - 1]]], axis=1)
+
+
+def _law(system: CoupledSystem, panels: Panels, order: int, beside: Array | None = None) -> Points:
+    """Labels at the nodes of each panel, [panel, node], with the noise of a loss that is not of the residual; beside:
+    values [node, n] that are further directions of t.
+    """
     target, channel = system.problem.model.target, _channel(system.problem)
     t, weight = panels.nodes(order)
     wide = panels.high - panels.low > _WIDE
     weight[wide] *= (_mass(panels.chosen(wide)) / weight[wide].sum(axis=1))[:, None]
     z = channel.gamma * system.kappa[panels.owner][:, None] + channel.width * t
-    label, mean = link_values(target.link)(z[None]), np.ascontiguousarray(channel.carry * t[:, :, None])
-    law = drawn(
-        Points(weight, label, mean, np.array([[channel.rest]])), target, system.level.labels, system.level.rough
-    )
+    label, directions = link_values(target.link)(z[None]), 1 if beside is None else 1 + beside.shape[1]
+    mean, rest = np.empty((*t.shape, directions)), np.zeros((directions, directions))
+    mean[:, :, 0], rest[0, 0] = channel.carry * t, channel.rest
+    if beside is not None:
+        mean[:, :, 1:] = beside
+    law = drawn(Points(weight, label, mean, rest), target, system.level.labels, system.level.rough)
     if target.noise > 0.0 and system.loss.FORM != "residual":
         noisy = with_noise(law, target.noise, system.level.labels, system.level.rough)
         assert isinstance(noisy, Points)  # as labels at nodes stay

@@ -13,11 +13,12 @@ from collections.abc import Iterator
 import numpy as np
 
 from giantstep.spec.errors import NotConverged
-from giantstep.system.coupled_solver import cutting, starts
+from giantstep.system.coupled_solver import starts
 from giantstep.system.discretisation import resolved
 from giantstep.system.loss_at_zero import has_flat_part, probability_felt
 from giantstep.system.problem import Problem
 from giantstep.system.resolution import FINE
+from giantstep.system.settling import cutting
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray

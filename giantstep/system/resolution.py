@@ -13,9 +13,12 @@ from functools import lru_cache, partial
 
 from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.label_lines import Lines
+from giantstep.law.labels import cuts_of
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import PANELS, Level
+from giantstep.system.kappa_panels import unresolved
+from giantstep.system.kernels import loss_kernel
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import settles, system_at
 from giantstep.system.newton import Outcome, newton
@@ -35,6 +38,8 @@ _RARE = 0.01  # of the objective of a sample: what a training error that is less
 _NEAR = 1e-6  # a Newton step after which averages over the output tell the same
 _BLIND, _SAME = 1e4, 1e-14  # the same where a step tells, as long as test errors are not the same whatever the nodes
 _LEAST = 1e-30
+_EVENLY = 2  # halvings of even nodes of a label, before others are chosen
+_HIGHER = 2  # orders of panels of kappa more than first, where nodes of the label are chosen
 _GROWTH = 1.6  # of nodes by a refinement
 _UNRESOLVED, _MARGIN = 1e-3, 0.1  # a change from which on digits say nothing; the share of the tolerance aimed at
 _MOST = 1 << 24  # nodes of label and kappa together
@@ -43,13 +48,16 @@ _MOST = 1 << 24  # nodes of label and kappa together
 @dataclass(frozen=True)
 class Times:
     """How often each axis has been refined; nodes of samples by a part of that where it is enough. chosen: nodes of
-    a label of two indices are chosen at the solution.
+    a label of two indices are chosen at the solution. ends: of panels of kappa that are cut; local: how often kappa has
+    been refined by these, and not by halving all panels.
     """
 
     kappa: int = 0
     labels: int = 0
     samples: float = 0.0
     chosen: bool = False
+    ends: tuple[float, ...] = ()
+    local: int = 0
 
     @property
     def all(self) -> Times:
@@ -77,15 +85,11 @@ def _samples(level: Level, times: float) -> int:
 
 def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
     """The systems that are compared; x: the best unknowns so far."""
-    cuts = cuts_at(problem, x) if times.kappa else ()
     if settles(problem):
-        # labels at fixed nodes serve most losses; those that they do not, show it
-        make = partial(system_at, x=x) if times.kappa else coupled_at
-        chosen = _levels(problem.rank == 1, max(times.kappa - 1, 0), times.samples)
-        if _of_counts(problem):
-            chosen = tuple(replace(level, labels=times.labels) for level in chosen)
-        coarser, finer = (make(problem, replace(level, cuts=cuts)) for level in chosen)
+        make = partial(system_at, x=x) if chooses(problem, times) else coupled_at
+        coarser, finer = (make(problem, level) for level in _moving(problem, times, x))
         return coarser, finer
+    cuts = cuts_at(problem, x) if times.kappa else ()
     kappa = times.kappa - bool(cuts)  # cuts come first
     levels = _levels(problem.rank == 1, kappa, times.samples)
     if times.labels or cuts or kappa:
@@ -93,6 +97,31 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
     make = partial(system_at, x=x) if times.chosen else coupled_at
     coarser, finer = (make(problem, level) for level in levels)
     return coarser, finer
+
+
+def chooses(problem: Problem, times: Times) -> bool:
+    """Whether a pair has nodes of the label of one index that are chosen: labels at fixed nodes serve most losses;
+    those that they do not, show it.
+    """
+    return settles(problem) and (times.labels > _EVENLY if _is_even(problem) else times.kappa > 0)
+
+
+def _is_even(problem: Problem) -> bool:
+    """Whether averages over the label are smooth, so that even nodes of it converge fast."""
+    target = problem.model.target
+    return loss_kernel(problem.model.fit.loss).SMOOTH and not cuts_of(target) and not _of_counts(problem)
+
+
+def _moving(problem: Problem, times: Times, x: Array) -> tuple[Level, ...]:
+    """The levels of a pair whose label varies beside kappa."""
+    levels, chosen = _levels(problem.rank == 1, max(times.kappa - 1, 0), times.samples), chooses(problem, times)
+    cuts = cuts_at(problem, x) if chosen or times.kappa > 1 else ()
+    if not chosen or _of_counts(problem):
+        levels = tuple(replace(level, labels=times.labels) for level in levels)
+    if not times.kappa or problem.rank > 1:
+        return tuple(replace(level, cuts=cuts) for level in levels)
+    ends, halvings = tuple(sorted({*cuts, *times.ends})), max(times.kappa - 1 - times.local, 0)
+    return tuple(replace(level, order=level.order + _HIGHER, halvings=halvings, cuts=ends) for level in levels)
 
 
 def _of_counts(problem: Problem) -> bool:
@@ -129,8 +158,7 @@ def next_times(
         coarse[1:] = fine[1:]
 
     def between(level: Level) -> Array | None:
-        chosen = settles(finer.problem) and times.kappa > 0
-        mixed = (partial(system_at, x=answer.x) if chosen else coupled_at)(finer.problem, level)
+        mixed = (partial(system_at, x=answer.x) if chooses(finer.problem, times) else coupled_at)(finer.problem, level)
         mixed.takes(finer)
         settled = _CLOSE if alone and answer.jacobian is None else _NEAR
         outcome = newton(mixed, answer.x, most=12, settled=settled, blind=True, near=answer)
@@ -150,8 +178,11 @@ def next_times(
         if by_others <= 0.5:
             return times
     both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
-    moving = settles(finer.problem) and not _of_counts(finer.problem)
-    if moving or times.chosen or finer.labels.nodes == 0:
+    if settles(finer.problem):
+        both = _cut_further(both, finer, tolerance)
+        if not _of_counts(finer.problem) and (chooses(finer.problem, times) or not _is_even(finer.problem)):
+            return both
+    if times.chosen or finer.labels.nodes == 0:
         return both
     if (rough := between(replace(finer.level, rough=True))) is None:
         return both
@@ -159,7 +190,19 @@ def next_times(
     more = not of_labels <= 0.5
     if more and may_choose(finer.problem, times) and (times.labels or isinstance(finer.labels, Lines)):
         return replace(times, labels=0, chosen=True)  # what nodes of kappa miss is told once those of the label serve
-    return replace(times, kappa=times.kappa + (not of_kappa <= 0.5), labels=times.labels + more)
+    return replace(times if of_kappa <= 0.5 else both, labels=times.labels + more)
+
+
+def _cut_further(times: Times, finer: CoupledSystem, tolerance: float) -> Times:
+    """The next times with panels of kappa cut where they do not resolve what is integrated, from the second on; with
+    all of them cut, where none tells so.
+    """
+    if times.kappa < 2 or finer.problem.rank > 1:
+        return times
+    ends = {*times.ends, *unresolved(finer, tolerance)}
+    if len(ends) == len(times.ends):
+        return times
+    return replace(times, ends=tuple(sorted(ends)), local=times.local + 1)
 
 
 def _further(change: float, tolerance: float) -> float:

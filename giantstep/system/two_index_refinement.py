@@ -8,7 +8,6 @@ function of the first direction, in parts: its panels are halved until a polynom
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -30,16 +29,12 @@ from giantstep.spec.expressions import jet
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import NOTHING
 from giantstep.system.label_crossings import (
-    NOWHERE,
-    REACH,
-    Distance,
     Index,
-    Kink,
     Panels,
     Search,
     crossings_of,
-    distance_to,
-    kinks_of,
+    distances_to,
+    panels_between,
 )
 from giantstep.system.label_kernels import kernel_of
 from giantstep.system.problem import Problem
@@ -132,7 +127,7 @@ class _Plane:
 
     def _first(self) -> Panels:
         """Panels between kinks of the link, and places where those of the second direction meet."""
-        return _panels_between([self.kinked.roots(0, self.fixed), self.kinked.meetings(0, self.fixed)[0]])
+        return panels_between([self.kinked.roots(0, self.fixed), self.kinked.meetings(0, self.fixed)[0]], _LONGEST)
 
     def _integrals(self, panels: Panels) -> tuple[Array, Array]:
         """Averages [average, panel] within panels, with estimates of their errors."""
@@ -199,20 +194,17 @@ class _Plane:
 
     def _about_crossings(self, lines: _Lines) -> Panels:
         """Panels of the second direction between kinks of the link, and about crossings."""
-        found = crossings_of(list(self._distances(lines)), self._width(lines), _SEARCH)
-        return _panels_between([self.kinked.roots(1, lines.fixed), found.T])
+        found = crossings_of(partial(self._distances, lines), self._width(lines), _SEARCH)
+        return panels_between([self.kinked.roots(1, lines.fixed), found.T], _LONGEST)
 
     def _followed(self, lines: _Lines, panels: Panels) -> Panels:
         """The same panels in parts on each of which the output passes few of its spreads, or no kink of the loss."""
         active, done, width = panels, [], self._width(lines)
         for _ in range(_HALVINGS):
             places = active.low[:, None] + (active.high - active.low)[:, None] * np.linspace(0.0, 1.0, 5)
-            spread, far = width[active.owner], np.ones(len(active.owner), dtype=bool)
-            short = far.copy()
-            for distance in self._distances(lines):
-                passed = distance(places, active.owner)
-                far &= np.abs(passed).min(axis=1) > _FAR * spread
-                short &= np.ptp(passed, axis=1) <= _SHORT * spread
+            passed, spread = self._distances(lines, places, active.owner), width[active.owner]
+            far = (np.abs(passed).min(axis=2) > _FAR * spread).all(axis=0)
+            short = (np.ptp(passed, axis=2) <= _SHORT * spread).all(axis=0)
             done.append(active.chosen(far | short))
             active = active.chosen(~(far | short))
             if not len(active.owner):
@@ -226,21 +218,13 @@ class _Plane:
         width = self.spread[lines.kappa]
         return np.asarray(np.maximum(width, 1.0 / self.system.loss.STEEPNESS)) if self.system.loss.SMOOTH else width
 
-    def _distances(self, lines: _Lines) -> Iterator[Distance]:
-        """Functions of the second t and lines: how far u of the output's centre is from the image of a kink."""
+    def _distances(self, lines: _Lines, t: Array, line: Index) -> Array:
+        """How far u of the output's centre is from the image of each kink, at places of the second t of lines."""
         slope = self.system.slopes[:, lines.kappa].T @ self.carried
-        centre = self.system.view("mean")[lines.kappa] + slope[:, 0] * lines.first, slope[:, 1]
-        yield from (partial(self._distance, lines, centre, kink) for kink in kinks_of(self.system))
-
-    def _distance(self, lines: _Lines, centre: tuple[Array, Array], kink: Kink | None, t: Array, line: Index) -> Array:
-        """See ``_distances``; nowhere for the second side of a kink that the output's spread blurs with its first."""
-        label, kappa = self._labels(lines.fixed[line], t), lines.kappa[line]
-        output, response = centre[0][line, None] + centre[1][line, None] * t, self.system.view("V")[kappa, None]
-        found = distance_to(self.system, kink, label, output, response)
-        if kink is None or kink[1] == 0:
-            return found
-        other = distance_to(self.system, (kink[0], 0), label, output, response)
-        return np.asarray(np.where(np.abs(found - other) < self.spread[kappa, None], NOWHERE, found))
+        first, second = self.system.view("mean")[lines.kappa] + slope[:, 0] * lines.first, slope[:, 1]
+        label, kappa = self._labels(lines.fixed[line], t), lines.kappa[line, None]
+        output, response = first[line, None] + second[line, None] * t, self.system.view("V")[kappa]
+        return distances_to(self.system, label, output, response, self.spread[kappa])
 
     def _labels(self, fixed: Array, t: Array) -> Array:
         """The label [I, n] at places t of the second direction [I, n]."""
@@ -271,21 +255,6 @@ def _error_of(values: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         falls = np.minimum(np.nan_to_num(end / middle, nan=1.0), 1.0)
     return np.asarray(2.0 * end * falls**2)
-
-
-def _panels_between(cuts: list[Array]) -> Panels:
-    """Panels between places [C, I] on lines, nan for none, in parts where they are long."""
-    places = np.concatenate([np.full((1, cuts[0].shape[1]), REACH), *cuts]).T
-    places = np.concatenate([-places[:, :1], np.nan_to_num(places, nan=REACH)], axis=1)
-    edges = np.sort(np.clip(places, -REACH, REACH), axis=1)
-    owner, place = np.nonzero(np.diff(edges, axis=1) > 0.0)
-    low, high = edges[owner, place], edges[owner, place + 1]
-    parts = np.ceil((high - low) / _LONGEST).astype(int)
-    whole = np.repeat(np.arange(len(owner)), parts)
-    number = np.arange(len(whole)) - np.repeat(np.cumsum(parts) - parts, parts)
-    length = ((high - low) / parts)[whole]
-    start = low[whole] + number * length
-    return Panels(owner[whole], start, start + length)
 
 
 def _in_rows(row: Index, weight: Array, columns: Array, rows: int) -> tuple[Array, Array]:

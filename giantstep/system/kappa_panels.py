@@ -1,0 +1,62 @@
+"""Panels of kappa that do not resolve the averages over output and label at a solution, which coefficients tell nothing
+of.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from giantstep.quadrature.gauss import legendre, legendre_coefficients
+from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.discretisation import panel_ends
+
+Array = np.ndarray
+_SHARE = 0.1  # of the tolerance: what one panel may be off by
+_FAR = 1e3  # of that: from here on a panel is cut into four
+
+
+def unresolved(system: CoupledSystem, tolerance: float) -> tuple[float, ...]:
+    """Places in the panels of kappa, of one direction, whose errors are more than a share of the tolerance: their
+    middles, and their quarters where it is much more. The system has averages at its unknowns.
+    """
+    edges, order = panel_ends(system.problem, system.level), system.level.order
+    panel = np.searchsorted(edges, system.kappa) - 1
+    whole = np.flatnonzero(np.bincount(panel, minlength=len(edges) - 1) == order)
+    rows = np.flatnonzero(np.isin(panel, whole))
+    error = _errors(_integrands(system)[:, rows], order)
+    low, high = edges[whole], edges[whole + 1]
+    found: set[float] = set()
+    for parts, least in ((2, _SHARE * tolerance), (4, _FAR * _SHARE * tolerance)):
+        bad = error > least
+        for part in range(1, parts):
+            found |= set((low[bad] + (high - low)[bad] * (part / parts)).tolist())
+    if system.loss.SYMMETRIC:  # where kappa is folded, panels must be so
+        found |= {-place for place in found}
+    return tuple(sorted(found))
+
+
+def _integrands(system: CoupledSystem) -> Array:
+    """What the equations integrate over kappa [F, N], with the weight of its nodes, each relative to its integral."""
+    names, blocks = list(system.kernel.AVERAGES), system.blocks
+    envelope, g, square, h = (system.averages[names.index(name)] for name in ("avg_M", "avg_g", "avg_gg", "avg_h"))
+    mu0, mu1, mu2sq = system.table[:, -3 * blocks :].T.reshape(3, blocks, -1)
+    found = [envelope[None], mu0 * g, mu1 * system.kappa * g, mu1**2 * h, mu1**2 * square, mu2sq * h, mu2sq * square]
+    weighted = np.concatenate(found) * system.table[:, 1]
+    size = np.abs(weighted).sum(axis=1, keepdims=True)
+    return np.asarray(np.divide(weighted, size, out=np.zeros_like(weighted), where=size > 0.0))
+
+
+def _errors(weighted: Array, order: int) -> Array:
+    """Errors [P] of the Gauss rule on panels from values at their nodes [F, P * order], times weights: how Legendre
+    coefficients go on to twice the order, where they fall as from their middle to their end.
+    """
+    values = weighted.reshape(len(weighted), -1, order)
+    size = np.abs(values @ _to_coefficients(order))
+    end, middle = size[..., -2:].max(axis=-1), size[..., order // 2 - 1 : order // 2 + 1].max(axis=-1)
+    falls = np.minimum(np.divide(end, middle, out=np.ones_like(end), where=middle > 0.0), 1.0)
+    return np.asarray((2.0 * end * falls**3).max(axis=0))
+
+
+def _to_coefficients(order: int) -> Array:
+    """From values at the nodes of a panel times weights to coefficients."""
+    return np.asarray((legendre_coefficients(order) / legendre(order)[1]).T)

@@ -1,0 +1,104 @@
+"""Panels of kappa, and nodes of the label given kappa, where a loss with kinks meets a label that varies smoothly: what
+their estimates of errors tell beside errors found with more nodes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from loss_cases import model
+
+from giantstep.system.coupled_solver import order_of
+from giantstep.system.coupled_system import Array, CoupledSystem
+from giantstep.system.discretisation import Level, panel_ends
+from giantstep.system.kappa_panels import unresolved
+from giantstep.system.label_refinement import _averages, _first, stays, system_at
+from giantstep.system.newton import newton
+from giantstep.system.problem import Problem, problem_of
+from giantstep.system.resolution import FINE, Times, chooses, next_times, pair
+from giantstep.system.solve import solve
+
+TOLERANCE = 1e-10
+SHARP = "erf(2*z)"  # labels next to one where outputs, which vary little there, pass one
+LEVEL = Level(8, 44)
+
+
+@lru_cache(maxsize=8)
+def chosen(loss: str, link: str, level: Level = LEVEL) -> tuple[CoupledSystem, Array]:
+    """A system with nodes of the label chosen at a solution, with averages there."""
+    result = solve(model(loss, target__link=link))
+    problem = problem_of(result.model)
+    x = CoupledSystem(problem, FINE[1]).unknowns(order_of(problem, result))
+    system = system_at(problem, level, x)
+    system.residual(x)
+    return system, x
+
+
+def averages(problem: Problem, level: Level, x: Array) -> Array:
+    """Integrals over kappa of averages that the equations hold."""
+    system = system_at(problem, level, x)
+    system.residual(x)
+    names, mu1 = system.kernel.AVERAGES, system.table[:, -2 * system.blocks]
+    rows = [system.averages[names.index(name)] for name in ("avg_M", "avg_g", "avg_h", "avg_gg")]
+    values = np.array([rows[0], mu1 * system.kappa * rows[1], mu1**2 * rows[2], mu1**2 * rows[3]])
+    return np.asarray((values * system.table[:, 1]).sum(axis=1))
+
+
+def test_panels_of_kappa_that_are_not_resolved() -> None:
+    system, x = chosen("absolute", SHARP)
+    ends = unresolved(system, TOLERANCE)
+    assert 0 < len(ends) < len(panel_ends(system.problem, LEVEL))  # not all panels
+    assert ends == tuple(-place for place in reversed(ends))  # as kappa is folded
+    exact = averages(system.problem, replace(LEVEL, order=16, halvings=1), x)
+    before, after = (averages(system.problem, replace(LEVEL, cuts=cuts), x) for cuts in ((), ends))
+    assert np.max(np.abs(before / exact - 1.0)) > 10.0 * TOLERANCE
+    assert np.max(np.abs(after / exact - 1.0)) < 0.1 * np.max(np.abs(before / exact - 1.0))
+    assert unresolved(chosen("absolute", SHARP, replace(LEVEL, order=16, halvings=2))[0], TOLERANCE) == ()
+
+
+@pytest.mark.parametrize("loss", ["absolute", "huber"])
+@pytest.mark.parametrize("link", [SHARP, "tanh"])
+def test_errors_of_panels_of_the_label(loss: str, link: str) -> None:
+    """No panel that counts as known is off, by its halves, by more than ten times what is allowed."""
+    system, _ = chosen(loss, link)
+    panels = _first(system)
+    found, error = _averages(system, panels)
+    off = np.abs(found - sum(_averages(system, half)[0] for half in panels.halves()))
+    local = np.stack([np.bincount(panels.owner, np.abs(row), len(system.kappa)) for row in found])
+    local += 1e-6 * local.max(axis=1, keepdims=True)
+    known = np.all(error <= 1e-12 * local[:, panels.owner], axis=0)
+    assert 0.5 < known.mean() < 1.0
+    assert np.max((off / local[:, panels.owner])[:, known]) < 1e-11
+    assert np.max(off / local[:, panels.owner]) > 1e-9  # others are
+
+
+def test_nodes_of_the_label_serve_where_outputs_move_little() -> None:
+    """Outputs of next to no spread, far out, may move: the solution on nodes chosen beside it is the same."""
+    system, x = chosen("absolute", "tanh")
+    before = x * (1.0 + 1e-6 * np.array([1.0, -1.0] * len(x))[: len(x)])
+    assert stays(system, x, before, TOLERANCE)
+    assert not stays(system, x, x * 1.1, TOLERANCE)
+    values = [newton(each, x, settled=1e-13) for each in (system, system_at(system.problem, LEVEL, before))]
+    here, there = (system.test_error(outcome.x) for outcome in values)
+    assert there == pytest.approx(here, rel=0.1 * TOLERANCE)
+    system.residual(x)
+
+
+def test_even_nodes_of_a_smooth_loss_are_halved() -> None:
+    """They converge fast, also where fixed ones do not serve; those of a loss with kinks are chosen at once."""
+    smooth, kinked = (problem_of(model(loss, target__link="cubic")) for loss in ("log_cosh", "absolute"))
+    assert not chooses(smooth, Times(kappa=1, labels=2))
+    assert chooses(smooth, Times(kappa=1, labels=3))
+    assert chooses(kinked, Times(kappa=1))
+    result = solve(model("log_cosh", target__link="cubic"))
+    off = []
+    for labels in (0, 2):
+        finer = pair(smooth, Times(labels=labels), np.empty(0))[1]
+        answer = newton(finer, finer.unknowns(order_of(smooth, result)))
+        off.append(abs(finer.test_error(answer.x) / result.test_error - 1.0))
+    assert off[1] < 1e-3 * off[0]
+    told = finer.answer()
+    assert next_times(Times(), finer, answer, (1.001 * told, told), TOLERANCE).kappa == 1
