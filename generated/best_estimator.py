@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature a0adafec4e697f45, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 225fd57e7a83fda8, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a0adafec4e697f45d0dcad389b8ca101b1809353cf3281bd39fd104ec7055047"
+SIGNATURE = "225fd57e7a83fda8620767ec4b62bdd2ed047140998794273c68f76981ebf1cb"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 698b577a1bc30196, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 468ad054c1eafc1c, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "698b577a1bc301963139918cdaa04adc0ebb50fb265a6a512383207b05d03a37"
+SIGNATURE = "468ad054c1eafc1c15fcf1ca129ceae8625d4e12177ebf81a43f34a0e39002cc"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

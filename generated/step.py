@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 27ee698389145e0c, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature d5b70cdddeca09af, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "27ee698389145e0cd85b52f27294f5768e3caf1a40c47d51263e292125abfc3d"
+SIGNATURE = "d5b70cdddeca09afb2f56a736a6a40000e0f1fa3de27404a798322fa24505c07"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -53,6 +53,7 @@ DEFINED: Mapping[str, str] = MappingProxyType(
 )
 _CALLABLE = (*FUNCTIONS, *ALIASES, *DEFINED)
 CONSTANTS = ("e", "pi")
+_OF_MANY = ("max", "min")  # of more than two arguments: pairs, one inside the other
 
 # Functions whose value grows no faster than their argument; every other call counts as one new variable.
 _PIECEWISE_LINEAR = frozenset({"abs", "relu", "max", "min", "clip"})
@@ -307,10 +308,13 @@ class _Walker:
     def _call(self, written: str, trees: list[ast.expr], depth: int) -> _Walked:
         name = ALIASES.get(written, written)
         wanted = FUNCTIONS.get(name, 1)
+        if name in _OF_MANY and len(trees) > wanted:
+            pair = (self._call(name, trees[:-1], depth + 1), self.walk(trees[-1], depth + 1))
+            return self._finish(Node("call", (pair[0].node, pair[1].node), name), pair)
         if name not in _CALLABLE or len(trees) != wanted:
             raise self._error(
                 f"calls {name} with {len(trees)} arguments",
-                f"{name} takes {wanted} argument{'s' * (wanted > 1)}",
+                f"{name} takes {wanted} argument{'s' * (wanted > 1)}{' or more' * (name in _OF_MANY)}",
             )
         arguments = tuple(self.walk(tree, depth + 1) for tree in trees)
         if name in DEFINED:

@@ -48,7 +48,8 @@ class LossEntry:
     """A loss: ``name`` (safe as a file name), ``expression`` in y, f and the parameters, source and LaTeX.
 
     form: "residual" for a function of f - y, "margin" for a function of y f (labels +-1), "general" otherwise.
-    error_scale turns the mean loss into the reported training error. ``aliases``: other texts for the same loss.
+    error_scale turns the mean loss into the reported training error. ``aliases``: other texts for
+    the same loss, with parameters at their defaults.
     predicts: the mean label that an output stands for, in f and the parameters; f itself, or of a margin sign(f), where
     left out. The test error judges it. least, most: the range of the labels that it is a likelihood of, numbers or the
     name of a parameter.
@@ -201,13 +202,13 @@ _ENTRIES = (
         "Nelder & Wedderburn 1972, J. R. Stat. Soc. A 135, 370; McCullagh & Nelder 1989, section 4.3",
         r"N \log(1 + e^{f}) - y f",
         parameters=(_TRIALS,),
+        aliases=("softplus(f)-y*f", "softplus(f)-f*y", "log(1+exp(f))-y*f", "log(1+exp(f))-f*y", "log(exp(f)+1)-y*f"),
         predicts="trials*sigmoid(f)",
         least=0.0,
         most="trials",
     ),
 )
 
-#: Registered name -> entry.
 #: Losses that are not registered and that an expression gives, in small letters and without underscores.
 _EXPRESSIONS: Mapping[str, str] = MappingProxyType(
     {
@@ -217,13 +218,14 @@ _EXPRESSIONS: Mapping[str, str] = MappingProxyType(
     }
 )
 
+#: Registered name -> entry.
 REGISTERED: Mapping[str, LossEntry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
 
 
 def _known_texts() -> Mapping[str, LossEntry]:
     known = {}
     for entry in _ENTRIES:
-        for text in () if entry.parameters else (entry.expression, *entry.aliases):
+        for text in entry.aliases if entry.parameters else (entry.expression, *entry.aliases):
             known[canonical(parse(text, VARIABLES))] = entry
     return MappingProxyType(known)
 

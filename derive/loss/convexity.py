@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -27,11 +27,19 @@ _HINT = (
 )
 
 
+_SIGNS_HINT = (
+    "at the labels -1 and 1 it is convex. If there are no others, say so with step(y), which is 1 at y = 1 and 0 at "
+    "y = -1: the weight 1 + y/2 is 1/2 + step(y)"
+)
+
+
 class NotConvex(ExpressionError):
     """A loss that is not convex, with the offending ``region`` of u and the ``label`` y it was found at (if any)."""
 
-    def __init__(self, message: str, region: tuple[float, float], label: float | None = None) -> None:
-        super().__init__(message, _HINT)
+    def __init__(
+        self, message: str, region: tuple[float, float], label: float | None = None, hint: str = _HINT
+    ) -> None:
+        super().__init__(message, hint)
         self.region = region
         self.label = label
 
@@ -61,7 +69,11 @@ def check_convex(loss: Loss) -> Convexity:
     Raises NotConvex where it is not convex, ExpressionError where it is linear, not finite, or as analyse_loss does.
     """
     analysis = analyse_loss(loss)
-    certified = [_certified(part) for part in analysis.parts()]
+    try:
+        certified = [_certified(part) for part in analysis.parts()]
+    except NotConvex as error:
+        hint = _SIGNS_HINT if _is_convex_at_signs(loss) else _HINT
+        raise NotConvex(error.message, error.region, error.label, hint) from None
     if all(_linear(part) for part in analysis.parts()):
         raise ExpressionError(
             f"the loss {analysis.loss.expression} is linear in f: it has no minimum", "give a convex loss"
@@ -187,6 +199,18 @@ def _not_convex(analysis: LossAnalysis, sample: Sample, lower: float, upper: flo
         (lower, upper),
         label,
     )
+
+
+def _is_convex_at_signs(loss: Loss) -> bool:
+    """Whether a loss that is not convex at other labels is at -1 and 1."""
+    if loss.form != "general" or loss.labels:
+        return False
+    try:
+        for label in (sp.S.One, sp.S.NegativeOne):
+            _certified(analyse_loss(replace(loss, expr=loss.expr.subs(Y, label), labels=(label,))))
+    except ExpressionError:
+        return False
+    return True
 
 
 def _not_finite(analysis: LossAnalysis, sample: Sample, failure: Failure, what: str) -> ExpressionError:

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6f3a5fd22cd688b8, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature dac05a401c59042e, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "6f3a5fd22cd688b8d2947e727ce552a84a68425068b76f2b8ae63bb06805120f"
+SIGNATURE = "dac05a401c59042ea19f2cbbb747e3ca03e72a19115b55df97107940845901d0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7e13f278ae1cc3a8, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature ba87f7488f9d767a, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "7e13f278ae1cc3a8edc8ade03857fd82f329738b4822ebf9bc2aa8070de2c72b"
+SIGNATURE = "ba87f7488f9d767a5dff0b4d12523744a8bff629da043dda58c6217895ba7958"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature edcb2fbbfa9b2375, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature bc3d2a49dc0e24dd, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "edcb2fbbfa9b2375e18861e547066edc548323dc6ae0541dae4fb6c69dcd5f36"
+SIGNATURE = "bc3d2a49dc0e24dd33ca6f2e0afb1e5333af13fa10131a20ee5f0f030c0525f2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 37ad97761b2cf37d, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 78d9e9d651317158, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "37ad97761b2cf37dd40949cc228093972064a148707f6de0cb35cf58b30c3416"
+SIGNATURE = "78d9e9d651317158b25fafce07608e013bed495d40695978d5b34c8c9362ca16"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3df9109e49f77267, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature db6fa197dd13dd65, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "3df9109e49f7726779229b990ad0e3803f934a76f45c51e3d87d0d79391ee34a"
+SIGNATURE = "db6fa197dd13dd65df87327202ef529e71e998d17578163beb0f699c8192b8f8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f66af69da636c0c7, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature b590ba217b6b9309, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "f66af69da636c0c71c7f8460e239cb86627080199955a8f4f5e7e5f36e698506"
+SIGNATURE = "b590ba217b6b9309b6a5b21524110e27b7eebc48322e752916c00834fe4c37a5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

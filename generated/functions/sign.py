@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a2a106ecac5b0bc6, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature d24bbb65f7869c15, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a2a106ecac5b0bc67c494f54d89fad3edf6db176a236ed2b68ce35c72a4b53bc"
+SIGNATURE = "d24bbb65f7869c1575fd9eba9fd96dfc2f885ef2ecc104ac5822a21302825327"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 770d0ce11f41714b, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature c3f23d58f3b7989a, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "770d0ce11f41714ba91a1513e0ec54bed8ae36eb5ea61ccb11f731ff9531de73"
+SIGNATURE = "c3f23d58f3b7989a093fee69e14b844615108707929b46512bba069dfef81c37"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

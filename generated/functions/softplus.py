@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d50f5b88c6c515d0, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature dd1a7b7aff4ef757, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "d50f5b88c6c515d0b34b1596a574c8d6285e0a6ea3e6aad6a9d4316d35dca95f"
+SIGNATURE = "dd1a7b7aff4ef757cf318c0177f569f9a2433470aa607ec8d3bb7fc1b1457e3f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c27faf07a34e91c6, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature da6da2a77cc10c5c, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "c27faf07a34e91c6a8a6fc95032dfcfee512e37e6a5959b389109ba0b0e465c0"
+SIGNATURE = "da6da2a77cc10c5c56207d8cc44bae279d2e2ec6f525a8137bd1f3ab8c87711d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

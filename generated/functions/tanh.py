@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bbfad4582d41fda3, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature cbcfe2a130d9e876, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "bbfad4582d41fda3a4525f4fe2d2fc12a22ec3a72495afb7b72fe4370afb6b7b"
+SIGNATURE = "cbcfe2a130d9e876c6ae07ac4853f9287d5eca347c3c5761013c4844265bc6a6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 59a599439451a52f, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature c7741f8e5ee540cb, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "59a599439451a52fd6e24bb4616c8e0a3895e1122808af833865854e5cb85118"
+SIGNATURE = "c7741f8e5ee540cb4633d8dd90ffe8a88c535ad0d505753e68ec6f827eccee44"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

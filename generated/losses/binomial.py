@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature f62429437ee8908e, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 047e6b663569fa26, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "f62429437ee8908e5d1f1968bcc07e3d59dd4e79f9f11974caa90bf28fb791de"
+SIGNATURE = "047e6b663569fa263c36ed759e64233632fc48e7d925f7787c3aef88c2427269"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

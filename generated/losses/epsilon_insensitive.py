@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 526d666f4a0b1456, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 024873171211d60a, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "526d666f4a0b14566bb53c2fedb753b14521f8455e09455f262b27d4deb2e335"
+SIGNATURE = "024873171211d60ad7273c672acdc57ec774a310dc2577f76a651dd9e7e25903"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 01d99593a0613fc7, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 7a9b9b5c738383b9, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "01d99593a0613fc7ec14d24ed40626b291d506652e438709f0669c8af3adf0ff"
+SIGNATURE = "7a9b9b5c738383b91cea69b43e4e01054712797164d3ea3895a860cb6b890776"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature e1855ec0a5de6a8c, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 8570fa5bf35a231a, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "e1855ec0a5de6a8c3aeaa11f4e7b67378f0dc3250889cb5d3530bc16d78c4360"
+SIGNATURE = "8570fa5bf35a231a28cceae7842890d29f71dde4386d4618205199fdbfecd022"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature c35d2aa003ccabd1, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature aac78d40b61047fe, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "c35d2aa003ccabd189cb09435c97fff6ad18d6c7e2b944e80af2781d990daa43"
+SIGNATURE = "aac78d40b61047fec4bfcd761a7ced4136c8ec05d83112383d56103c7b2a4f18"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 82a05fbacf6b9ba1, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 013c5cfcbe759d6a, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "82a05fbacf6b9ba14cf0519a463893b524d0ee4db099b123b05e255264c98ba3"
+SIGNATURE = "013c5cfcbe759d6a1dcc47a4c67d2b8000ddcd2f0c3327912b36425c9b31dd5f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

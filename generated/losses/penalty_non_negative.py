@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ec3f4b0e615cdb5c, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 3a99f4535cf2cd37, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "ec3f4b0e615cdb5c72f6253e6ef6977cfd670687ad8714c4bd73c5251fcd0357"
+SIGNATURE = "3a99f4535cf2cd379d1acde5e48a6283c12cfea36f596149a70796bee2a02e3d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature a48363e252740959, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 8bbd2ea55114c954, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "a48363e25274095966ee8936904e4349aa81fd87784c69082405972c32373f52"
+SIGNATURE = "8bbd2ea55114c95466be499b9d82336ce6b0838b069f7b5ed9d5c2d3b324ee69"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

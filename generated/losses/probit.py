@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a02de9773e2083c7, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature d88a0fb94fe7fc60, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "a02de9773e2083c756452c9896cd81f028d83432f689c59176646a4387566d2c"
+SIGNATURE = "d88a0fb94fe7fc60436476d39a215c2325fc5bf6942944d8c8d667c0486179dd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 600c4d808278a398.
+Generated; do not edit. Signature 938156881601dbf5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "600c4d808278a3986661c40dfff0a458837158b578a2dd95f46a4d3fb2e93951"
+SIGNATURE = "938156881601dbf5c3e002db1cb88b34627fc8e5769174a1cdb7200443307fa9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

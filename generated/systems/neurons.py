@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 742b9a10476af2b9.
+Generated; do not edit. Signature 0b12014e3a9a06ec.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "742b9a10476af2b986b6f599cfa66aa2380af3111622eeb2935a6c0f946db039"
+SIGNATURE = "0b12014e3a9a06ec1af03179024e2c4f7d43f112bf5d5dfcd499c270087e6ed4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature cf060b643262025e, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature fa564cc818acd590, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "cf060b643262025e0a7e4e1aa4d68c3dcdfb9d4b109a113a5ed6ea4edf601803"
+SIGNATURE = "fa564cc818acd590ceb88765b4c7eda746564606c36a4db525f077efec99c9f6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

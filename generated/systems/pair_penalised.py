@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 718f7587f4fd97bb, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature f0a844774f85585f, runtime d4d4dfdd4d4a720c.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "718f7587f4fd97bb3e2290bbf7300ff06a086fd84491e4920173183c14870ca3"
+SIGNATURE = "f0a844774f85585fd7535840c47655742d9d2c2f636004598a83b2161dd0d23b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

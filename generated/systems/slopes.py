@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 94b1c560b9c67d16.
+Generated; do not edit. Signature e3efdfe6ba5a79c2.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "94b1c560b9c67d161cca68c4cecbae03e7c94b84805e799b8635f5499e122cae"
+SIGNATURE = "e3efdfe6ba5a79c2955e6594ab0f59224af946fe21f470ef99f73b146475e471"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2e365bef2ed721fe.
+in X). Generated; do not edit. Signature 1e60f824f4cd7394.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "2e365bef2ed721fe6c43a274d3cfe42a37254d404bfa0b04cb88f1f79d38e754"
+SIGNATURE = "1e60f824f4cd73942ab7ed8b80b4fc7331bd8530b4ca8c58a346469b7b3fdd58"
 
 
 # rows of node, then those of the blocks

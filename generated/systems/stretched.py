@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature cda6271dab857315.
+Generated; do not edit. Signature aa41f1a42f8b1ba3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "cda6271dab857315a6be1ee328b399f830c7cfd125710573435246ea0e53b4b9"
+SIGNATURE = "aa41f1a42f8b1ba3657211ccebdbf9dbc578aaf881e09302c8b7fefad01faf13"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c371cb1960f014ee.
+Generated; do not edit. Signature 7aae45ea13fd51ee.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c371cb1960f014eee38fc9fc0a835d3f933500672b1c7e0bb7e68ee23269f2f2"
+SIGNATURE = "7aae45ea13fd51ee07d188fa6a27ede6af8606d68f55ad3a5a7567410456602e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

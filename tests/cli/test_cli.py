@@ -16,6 +16,7 @@ from cli_cases import COMMANDS, Run, one_sentence_and_a_hint, program
 from sweep_cases import before_each_point, solved_points
 
 import giantstep
+from giantstep.cli.solve import _of_signs
 from giantstep.observe.simulate import simulate
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
@@ -119,6 +120,13 @@ def test_solve_says_what_it_takes_by_default(run: Run, model: str) -> None:
     assert json.loads(run(*given, "fit.loss=huber", "--json")[1])["defaults"] == {"fit.loss.delta": 1.0}
     chosen = (*given, "fit.loss={name='huber', delta=0.5}", "--json")
     assert json.loads(run(*chosen)[1])["defaults"] == {}
+
+
+def test_a_classifier_that_the_loss_does_not_tell_is_pointed_to_its_metric() -> None:
+    weighted = giantstep.model("tanh", link="sign", loss="log(1+exp(-y*f))*(0.5+step(y))")
+    assert 'wrong = "y*f < 0"' in str(_of_signs(weighted))
+    for change in ({"target": {"noise": 0.1}}, {"target": {"link": "tanh"}}, {"fit": {"loss": "logistic"}}):
+        assert not _of_signs(weighted.replace(**change))
 
 
 def test_the_basis_of_psi_is_named_where_it_has_columns(run: Run, model: str) -> None:

@@ -48,6 +48,7 @@ def test_tripwires_fire() -> None:
         ("atan(z)", Node("call", (Z,), "arctan")),
         ("pi*e", Node("mul", (Node("constant", value="pi"), Node("constant", value="e")))),
         ("He(3, z)", Node("call", (number("3"), Z), "He")),
+        ("max(z,1,2)", Node("call", (Node("call", (Z, number("1")), "max"), number("2")), "max")),
         ("clip(z,-1,1)", Node("call", (Z, Node("neg", (number("1"),)), number("1")), "clip")),
     ],
 )
@@ -116,7 +117,8 @@ BAD_LIMITS = {
     "clip(z,z,1)": "lo < hi",
     "tanh()": "takes 1 argument",
     "tanh(z,z)": "takes 1 argument",
-    "max(z)": "takes 2 arguments",
+    "max(z)": "takes 2 arguments or more",
+    "max(" + "z," * 90 + "z)": "nested too deeply",
     "max(*z)": "takes 2 arguments",
     "max(**z)": "not an operation",
     "(z,z)": "not an operation",

@@ -68,7 +68,7 @@ CONVEX = {
     "-log(1+erf(y*f))": ("margin", 0),
     "exp(-y*f)+max(0,1-y*f)": ("margin", 1),
     "exp(2*f)-y*f": ("general", 0),
-    "softplus(f)-y*f": ("general", 0),
+    "softplus(f)-y*f+f**2/8": ("general", 0),
     "f**2/2-y*f+abs(f)": ("general", 1),
     "(1+y**2)*f**2-y*f": ("general", 0),
 }
@@ -103,6 +103,23 @@ def test_the_form_in_the_catalogue_is_that_of_the_expression(name: str) -> None:
     assert canonical(node) == entry.expression
     for share in (1.0, 0.37, 0.83):
         assert form_of(node, {p.name: share * p.default for p in entry.parameters}) == entry.form
+
+
+@pytest.mark.parametrize(
+    ("text", "convex"),
+    [
+        ("log(1+exp(-y*f))*(1+0.5*y)", True),
+        ("max(0,1-y*f)*(1+0.5*y)", True),
+        ("max(0,1-y*f)*(1-2*y)", False),
+        ("y*(y-f)**2", False),
+    ],
+)
+def test_the_hint_for_weights_of_classes_holds_where_these_are_positive(text: str, convex: bool) -> None:
+    with pytest.raises(NotConvex) as caught:
+        check_convex(loss_of(text))
+    assert ("step(y)" in caught.value.hint) == convex
+    for written in ("log(1+exp(-y*f))*(0.5+step(y))", "max(0,1-y*f)*(0.5+step(y))"):  # as the hint says
+        check_convex(loss_of(written))
 
 
 @pytest.mark.parametrize("name", [name for name, entry in REGISTERED.items() if entry.aliases])

@@ -261,7 +261,7 @@ def test_losses_that_vary_fast(text: str) -> None:
 @pytest.mark.parametrize(("V", "Delta", "mean"), [(20.0, 10.0, 0.0), (50.0, 10.0, -20.0), (50.0, 100.0, 10.0)])
 def test_curvature_that_peaks_off_the_middle(V: float, Delta: float, mean: float) -> None:
     """A smooth loss of the general form, whose largest curvature is searched for at run time."""
-    case = Case(model("softplus(f)-y*f", spike__alignment=0.5), 0.3, V, mean, 0.5, Delta)
+    case = Case(model("softplus(f)-y*f+y", spike__alignment=0.5), 0.3, V, mean, 0.5, Delta)
     y = 1.0  # u = f, and the label shifts the slope
     omega, weight = _normal(0.0)
     omega, scratch = mean + math.sqrt(Delta) * omega, np.empty(case.kernel.SCRATCH_SHAPE)
