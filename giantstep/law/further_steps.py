@@ -17,7 +17,7 @@ from generated import further_step as derived
 from giantstep.law.directions import directions_of, mixing, rows_of
 from giantstep.law.label_moments import label_moments, moments_at_nodes
 from giantstep.law.layer_state import LayerState
-from giantstep.law.multi_index_labels import LabelMoments
+from giantstep.law.moments_given_kappa import LabelMoments
 from giantstep.law.rest_of_target import rest_of_target
 from giantstep.law.terms import block_terms, label_widths, link_term, noisy_terms
 from giantstep.quadrature.mesh import Term

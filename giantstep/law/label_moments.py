@@ -15,7 +15,8 @@ import numpy as np
 from derive.language.links import link_of
 from giantstep.law.directions import noisy_indices, rows_of
 from giantstep.law.labels import smooth_rule
-from giantstep.law.multi_index_labels import LabelMoments, has_kinks, moments_given_kappa
+from giantstep.law.moments_given_kappa import LabelMoments, moments_given_kappa
+from giantstep.law.multi_index_labels import has_kinks
 from giantstep.quadrature.gauss import hermite, products
 from giantstep.quadrature.kinks import LINE, along_a_line, degree
 from giantstep.quadrature.tensor import coordinates

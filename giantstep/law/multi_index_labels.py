@@ -1,7 +1,7 @@
-"""The label of several indices given kappa where it jumps or has kinks: its moments, and nodes between the kinks.
+"""The label of several indices given kappa where it jumps or has kinks: nodes between the kinks.
 
-Given kappa the indices are ``z = gamma^T kappa + L t`` with L lower triangular. Moments are integrated one t inside the
-other by adaptive panels between the kinks; nodes are Gauss-Legendre panels between the kinks met along each t.
+Given kappa the indices are ``z = gamma^T kappa + L t`` with L lower triangular; nodes are Gauss-Legendre panels between
+the kinks met along each t.
 """
 
 from __future__ import annotations
@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 
 from derive.language.grammar import Node
 from derive.language.links import Link, link_of
-from derive.language.substitution import linear_form, substituted
-from giantstep.law.directions import noisy_indices
 from giantstep.law.kink_roots import REACH, Kinks, moves
-from giantstep.quadrature.cubature import Unsettled, average_given, nesting
+from giantstep.quadrature.cubature import nesting
 from giantstep.quadrature.gauss import hermite, legendre
 from giantstep.quadrature.kinks import LINE, along_a_line, bracketed_zeros, degree, jumps_only, kinks
 from giantstep.quadrature.truncated_normal import truncated_normal
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
-from giantstep.spec.link import link_values
 
 Array = np.ndarray
 Averaged: TypeAlias = Literal["smooth", "poles", "moments"]
@@ -32,86 +29,15 @@ _ORDER, _ROUGH = 16, 15  # nodes of a panel; of the estimate of their error
 _STILL, _STILL_ROUGH = 24, 22  # the same of one panel between kinks, where the label is constant there
 _HIGHER = 1.45  # orders by the first refinement: where they are nearly enough, that does what halving would
 _LEADING = 0.5  # share of either that leads to a solution
-_BY_NODES = 2  # indices: more are averaged adaptively
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
-_TOGETHER = 256  # kappa of which moments are taken at a time
 _MOST = 8_000_000  # nodes of all kappa together
-
-
-@dataclass(frozen=True)
-class LabelMoments:
-    """E y [N], E y t [N, m] and E y^2 [N] of a clean label, or of one with noise inside the link, given kappa."""
-
-    mean: Array
-    linear: Array
-    square: Array
-
-    @property
-    def rest(self) -> Array:
-        """What mean and linear part leave of E y^2."""
-        left = self.square - self.mean**2 - (self.linear**2).sum(axis=1)
-        return np.asarray(np.maximum(left, 0.0))
 
 
 def has_kinks(link: str) -> bool:
     """Whether a link of several indices jumps or has kinks."""
     found = link_of(link)
     return found.indices > 1 and next(kinks(found.node), None) is not None
-
-
-def moments_given_kappa(
-    link: str, gamma: Array, kappa: Array, probit: float, finer: int, rough: bool, adaptive: bool = False
-) -> LabelMoments:
-    """Moments at kappa [N, q] for overlaps gamma [q, m]; ``rough``: on another set of panels.
-
-    Of two indices from the nodes, of more (and where ``adaptive``) by panels halved until they agree. With noise inside
-    the link, z has the covariance ``L L^T + probit``, and E[t|z] is linear. Raises NotConverged.
-    """
-    noisy = noisy_indices(gamma, probit)
-    lower = noisy.lower
-    if adaptive or len(lower) > _BY_NODES:
-        mean, linear, square = _adaptive(link, gamma, lower, kappa, rough)
-    else:
-        parts = [_from_nodes(link, gamma, lower, part, finer, rough) for part in _parts(kappa)]
-        mean, linear, square = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return LabelMoments(mean, linear @ noisy.carry.T, square)
-
-
-def _parts(kappa: Array) -> list[Array]:
-    """Points of kappa that are handled together."""
-    return np.array_split(kappa, max(1, math.ceil(len(kappa) / _TOGETHER)))
-
-
-def _from_nodes(
-    link: str, gamma: Array, lower: Array, kappa: Array, finer: int, rough: bool
-) -> tuple[Array, Array, Array]:
-    """E y, E y t and E y^2 by panels between the kinks."""
-    weight, t = nodes_given_kappa(link, gamma, lower, kappa, finer, rough, "moments")
-    y = link_values(link)((kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", lower, t))
-    weighted = weight * y
-    return weighted.sum(axis=1), np.einsum("nj,njd->nd", weighted, t), (weighted * y).sum(axis=1)
-
-
-def _adaptive(link: str, gamma: Array, lower: Array, kappa: Array, rough: bool) -> tuple[Array, Array, Array]:
-    """E y, E y t and E y^2 by panels halved until they agree."""
-    names, given = [f"t{i}" for i in range(len(lower))], [f"k{i}" for i in range(len(gamma))]
-    node = _given(link, gamma, lower, given, names)
-    try:
-        mean, square, linear = average_given(node, given, names, kappa.T, int(rough))
-    except Unsettled as error:
-        raise NotConverged(
-            f"the moments of the label {link!r} given the spike do not settle: {error}",
-            "use a smoother link, or one of fewer indices",
-        ) from None
-    return mean, linear.T, square
-
-
-def _given(link: str, gamma: Array, lower: Array, outer: list[str], names: list[str]) -> Node:
-    """The tree of the link in the variables kappa and t."""
-    found = link_of(link)
-    weights = zip(found.variables, gamma.T.tolist(), lower.tolist(), strict=True)
-    return substituted(found.node, {name: linear_form([*g, *row], [*outer, *names]) for name, g, row in weights})
 
 
 def nodes_given_kappa(
@@ -167,10 +93,15 @@ def axes_of(link: Link, lower: Array) -> Axes:
         return Axes(link.variables, every, lower @ axes, axes.T)
     if np.all(np.diag(lower) > 0.0) and (order := nesting(link.node, link.variables)) != link.variables:
         # along the variable that they know as a polynomial
-        places = [link.variables.index(name) for name in order]
-        other = np.linalg.cholesky((lower @ lower.T)[np.ix_(places, places)])
-        return Axes(tuple(order), places, other, np.linalg.solve(lower[places], other).T)
+        return in_order(link, order, lower)
     return Axes(link.variables, every, lower, None)
+
+
+def in_order(link: Link, order: tuple[str, ...], lower: Array) -> Axes:
+    """Directions of the indices in another order."""
+    places = [link.variables.index(name) for name in order]
+    other = np.linalg.cholesky((lower @ lower.T)[np.ix_(places, places)])
+    return Axes(order, places, other, np.linalg.solve(lower[places], other).T)
 
 
 def turns_along(link: str, gamma: Array, probit: float) -> list[tuple[float, float]]:
@@ -221,6 +152,8 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
     far = np.exp(-0.5 * (kappa**2).sum(axis=1))
     owner, weight, t = np.arange(count), np.ones(count), np.zeros((count, lower.shape[1]))
     for axis in range(lower.shape[1]):
+        if not len(owner):  # all kappa are too far out to be felt
+            break
         if not moves(lower, axis):  # the label does not know this direction: two nodes have its variance
             line, place, of_place = _same((np.array([-1.0, 1.0]), np.full(2, 0.5)), np.arange(len(owner)))
         else:
@@ -249,7 +182,8 @@ class Rule:
     halving from then on. graded: by a map that makes roots of the distance to an end smooth; poles: see
     ``nodes_given_kappa``; innermost: along the last t as many Gauss nodes between cuts in the place of panels, where
     the label is a polynomial of a lower degree; 0 for panels. axes: along which there are nodes, None for all;
-    outwards: panels end where curved kinks are on their way to infinity.
+    outwards: panels end where curved kinks are on their way to infinity; trapezoids: of the rule for poles;
+    light: a weight that is left out.
     """
 
     finer: int
@@ -260,11 +194,13 @@ class Rule:
     innermost: int = 0
     axes: int | None = None
     outwards: bool = False
+    trapezoids: int = _TRAPEZOIDS
+    light: float = 1e-16
 
     @property
     def negligible(self) -> float:
         """Weight of a node together with its kappa that is left out."""
-        return 1e-16
+        return self.light
 
     @property
     def halved(self) -> tuple[int, int]:
@@ -293,7 +229,7 @@ class Rule:
         if self.innermost:
             return hermite(self.innermost)
         if self.poles:  # the trapezoidal rule, whose error falls as exp(-2 pi distance/spacing)
-            t = np.linspace(-REACH, REACH, _TRAPEZOIDS * 2**self.finer)
+            t = np.linspace(-REACH, REACH, self.trapezoids * 2**self.finer)
             weight = np.exp(-0.5 * t * t)
             return t, weight / weight.sum()
         return hermite(self.parts * self.order * (2 + self.finer) * (1 if thin else 3) // 4)
@@ -324,16 +260,3 @@ def rows_of_nodes(owner: Array, weight: Array, t: Array, count: int) -> tuple[Ar
     weights, places = np.zeros(shape), np.zeros((*shape, t.shape[1]))
     weights[owner, rank], places[owner, rank] = weight, t
     return weights, places
-
-
-def square_nodes(moments: LabelMoments, flips: float) -> tuple[Array, Array, Array]:
-    """Weights [N, J], labels [N, J] and t [N, J, m] with the first and second moments of (y, t), which is all that the
-    square loss knows of them; odd where the label is.
-    """
-    kept = 1.0 - 2.0 * flips
-    law = LabelMoments(kept * moments.mean, kept * moments.linear, moments.square)
-    count, m = law.linear.shape
-    axes = np.sqrt(m + 1.0) * np.concatenate([np.eye(m + 1), -np.eye(m + 1)[::-1]])  # the last are minus the first
-    t = np.broadcast_to(axes[:, :m], (count, 2 * m + 2, m)).copy()
-    label = law.mean[:, None] + law.linear @ axes[:, :m].T + np.sqrt(law.rest)[:, None] * axes[:, m]
-    return np.full(label.shape, 0.5 / (m + 1)), np.ascontiguousarray(label), t

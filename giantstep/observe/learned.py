@@ -14,7 +14,8 @@ import numpy as np
 from scipy.special import roots_hermitenorm
 
 from giantstep.law.directions import mixing
-from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
+from giantstep.law.moments_given_kappa import moments_given_kappa
+from giantstep.law.multi_index_labels import has_kinks
 from giantstep.observe.finite_system import at_dimension
 from giantstep.observe.learned_points import LearnedPoints, simulated_points
 from giantstep.observe.output_law import Output, moments_along, spike_lines, target_line

@@ -15,13 +15,8 @@ from giantstep.law.label_cells import Cells, LabelLaw, straight_law
 from giantstep.law.label_lines import Lines, are_lines
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
 from giantstep.law.labels import label_law, with_noise
-from giantstep.law.multi_index_labels import (
-    LabelMoments,
-    has_kinks,
-    meetings_along,
-    square_nodes,
-    turns_along,
-)
+from giantstep.law.moments_given_kappa import LabelMoments, square_nodes
+from giantstep.law.multi_index_labels import has_kinks, meetings_along, turns_along
 from giantstep.law.terms import label_widths, noisy_terms
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import edges_of, rows_at, table

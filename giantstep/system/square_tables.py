@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from giantstep.law.multi_index_labels import LabelMoments
+from giantstep.law.moments_given_kappa import LabelMoments
 from giantstep.law.terms import label_widths
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns

@@ -21,7 +21,8 @@ from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields, Rule
 from giantstep.law.label_cells import Cells
 from giantstep.law.label_lines import Lines, lines_given_kappa
-from giantstep.law.multi_index_labels import has_kinks, moments_given_kappa
+from giantstep.law.moments_given_kappa import moments_given_kappa
+from giantstep.law.multi_index_labels import has_kinks
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Model

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from giantstep.law.label_lines import Lines, are_lines, lines_given_kappa
-from giantstep.law.multi_index_labels import moments_given_kappa
+from giantstep.law.moments_given_kappa import moments_given_kappa
 from giantstep.spec.model import Model, Target
 from giantstep.system import discretisation
 from giantstep.system.solve import solve

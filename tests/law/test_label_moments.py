@@ -9,7 +9,7 @@ from giantstep.law.directions import rows_of
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.label_moments import label_moments
 from giantstep.law.labels import label_law
-from giantstep.law.multi_index_labels import moments_given_kappa
+from giantstep.law.moments_given_kappa import moments_given_kappa
 from giantstep.spec.model import Target
 
 Array = np.ndarray

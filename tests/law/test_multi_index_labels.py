@@ -14,13 +14,8 @@ from scipy.stats import norm
 from derive.labels import index_function
 from derive.language.links import link_of
 from giantstep.law.directions import mixing
-from giantstep.law.multi_index_labels import (
-    has_kinks,
-    meetings_along,
-    moments_given_kappa,
-    nodes_given_kappa,
-    square_nodes,
-)
+from giantstep.law.moments_given_kappa import moments_given_kappa, square_nodes
+from giantstep.law.multi_index_labels import has_kinks, meetings_along, nodes_given_kappa
 from giantstep.observe.simulate import simulate
 from giantstep.quadrature.kinks import kinks
 from giantstep.spec.errors import NotConverged
