@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 225fd57e7a83fda8, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 69053e70dfa00edc, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "225fd57e7a83fda8620767ec4b62bdd2ed047140998794273c68f76981ebf1cb"
+SIGNATURE = "69053e70dfa00edc97ebcc5106b2af2ac4364c12c963fabe44805a9ec6eb2981"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 468ad054c1eafc1c, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 0448be42345a89c7, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "468ad054c1eafc1c15fcf1ca129ceae8625d4e12177ebf81a43f34a0e39002cc"
+SIGNATURE = "0448be42345a89c70125060f3c820c2b32a45a5e6ccfac7e151ef2a1ccbf3965"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

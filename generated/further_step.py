@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 9d49bc1f20f594fd, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature c098c76c88122d52, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9d49bc1f20f594fd1c49c901fa04e75884e96efba2cac4c264e0585e8cca0852"
+SIGNATURE = "c098c76c88122d524f6dd353cb849c45c81ea4ce8282adb7e9668c9d5eb55520"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

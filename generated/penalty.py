@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 82a17613a3971caf, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 14a0daef31618413, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "82a17613a3971cafe5a0a5894fc1ffffbd3ddc75576d5f07f79bb05997521143"
+SIGNATURE = "14a0daef31618413213fb94e6895380cf38ff6d372e0a29411d14e7763565d1b"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature d5b70cdddeca09af, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 9a554c8f69ee8679, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "d5b70cdddeca09afb2f56a736a6a40000e0f1fa3de27404a798322fa24505c07"
+SIGNATURE = "9a554c8f69ee867973ae22febf2309580a938d4bd7ad62f6f3fd12b9f3edb0c1"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature bafca154fcb7b19e, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 77213457c5325c56, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "bafca154fcb7b19e3372d776189bd9b8548155f8b5b22c25ab58a55d4246c32b"
+SIGNATURE = "77213457c5325c5618494a2f66e4e6e69e5cd0e8fbbfece1225cbab8566668ec"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

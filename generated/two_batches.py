@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature e821320b22bbcf48, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 77e48b10bdd35138, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "e821320b22bbcf4893dbebe03e1964dbba04529d09249ddd762333a2fe55025d"
+SIGNATURE = "77e48b10bdd35138d50c4179ed49e04ba062c4b29eb30c668922a3832e44ceb5"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -74,3 +74,22 @@ def carried(products, slope, curvature):
             for c in range(k):
                 total += products[a, b] * moved[a, c] * inverse[0, b, c]
     return total if abs(total) < np.inf else np.inf
+
+
+@entry
+def linear_in_outputs(weight, labels, laws, out):
+    """out: averages of the square of an output, of its product with the mean label, and of the response V.
+
+    labels [1 + D, N]: mean label and slopes in t, weight [N]; laws: mean of the output [N], its slopes [D, N], its
+    variance beside and V [N].
+    """
+    mean, slopes, variance, response = laws
+    out[0] = out[1] = out[2] = 0.0
+    for n in range(weight.shape[0]):
+        square, product = mean[n] * mean[n] + variance[n], labels[0, n] * mean[n]
+        for d in range(slopes.shape[0]):
+            square += slopes[d, n] * slopes[d, n]
+            product += labels[1 + d, n] * slopes[d, n]
+        out[0] += weight[n] * square
+        out[1] += weight[n] * product
+        out[2] += weight[n] * response[n]

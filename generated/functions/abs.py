@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2c8d2eb4648fdcbb, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 6dcf779155895fcc, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "2c8d2eb4648fdcbbb15b34214bdf9867580a4704cb6ef7dd4d692b7478654d4c"
+SIGNATURE = "6dcf779155895fcc1c01514d34d46956ba896fefd7ad96cd60208a8ef2089ef4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature dac05a401c59042e, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 91148ca0ca486341, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "dac05a401c59042ea19f2cbbb747e3ca03e72a19115b55df97107940845901d0"
+SIGNATURE = "91148ca0ca486341c897eb2dca99051d16decaae404c6b42ff929335dbb979d4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

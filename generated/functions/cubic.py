@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ba87f7488f9d767a, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature a8198e7ba1580bfa, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "ba87f7488f9d767a5dff0b4d12523744a8bff629da043dda58c6217895ba7958"
+SIGNATURE = "a8198e7ba1580bfab5b889379070e1fcd8509ede30047f104abc6a63b98d4fc3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

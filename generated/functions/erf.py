@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 746a06826fae450a, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 030f6323adae843c, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "746a06826fae450ad0a8038c69df52abdb2c1227ccae6b60a77c80369ef23533"
+SIGNATURE = "030f6323adae843ce43c4c703a7744b287194ebf695a9e1d21ef71538051c34d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bc3d2a49dc0e24dd, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature c4b20ac53b608dc1, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "bc3d2a49dc0e24dd33ca6f2e0afb1e5333af13fa10131a20ee5f0f030c0525f2"
+SIGNATURE = "c4b20ac53b608dc142f114ef6ffae5237d47add3e348627b26762932010fb52e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bdebaf36c2c03b34, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 51f5f1479639b251, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "bdebaf36c2c03b34dec058a3fb5f83f0ff9e22df5b5374edda7167717c754b51"
+SIGNATURE = "51f5f1479639b25173bed24e2a9455b42fbd22e721cbc003c7145b80ea82af87"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 78d9e9d651317158, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 238c6373d926c17d, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "78d9e9d651317158b25fafce07608e013bed495d40695978d5b34c8c9362ca16"
+SIGNATURE = "238c6373d926c17db61fbd83f3a570605d6c4e6620cd67b65a5a54ceb413e964"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

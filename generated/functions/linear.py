@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature db6fa197dd13dd65, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 648781e0965f011d, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "db6fa197dd13dd65df87327202ef529e71e998d17578163beb0f699c8192b8f8"
+SIGNATURE = "648781e0965f011da46633c77b02f5dda9459d5e8e23100015a6e6789f60b02d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

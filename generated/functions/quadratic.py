@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 95bba0bfd993c459, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 82eefa83e9af47ad, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "95bba0bfd993c4599bb1cdb884f84558a994bcef72a45f4bce00bf419d6c2a12"
+SIGNATURE = "82eefa83e9af47adb9026c09d7bb7a46858ddd2299f3a87d7c62ea06050b829e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

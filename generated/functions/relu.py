@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b590ba217b6b9309, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 4f117e4b98decfa6, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "b590ba217b6b9309b6a5b21524110e27b7eebc48322e752916c00834fe4c37a5"
+SIGNATURE = "4f117e4b98decfa60438ae231807d9ff8166f8638ca032cebe1da0fe1c58e647"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

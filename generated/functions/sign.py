@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d24bbb65f7869c15, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature ce9c96c9fd71c2ec, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "d24bbb65f7869c1575fd9eba9fd96dfc2f885ef2ecc104ac5822a21302825327"
+SIGNATURE = "ce9c96c9fd71c2ec0581c2c153f152ae38eb870fc36124e91ac6914700353faf"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

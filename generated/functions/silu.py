@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c3f23d58f3b7989a, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature f752514a525fb2e2, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "c3f23d58f3b7989a093fee69e14b844615108707929b46512bba069dfef81c37"
+SIGNATURE = "f752514a525fb2e23586aff9fe0a500a7bb396ae3dacf71a40813a8b03d70a08"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

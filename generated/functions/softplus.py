@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature dd1a7b7aff4ef757, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 2a90229e082dd547, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "dd1a7b7aff4ef757cf318c0177f569f9a2433470aa607ec8d3bb7fc1b1457e3f"
+SIGNATURE = "2a90229e082dd5475df6a6c6cacec3d77e7db8bfe3bb0bf5a7322a4d3777a09a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cbcfe2a130d9e876, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 76d5bc52c1823a87, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "cbcfe2a130d9e876c6ae07ac4853f9287d5eca347c3c5761013c4844265bc6a6"
+SIGNATURE = "76d5bc52c1823a879ebdc6cac4a6a75b3c6aef0a4f9954f5b4ecb7760ef4c9b3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature c7741f8e5ee540cb, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 5ef98714e5906d61, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "c7741f8e5ee540cb4633d8dd90ffe8a88c535ad0d505753e68ec6f827eccee44"
+SIGNATURE = "5ef98714e5906d61769ec42a233e27fe9e886fc8f8957ec04b55db8e132d9230"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

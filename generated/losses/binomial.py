@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 047e6b663569fa26, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 3e0ce0710a8930d9, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "047e6b663569fa263c36ed759e64233632fc48e7d925f7787c3aef88c2427269"
+SIGNATURE = "3e0ce0710a8930d9290ed46c47317aab96c135e36eb7058ca01a8a0df66a1633"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

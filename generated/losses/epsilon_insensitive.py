@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 024873171211d60a, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature cd0f5c6d990346a9, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "024873171211d60ad7273c672acdc57ec774a310dc2577f76a651dd9e7e25903"
+SIGNATURE = "cd0f5c6d990346a9a93b0ac557641b528299c5917fbb7dbbabdaa8f39333a2bd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7a9b9b5c738383b9, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 37e00992d3247371, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "7a9b9b5c738383b91cea69b43e4e01054712797164d3ea3895a860cb6b890776"
+SIGNATURE = "37e00992d3247371d04d47aebd3775e6fdac1af678242eafc98bc3c7718d0aaf"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1ad1f88e57801bd3, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 1dfb207792b5a28d, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1ad1f88e57801bd312301aff94817ec181a64d9903fc09319772d78330f04902"
+SIGNATURE = "1dfb207792b5a28d928c4f2f294d0d883667659c25cceb498cea10d358c5c083"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

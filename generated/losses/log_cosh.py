@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 130620d697c11d0a, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 207f806b77e42cb9, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "130620d697c11d0a8afb7b3348e15bea287686fb709992b5d84d3b76800a6da2"
+SIGNATURE = "207f806b77e42cb9ddcbf0aed03ec39e7908aadbeddb0b05f87013db5ba24fbb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

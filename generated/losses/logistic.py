@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature aac78d40b61047fe, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature d67c567624a187f9, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "aac78d40b61047fec4bfcd761a7ced4136c8ec05d83112383d56103c7b2a4f18"
+SIGNATURE = "d67c567624a187f9a2cb07ec5be7abc8fd7fe36bc178424ffb39b524c90f3a5d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

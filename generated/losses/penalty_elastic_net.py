@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 40a89a2b20ae6510, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 813a6d9158f52d07, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "40a89a2b20ae651005a0f0b68444904dc31c39961568272ca49dafae6c6a7d47"
+SIGNATURE = "813a6d9158f52d07f791075db4e68accfc4cfc0c199536c22567f710d3b4a7fe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

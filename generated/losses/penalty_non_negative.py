@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3a99f4535cf2cd37, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 2f779d0b537c81de, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "3a99f4535cf2cd379d1acde5e48a6283c12cfea36f596149a70796bee2a02e3d"
+SIGNATURE = "2f779d0b537c81dedacf0520b4c3a91577749d7bb24f76b02c27884dd8d070ec"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 8bbd2ea55114c954, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 555e9863f2cc767a, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "8bbd2ea55114c95466be499b9d82336ce6b0838b069f7b5ed9d5c2d3b324ee69"
+SIGNATURE = "555e9863f2cc767ab7dd8f3e4625b9caa398d38effb3515f2c0b368af70c8ab0"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d88a0fb94fe7fc60, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 8d5f300ebcdd1b67, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "d88a0fb94fe7fc60436476d39a215c2325fc5bf6942944d8c8d667c0486179dd"
+SIGNATURE = "8d5f300ebcdd1b67b9d9bc5d7cbe4a8059777f70eb179cc39180391424da2d59"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 7368690f7efeb2fd, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 7ea4a8f4e33ca9dd, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "7368690f7efeb2fdb296161be5fe60f3f3235681d520344c8de98f2bfc47386a"
+SIGNATURE = "7ea4a8f4e33ca9dd605f7644c87b590a3616355ad0a05e770d9492862969ab3d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 893749d1b50d41ee, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature a2b6aa3a99f033a4, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "893749d1b50d41eeea6bc6ecf50566a33d5786015028b5a8a6f313d8f2aa35e9"
+SIGNATURE = "a2b6aa3a99f033a46ee2f5b43f213219e12bafb225ab10a7a7cc06afa497a44a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """What is known of mean outputs from a system: averages of products of mean functions, and how far they are carried.
 
 Written by hand, in codegen/runtime/mean_outputs.py.
-Generated; do not edit. Signature d23bfb0c81ec1ab2, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -82,4 +82,23 @@ def carried(products, slope, curvature):
                 total += products[a, b] * moved[a, c] * inverse[0, b, c]
     return total if abs(total) < np.inf else np.inf
 
-SIGNATURE = "d23bfb0c81ec1ab2278c5401b6861f6ebb9d52b9ea39442f25d61a44471d9ca2"
+
+@entry
+def linear_in_outputs(weight, labels, laws, out):
+    """out: averages of the square of an output, of its product with the mean label, and of the response V.
+
+    labels [1 + D, N]: mean label and slopes in t, weight [N]; laws: mean of the output [N], its slopes [D, N], its
+    variance beside and V [N].
+    """
+    mean, slopes, variance, response = laws
+    out[0] = out[1] = out[2] = 0.0
+    for n in range(weight.shape[0]):
+        square, product = mean[n] * mean[n] + variance[n], labels[0, n] * mean[n]
+        for d in range(slopes.shape[0]):
+            square += slopes[d, n] * slopes[d, n]
+            product += labels[1 + d, n] * slopes[d, n]
+        out[0] += weight[n] * square
+        out[1] += weight[n] * product
+        out[2] += weight[n] * response[n]
+
+SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"

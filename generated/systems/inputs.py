@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 938156881601dbf5.
+Generated; do not edit. Signature a823c97070b26c54.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "938156881601dbf5c3e002db1cb88b34627fc8e5769174a1cdb7200443307fa9"
+SIGNATURE = "a823c97070b26c5499d6a0bafe80be081cae67e99b9c7d0dd3c080ca9a0c9536"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 75edda1cffdf9d30.
+Generated; do not edit. Signature bc6f10fcb31b3427.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "75edda1cffdf9d3045eb42102f18d0f2ea58d2a8a50f3ab9d31042548ea326c2"
+SIGNATURE = "bc6f10fcb31b3427b8192d8ddcc177a0bb4fd935b0d8b7e211efae652eb6970c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 0b12014e3a9a06ec.
+Generated; do not edit. Signature 687d44ad14c31265.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0b12014e3a9a06ec1af03179024e2c4f7d43f112bf5d5dfcd499c270087e6ed4"
+SIGNATURE = "687d44ad14c31265eac726a351dd6ff0c116afeb4544c707228c1d668775cc1b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8511f9cbbb693f29, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 01cc4283f6c49857, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "8511f9cbbb693f29be659295d42b0101728d355e9dc7fdfe0541bde036ad06da"
+SIGNATURE = "01cc4283f6c498573ed9afc90a2f5174cefce414510793f28e1870ea4a2b0651"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8b08fd18c6d08c88, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature 904002b312ee271c, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "8b08fd18c6d08c88cf972c4cc926f891ca27323ba7f2058dc5481363f0846cf7"
+SIGNATURE = "904002b312ee271c65ea4d6f9eaebb269bc78474d5c7585b73c916c464a375cd"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

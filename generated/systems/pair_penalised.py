@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature f0a844774f85585f, runtime d4d4dfdd4d4a720c.
+Generated; do not edit. Signature bcaf21763a728a37, runtime 406c27a2a00dc4d9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "f0a844774f85585fd7535840c47655742d9d2c2f636004598a83b2161dd0d23b"
+SIGNATURE = "bcaf21763a728a3740fff0e6300a2d67c5da693ac48769b127433ac161526b96"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e3efdfe6ba5a79c2.
+Generated; do not edit. Signature fbe3cf46375520fe.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e3efdfe6ba5a79c2955e6594ab0f59224af946fe21f470ef99f73b146475e471"
+SIGNATURE = "fbe3cf46375520fed5dfe0076bc7a482c494247191442c25da6958c96753ab45"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1e60f824f4cd7394.
+in X). Generated; do not edit. Signature b0aa22271914573a.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1e60f824f4cd73942ab7ed8b80b4fc7331bd8530b4ca8c58a346469b7b3fdd58"
+SIGNATURE = "b0aa22271914573a577d053a88bc36be1ce1b13ebaa67e34e16efc34f2573d1a"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature aa41f1a42f8b1ba3.
+Generated; do not edit. Signature c94a491ec7ce8da3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "aa41f1a42f8b1ba3657211ccebdbf9dbc578aaf881e09302c8b7fefad01faf13"
+SIGNATURE = "c94a491ec7ce8da3c4d33a57741ead0c1dd133dca3d642ab791a44a0befb21fd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

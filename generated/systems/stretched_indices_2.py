@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7aae45ea13fd51ee.
+Generated; do not edit. Signature 83a497ee200041c6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7aae45ea13fd51ee07d188fa6a27ede6af8606d68f55ad3a5a7567410456602e"
+SIGNATURE = "83a497ee200041c607ca3b66b652f3c940bb4dfb4e90bd4c2dd6eb6c4f9e4624"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from generated.runtime.label_intervals import LabelIntervals
 from generated.runtime.label_lines import LabelLines
 from generated.runtime.label_points import LabelNodes
+from generated.runtime.mean_outputs import linear_in_outputs
 from generated.runtime.nodes import Fields
 from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.label_cells import Cells
@@ -152,10 +153,12 @@ def _likeness(system: CoupledSystem, x: Array) -> Likeness | None:
     form = system.loss.FORM
     if form not in ("margin", "residual") or not system.fields(x):
         return None
-    weight, nu, mean = system.table[:, 1], system.table[:, 2 : 3 + system.indices].T, system.view("mean")
-    square = float(weight @ (mean**2 + (system.slopes**2).sum(axis=0) + system.view("Delta")))
-    with_label = _kept(system.problem) * float(weight @ (nu[0] * mean + (nu[1:] * system.slopes).sum(axis=0)))
-    response, centre, variance, label = float(weight @ system.view("V")), 0.0, square - with_label**2, 1.0
+    sums, labels = np.empty(3), system.at.columns.node[2 : 3 + system.indices]
+    laws = system.view("mean"), system.slopes, system.view("Delta"), system.view("V")
+    linear_in_outputs(system.node[1], labels, laws, sums)
+    square, product, response = sums.tolist()
+    with_label = _kept(system.problem) * product
+    centre, variance, label = 0.0, square - with_label**2, 1.0
     if form == "residual":
         variance, label = square - 2.0 * with_label + system.signal(), 0.0
     else:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from generated.runtime.leading import fill_guesses
-from generated.runtime.mean_outputs import bend_beside_slope, carried, fill_products
+from generated.runtime.mean_outputs import bend_beside_slope, carried, fill_products, linear_in_outputs
 from generated.runtime.steps import added_by_floor
 
 RNG = np.random.default_rng(4)
@@ -33,6 +33,15 @@ def test_how_much_a_slope_changes_where_outputs_are() -> None:
     assert found == pytest.approx(most * np.sqrt(WEIGHT @ (MEAN**2 + VARIANCE) / (WEIGHT @ SLOPE)), rel=1e-13)
     assert bend_beside_slope(0.0 * FUNCTIONS, WEIGHT, (MEAN, VARIANCE), (SLOPE, felt)) == np.inf
     assert bend_beside_slope(FUNCTIONS, WEIGHT, (MEAN, VARIANCE), (SLOPE, 0.0 * felt)) == 0.0
+
+
+def test_averages_of_outputs() -> None:
+    """With two slopes in t."""
+    labels, slopes, out = RNG.standard_normal((3, 20)), RNG.standard_normal((2, 20)), np.empty(3)
+    linear_in_outputs(WEIGHT, labels, (MEAN, slopes, VARIANCE, SLOPE), out)
+    square = MEAN**2 + (slopes**2).sum(axis=0) + VARIANCE
+    product = labels[0] * MEAN + (labels[1:] * slopes).sum(axis=0)
+    assert out == pytest.approx([WEIGHT @ square, WEIGHT @ product, WEIGHT @ SLOPE], rel=1e-13)
 
 
 def test_what_a_floor_adds() -> None:
