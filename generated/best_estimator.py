@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 69053e70dfa00edc, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 14102c71be221ce8, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "69053e70dfa00edc97ebcc5106b2af2ac4364c12c963fabe44805a9ec6eb2981"
+SIGNATURE = "14102c71be221ce8b0cdf9f98410af9f4357b933fb762c8f4e0218a8372d5850"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature c098c76c88122d52, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 1a89cb090f946721, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "c098c76c88122d524f6dd353cb849c45c81ea4ce8282adb7e9668c9d5eb55520"
+SIGNATURE = "1a89cb090f946721d222e822863f98022ea89120b0b9927b254a77efe6cd303e"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

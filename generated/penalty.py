@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 14a0daef31618413, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature c215b35af6e72c93, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "14a0daef31618413213fb94e6895380cf38ff6d372e0a29411d14e7763565d1b"
+SIGNATURE = "c215b35af6e72c936510ff2406d6bd64a8853d93786d853897f321bab1ba259d"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

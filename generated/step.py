@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 9a554c8f69ee8679, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature eb4291c1560b6793, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "9a554c8f69ee867973ae22febf2309580a938d4bd7ad62f6f3fd12b9f3edb0c1"
+SIGNATURE = "eb4291c1560b6793edbcd57ecc26b9d3947883f50d46a90908541534f4a7f633"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 77213457c5325c56, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 6fee292796ba5fbe, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "77213457c5325c5618494a2f66e4e6e69e5cd0e8fbbfece1225cbab8566668ec"
+SIGNATURE = "6fee292796ba5fbe83ee8ee9ba65e77a3d2386eb7c3e9cfe58369b006098582f"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,9 +7,12 @@ from math import prod
 
 import numpy as np
 
+from codegen.runtime.inverses import invert_large
+
 LARGE = 1 << 20  # products of numbers
 _THIN = 4  # of a matrix: loops are as fast
 LARGE_MATRIX = 32  # rows of a matrix to invert
+_OF_LIBRARIES = 512  # from here on they are as fast
 
 
 class Product:
@@ -57,7 +60,15 @@ class Product:
 
 def inverted(matrix):
     """The inverse of matrices [..., n, n]; nan where there is none."""
-    try:
-        return np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:
-        return np.full_like(matrix, np.nan)
+    n = matrix.shape[-1]
+    if matrix.dtype.kind == "c" or n > _OF_LIBRARIES:
+        try:
+            return np.linalg.inv(matrix)
+        except np.linalg.LinAlgError:
+            return np.full_like(matrix, np.nan)
+    found = np.array(matrix, order="C")
+    for each in found.reshape(-1, n, n):
+        invert_large(each)
+        if not np.isfinite(each).all():
+            each[...] = np.nan
+    return found

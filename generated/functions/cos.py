@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 91148ca0ca486341, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature af1dafeaada5317a, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "91148ca0ca486341c897eb2dca99051d16decaae404c6b42ff929335dbb979d4"
+SIGNATURE = "af1dafeaada5317ac839bec7701a1df00294a9d9b76bc443111a2cc5f5667389"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

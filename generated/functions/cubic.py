@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a8198e7ba1580bfa, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 9a8cdbe0ddf832b5, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a8198e7ba1580bfab5b889379070e1fcd8509ede30047f104abc6a63b98d4fc3"
+SIGNATURE = "9a8cdbe0ddf832b5b70e7b6e953753c2090c97ef747617154d2e7c08bd43610e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 030f6323adae843c, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 42fe7210870fdb8a, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "030f6323adae843ce43c4c703a7744b287194ebf695a9e1d21ef71538051c34d"
+SIGNATURE = "42fe7210870fdb8ae22ecf3b948a393783974c3c7977f3f8c905eafa84cfd3d1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c4b20ac53b608dc1, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature a71e7e277e0fc883, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "c4b20ac53b608dc142f114ef6ffae5237d47add3e348627b26762932010fb52e"
+SIGNATURE = "a71e7e277e0fc883b19f918ab181d42e50dd8f6e25d1fa07cbd899a78d458941"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

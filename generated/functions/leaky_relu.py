@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 238c6373d926c17d, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 11b94cfb4ce37fad, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "238c6373d926c17db61fbd83f3a570605d6c4e6620cd67b65a5a54ceb413e964"
+SIGNATURE = "11b94cfb4ce37fada0e3893d1d2bddc9f63548d72edadc233e7ba19ab3d8f8f9"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

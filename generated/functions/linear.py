@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 648781e0965f011d, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 9445df2020b5fbd9, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "648781e0965f011da46633c77b02f5dda9459d5e8e23100015a6e6789f60b02d"
+SIGNATURE = "9445df2020b5fbd941e2a51dd29a05f3666d578698f2414faeaff45d940ab2db"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 82eefa83e9af47ad, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 8497b10763914406, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "82eefa83e9af47adb9026c09d7bb7a46858ddd2299f3a87d7c62ea06050b829e"
+SIGNATURE = "8497b10763914406f70796d54ae9849c70f46f708a8912aac3d33515b9dbc08f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4f117e4b98decfa6, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature f5d47dcdee1b825c, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "4f117e4b98decfa60438ae231807d9ff8166f8638ca032cebe1da0fe1c58e647"
+SIGNATURE = "f5d47dcdee1b825ca007008ea376428b0f4ae0160ea89c20e348327fef3f1c59"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ce9c96c9fd71c2ec, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 13b455230e82f4b1, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "ce9c96c9fd71c2ec0581c2c153f152ae38eb870fc36124e91ac6914700353faf"
+SIGNATURE = "13b455230e82f4b12c4bc99b2d7afa020e4ad5d3660db9cd7e492878557f5ff2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f752514a525fb2e2, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature e795e4bc9aeb2956, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f752514a525fb2e23586aff9fe0a500a7bb396ae3dacf71a40813a8b03d70a08"
+SIGNATURE = "e795e4bc9aeb29566b064c5d9f9ef642bae51272a57cceccbc98d61590952c6a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

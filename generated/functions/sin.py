@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ead8e1375230715a, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature fc233e236fcabb63, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "ead8e1375230715a4cfcbe1375e7a3f43b06253f9dfd9ac8289c9c955cbed991"
+SIGNATURE = "fc233e236fcabb6390c04beeeb52b64083ad22d7f8af5925c48792920c251da9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

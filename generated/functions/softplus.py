@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2a90229e082dd547, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 8fe9f31e9335a54c, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "2a90229e082dd5475df6a6c6cacec3d77e7db8bfe3bb0bf5a7322a4d3777a09a"
+SIGNATURE = "8fe9f31e9335a54c808ba272318510b69d97f172c1e67f45ba9a29738f209acc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

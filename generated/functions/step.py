@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cb51c1bb09d721c9, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature bd41ce1a330c7d9d, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "cb51c1bb09d721c92893481f2a38ae7020b6f70033a74c0b10b03e0b3e084388"
+SIGNATURE = "bd41ce1a330c7d9d03d50b1b2ed601cbea749a37ee454a8416ec46bc4e23db97"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

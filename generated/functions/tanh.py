@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 76d5bc52c1823a87, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 8a9d819ec2d8bf2e, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "76d5bc52c1823a879ebdc6cac4a6a75b3c6aef0a4f9954f5b4ecb7760ef4c9b3"
+SIGNATURE = "8a9d819ec2d8bf2e41963d008d8a30cbaa4c2d6b5a11137d0fb0b7c1e5a0d479"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 5ef98714e5906d61, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature b5e8b2ad080f05d2, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "5ef98714e5906d61769ec42a233e27fe9e886fc8f8957ec04b55db8e132d9230"
+SIGNATURE = "b5e8b2ad080f05d2eb472a560275ce779c2bc12d465241772ec6e9c110c675b8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

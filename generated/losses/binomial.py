@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 3e0ce0710a8930d9, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 4f0049ea15b0b43f, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "3e0ce0710a8930d9290ed46c47317aab96c135e36eb7058ca01a8a0df66a1633"
+SIGNATURE = "4f0049ea15b0b43fa6198bf38fb3c3ee929fbfbecdd62ecebb3f049fb57e3e35"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature cd0f5c6d990346a9, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature ac03e397d1d8a017, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "cd0f5c6d990346a9a93b0ac557641b528299c5917fbb7dbbabdaa8f39333a2bd"
+SIGNATURE = "ac03e397d1d8a01750d90a2c22a1a054573dc0b8e09bd486bb1f9a47aa31959c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

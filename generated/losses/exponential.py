@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 37e00992d3247371, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 590280dfba65c0b0, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "37e00992d3247371d04d47aebd3775e6fdac1af678242eafc98bc3c7718d0aaf"
+SIGNATURE = "590280dfba65c0b0e091096c963bdb8580e56e7db8692478d37ff93d06c2f4c7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

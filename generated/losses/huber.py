@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1dfb207792b5a28d, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 0f58cc0f094d5cb3, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1dfb207792b5a28d928c4f2f294d0d883667659c25cceb498cea10d358c5c083"
+SIGNATURE = "0f58cc0f094d5cb377c5e3fad956818c53a85149771f5dfd68a97141d16273d2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature d67c567624a187f9, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature b0aadfee2caeafc1, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "d67c567624a187f9a2cb07ec5be7abc8fd7fe36bc178424ffb39b524c90f3a5d"
+SIGNATURE = "b0aadfee2caeafc13cd4d6f0be7a470d3cf1cf8871466934c069b40fa6cfa756"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature ded863660feaf9f9, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 04c284373d60d8fe, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "ded863660feaf9f9a4cf20bf2d60a289557c4eddb3e30b3eb207fcc2206ba0f9"
+SIGNATURE = "04c284373d60d8fe1c3f264034c5a9fc03452d0408705352d12dfabafdbed4bd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2f779d0b537c81de, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 1128626c7c0a67ee, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "2f779d0b537c81dedacf0520b4c3a91577749d7bb24f76b02c27884dd8d070ec"
+SIGNATURE = "1128626c7c0a67eeada4bc9d5c1aed608b77e694f2aa2254a6dfea80fe83e9cf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 555e9863f2cc767a, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 55d9385ac82ee477, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "555e9863f2cc767ab7dd8f3e4625b9caa398d38effb3515f2c0b368af70c8ab0"
+SIGNATURE = "55d9385ac82ee4774be7ac406f19db62c5c97eeb11c181d2b4172a108eaf01e2"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

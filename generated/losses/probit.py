@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8d5f300ebcdd1b67, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature a755a73258098fea, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "8d5f300ebcdd1b67b9d9bc5d7cbe4a8059777f70eb179cc39180391424da2d59"
+SIGNATURE = "a755a73258098feaf74fe1db4b47bbc3381fb2f7b46952e37327bbb97e51f0d9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 2c3b227811b60a0c, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 25caa7e2e9b6ef0f, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "2c3b227811b60a0c735131d4de1a061be565043022e6332170a0a0d25277747a"
+SIGNATURE = "25caa7e2e9b6ef0fab016f3121126a1518049bf79902defe4ad52bc978ae3cbd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

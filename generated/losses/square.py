@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a2b6aa3a99f033a4, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 42b0d2aa3cf95818, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "a2b6aa3a99f033a46ee2f5b43f213219e12bafb225ab10a7a7cc06afa497a44a"
+SIGNATURE = "42b0d2aa3cf95818f09d66cf5ae8734284e1363bf3f94b3e1709c34a95ab8575"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

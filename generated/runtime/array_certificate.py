@@ -5,7 +5,7 @@ array has two parts, values and bounds: sums of the absolute values of all terms
 values are relative to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/array_certificate.py.
-Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -221,4 +221,4 @@ class Steps:
     def _letters(node):
         return tuple(letter.id for letter in (node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]))
 
-SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

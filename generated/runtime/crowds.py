@@ -3,7 +3,7 @@
 N(c, s^2) is a sum over cells x of N(x; c, (s/2)^2) N(x, 3 s^2/4).
 
 Written by hand, in codegen/runtime/crowds.py.
-Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -122,4 +122,4 @@ def fill_cells(low, cell, panel, moments, label, cells):
                 count += 1
     return count
 
-SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -280,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

@@ -1,7 +1,7 @@
 """What is known of mean outputs from a system: averages of products of mean functions, and how far they are carried.
 
 Written by hand, in codegen/runtime/mean_outputs.py.
-Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -101,4 +101,4 @@ def linear_in_outputs(weight, labels, laws, out):
         out[1] += weight[n] * product
         out[2] += weight[n] * response[n]
 
-SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

@@ -3,7 +3,7 @@
 Given y the pair of what is not known is normal on a polygon, with a mean along the slope of the label there.
 
 Written by hand, in codegen/runtime/polygon_labels.py.
-Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -212,4 +212,4 @@ def told_on_polygons(labels, chances, squares, rule):
                 out[n, 3] += step * sums[_SQUARE, i] * sums[_SQUARE, i] / chance
     return out
 
-SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

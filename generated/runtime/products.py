@@ -3,7 +3,7 @@
 What is small is faster in compiled loops, which know no call and no copy.
 
 Written by hand, in codegen/runtime/products.py.
-Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -13,9 +13,12 @@ from math import prod
 
 import numpy as np
 
+from generated.runtime.inverses import invert_large
+
 LARGE = 1 << 20  # products of numbers
 _THIN = 4  # of a matrix: loops are as fast
 LARGE_MATRIX = 32  # rows of a matrix to invert
+_OF_LIBRARIES = 512  # from here on they are as fast
 
 
 class Product:
@@ -63,9 +66,17 @@ class Product:
 
 def inverted(matrix):
     """The inverse of matrices [..., n, n]; nan where there is none."""
-    try:
-        return np.linalg.inv(matrix)
-    except np.linalg.LinAlgError:
-        return np.full_like(matrix, np.nan)
+    n = matrix.shape[-1]
+    if matrix.dtype.kind == "c" or n > _OF_LIBRARIES:
+        try:
+            return np.linalg.inv(matrix)
+        except np.linalg.LinAlgError:
+            return np.full_like(matrix, np.nan)
+    found = np.array(matrix, order="C")
+    for each in found.reshape(-1, n, n):
+        invert_large(each)
+        if not np.isfinite(each).all():
+            each[...] = np.nan
+    return found
 
-SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

@@ -4,7 +4,7 @@ Gauss's theorem leaves normal laws along the sides, and of the probability Owen'
 Source: Owen (1956), Ann. Math. Stat. 27, 1075, eqs. 2.1, 2.3 and 3.2.
 
 Written by hand, in codegen/runtime/rectangle_moments.py.
-Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -236,4 +236,4 @@ def moments_near(pair, middle, width, room):
         xx += (variance + mean * mean) * law + weight * room[3, i]
     return Strip(mass, y, yy, x, xy, xx)
 
-SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

@@ -1,7 +1,7 @@
 """Moments of the slope of a loss at an output, and how they move with the centre of the output.
 
 Written by hand, in codegen/runtime/slope_moments.py.
-Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -52,4 +52,4 @@ def slope_moments(law, rule, label, outputs, scratch, out):
             if (_POWERS[k] + _SLOPES[k]) % 2 == 1:
                 out[m, k] *= sign
 
-SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

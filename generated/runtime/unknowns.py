@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 3f3265883a8df7fe, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -155,4 +155,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "3f3265883a8df7fe5d5e4849d18709813dceafedfdb4b3795d8d0ff8680d7d67"
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

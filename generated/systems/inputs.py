@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature a823c97070b26c54.
+Generated; do not edit. Signature f3985e5fccb808e8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a823c97070b26c5499d6a0bafe80be081cae67e99b9c7d0dd3c080ca9a0c9536"
+SIGNATURE = "f3985e5fccb808e8bda76979ae94c68bf79b8dd86acbf9fafa27edd42e33d35f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

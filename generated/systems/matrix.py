@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature bc6f10fcb31b3427.
+Generated; do not edit. Signature 67f868a2b1bf68f4.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "bc6f10fcb31b3427b8192d8ddcc177a0bb4fd935b0d8b7e211efae652eb6970c"
+SIGNATURE = "67f868a2b1bf68f4b257550779b08ed4bcde2455d008819b861f62720670d633"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

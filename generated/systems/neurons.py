@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 687d44ad14c31265.
+Generated; do not edit. Signature bfa96e96a96a2f7f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "687d44ad14c31265eac726a351dd6ff0c116afeb4544c707228c1d668775cc1b"
+SIGNATURE = "bfa96e96a96a2f7f8c54a9d444ec8c8896a4aac3e6aabbef0d29d84acfd9d1dc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 56f65679e31836d9, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature b1456ab6d0dfd87e, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "56f65679e31836d9d80614de55a2b5010efccd8a1144b07be6330b550a93f80c"
+SIGNATURE = "b1456ab6d0dfd87ec8219457fdbcda7eab0e6d3249323fd55ebd1424db47fec6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature bcaf21763a728a37, runtime 406c27a2a00dc4d9.
+Generated; do not edit. Signature fbb1150629e6cb86, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "bcaf21763a728a3740fff0e6300a2d67c5da693ac48769b127433ac161526b96"
+SIGNATURE = "fbb1150629e6cb868b999febeba911eb98ae2703d8bc8a74f8235683006bf550"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature fbe3cf46375520fe.
+Generated; do not edit. Signature 9b1cceba59afdace.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "fbe3cf46375520fed5dfe0076bc7a482c494247191442c25da6958c96753ab45"
+SIGNATURE = "9b1cceba59afdacee638fd04a270382bb0d0f679d935ea32e41e06b36e561db5"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,0 +1,104 @@
+"""Inverses of matrices by compiled loops.
+
+Linear algebra libraries hand matrices of a hundred rows to several threads, which wait for each other where other
+programs run: that may take a thousand times as long as the inverse.
+
+Written by hand, in codegen/runtime/inverses.py.
+Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+
+import numpy as np
+
+from generated.runtime.compiling import inner, making_entry
+
+_PANEL = 8  # columns that are eliminated together: all further ones are read and written once for these
+
+
+@inner
+def _exchange(matrix, k, other):
+    """Exchange two rows."""
+    for j in range(matrix.shape[1]):
+        entry = matrix[k, j]
+        matrix[k, j] = matrix[other, j]
+        matrix[other, j] = entry
+
+
+@inner
+def _pivot(panel, first, k):
+    """The row from k on with the largest entry in column k."""
+    best = k
+    for i in range(k + 1, panel.shape[0]):
+        if abs(panel[i, k - first]) > abs(panel[best, k - first]):
+            best = i
+    return best
+
+
+@inner
+def _eliminate(matrix, order, panel, first):
+    """Gauss-Jordan steps on the columns of a panel alone: what then stands there multiplies the old rows of it."""
+    n, width = panel.shape
+    for k in range(first, min(first + width, n)):
+        best, c = _pivot(panel, first, k), k - first
+        if best != k:
+            order[k], order[best] = order[best], order[k]
+            _exchange(matrix, k, best)
+            _exchange(panel, k, best)
+        over = 1.0 / panel[k, c]
+        panel[k, c] = 1.0
+        for j in range(width):
+            panel[k, j] *= over
+        for i in range(n):
+            if i != k:
+                factor = panel[i, c]
+                panel[i, c] = 0.0
+                for j in range(width):
+                    panel[i, j] -= factor * panel[k, j]
+
+
+@inner
+def _apply(matrix, panel, rows, first):
+    """The old rows of a panel, by what stands in it, into all rows of the matrix."""
+    n, last = matrix.shape[0], min(first + _PANEL, matrix.shape[0])
+    for i in range(n):
+        row, p = matrix[i], panel[i]
+        kept = 0.0 if first <= i < last else 1.0
+        a, b, c, d, e, f, g, h = p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]
+        for j in range(n):
+            near = a * rows[0, j] + b * rows[1, j] + c * rows[2, j] + d * rows[3, j]
+            far = e * rows[4, j] + f * rows[5, j] + g * rows[6, j] + h * rows[7, j]
+            row[j] = kept * row[j] + (near + far)
+        for j in range(first, last):
+            row[j] = p[j - first]
+
+
+@making_entry
+def invert_large(matrix):
+    """Invert a matrix [n, n] in place, rows exchanged for the largest pivot; not finite where it is singular.
+
+    Source: Gauss and Jordan's elimination, a panel of columns at a time.
+    """
+    n = matrix.shape[0]
+    order, panel, rows = np.arange(n), np.empty((n, _PANEL)), np.empty((_PANEL, n))
+    for first in range(0, n, _PANEL):
+        width = min(_PANEL, n - first)
+        for i in range(n):
+            for j in range(_PANEL):
+                panel[i, j] = matrix[i, first + j] if j < width else 0.0
+        _eliminate(matrix, order, panel, first)
+        for j in range(_PANEL):
+            for i in range(n):
+                rows[j, i] = matrix[first + j, i] if j < width else 0.0
+        _apply(matrix, panel, rows, first)
+    for k in range(n):  # the columns back into their order
+        while order[k] != k:
+            other = order[k]
+            for i in range(n):
+                entry = matrix[i, k]
+                matrix[i, k] = matrix[i, other]
+                matrix[i, other] = entry
+            order[k], order[other] = order[other], order[k]
+
+SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"

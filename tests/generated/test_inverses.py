@@ -1,0 +1,37 @@
+"""Inverses by compiled loops: what they are times the matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from generated.runtime.products import inverted
+
+RNG = np.random.default_rng(7)
+
+
+@pytest.mark.parametrize("size", [1, 7, 8, 9, 33, 70])
+def test_inverses(size: int) -> None:
+    """Of matrices that need rows exchanged: without a diagonal, and with rows of all sizes. Rounding grows with the
+    number of rows and the condition.
+    """
+    matrix = np.stack([RNG.standard_normal((size, size)) for _ in range(2)])
+    matrix[1] += np.roll(np.diag(10.0 ** np.linspace(0.0, 4.0, size)), 1, axis=0) - np.diag(np.diag(matrix[1]))
+    if size == 1:
+        matrix[1] = -3.0
+    given = matrix.copy()
+    found = inverted(matrix)
+    assert np.array_equal(matrix, given)
+    for each, inverse in zip(matrix, found, strict=True):
+        allowed = 1e-16 * size * np.linalg.cond(each)
+        assert np.abs(each @ inverse - np.eye(size)).max() < 10.0 * allowed
+        assert np.abs(inverse @ each - np.eye(size)).max() < 10.0 * allowed
+
+
+def test_without_an_inverse() -> None:
+    """A singular one among others, and entries that are no numbers."""
+    matrix = np.stack([np.eye(40), np.zeros((40, 40)), np.full((40, 40), np.nan)])
+    found = inverted(matrix)
+    assert np.array_equal(found[0], np.eye(40))
+    assert np.isnan(found[1:]).all()
+    assert inverted(np.eye(3) * 2.0j) == pytest.approx(np.eye(3) / 2.0j)
