@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterator, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from giantstep.sweep.grid import check_key
 from giantstep.sweep.many import solve_many
 from giantstep.sweep.points import common_shape
 from giantstep.sweep.tasks import named
-from giantstep.sweep.zarr_store import REASON, STATUS, Columns, Store, digest_of
+from giantstep.sweep.zarr_store import REASON, STATUS, Columns, Store, Wholes, digest_of
 
 CHUNK = 2**16
 
@@ -47,7 +48,8 @@ def solve_into(
     """Solve a model at very many values of some keys, as ``solve_many`` does, into a Zarr store: a .zarr folder.
 
     ``chunk`` points at a time are in memory. A run that was stopped, by whatever, goes on after its last whole part
-    when it is called again, and the store has the same bits as without the stop. Columns are along the dimension
+    when it is called again, and the store has the same bits as without the stop; of a finished store nothing is solved
+    again but what is damaged. Columns are along the dimension
     ``point``, in the order of ``ravel()`` of the values broadcast against each other; ``status`` is 0 (ok),
     1 (not_converged) or 2 (impossible), ``reason`` says why in words and is left out where there is none.
     ``xarray.open_zarr`` and ``Dataset.read`` read the store. progress: "auto" for a bar with the time left. Raises
@@ -60,7 +62,8 @@ def solve_into(
         for value in (array.min(), array.max()):  # what a number may be is an interval: its ends decide
             model.replace({key: value})
     options: dict[str, Any] = {"dimension": dimension, "tolerance": tolerance}
-    about = {"model": json.dumps(model.to_dict()), "keys": list(points.values), "options": json.dumps(options)}
+    about: dict[str, Any] = {"model": json.dumps(model.to_dict()), "options": json.dumps(options)}
+    about |= {"keys": list(points.values), "values": points.digest(chunk)}
     store = Store(Path(path), points.shape, chunk, about, json.dumps(versions()))
 
     def solve(rows: Columns, tell: Progress | None) -> Columns:
@@ -73,17 +76,23 @@ def solve_into(
             status, reasons = np.full(count, STATUS.index("impossible"), np.int8), np.full(count, str(error), object)
             return {**rows, "status": status, REASON: reasons}
 
+    finished: Wholes = store.whole
+    parts: dict[str, Mapping[str, Any]] = {}
     with Checkpoint(_journal(Path(path))) as done, progress_of(progress) as told:
         for part in points.parts(chunk):
             rows = points.rows(part)
             key = named(model, {"points": digest_of(rows), "at": part.start, **options})
             known = done.get(key)
-            if known is None or known.values["digest"] != store.digest(part, known.values["columns"]):
+            whole = finished.get(str(part.start)) if known is None else known.values
+            if whole is None or whole["digest"] != store.digest(part, whole["columns"]):
                 columns = solve(rows, _within(told, part.start, len(points)))
                 store.write(part, columns)
-                done.add({key: Outcome("ok", {"digest": digest_of(columns), "columns": list(columns)})})
+                whole = {"digest": digest_of(columns), "columns": list(columns)}
+                done.add({key: Outcome("ok", whole)})
+            parts[str(part.start)] = whole
             if told is not None:
                 told("points", part.stop, len(points))
+        store.finish(parts)
         done.remove()
     return Path(path)
 
@@ -126,6 +135,13 @@ class _Points:
         """Ranges of rows."""
         for start in range(0, len(self), chunk):
             yield slice(start, min(start + chunk, len(self)))
+
+    def digest(self, chunk: int) -> str:
+        """That of all values."""
+        every = sha256()
+        for part in self.parts(chunk):
+            every.update(digest_of(self.rows(part)).encode())
+        return every.hexdigest()
 
     def rows(self, part: slice) -> Columns:
         """The values of some rows."""

@@ -20,6 +20,8 @@ STATUS = ("ok", "not_converged", "impossible")  # by their numbers in the store
 REASON = "reason"  # the one column of words
 FORMAT = "giantstep-points-1"
 _UNSOLVED = -1
+_WHOLE = "parts"  # digests and columns of finished parts
+Wholes = Mapping[str, Mapping[str, Any]]
 
 
 class Store:
@@ -42,7 +44,12 @@ class Store:
                     f"{path} holds other points: its {', '.join(other)} differ", "give another name, or remove it"
                 )
         else:
-            self._group = zarr.open_group(path, mode="w")
+            try:
+                self._group = zarr.open_group(path, mode="w")
+            except OSError as error:
+                raise BadInput(
+                    f"cannot write {path}: {error.strerror}", "give a folder that you may write to"
+                ) from None
             self._group.attrs.update({**about, "versions": made_by})
 
     def write(self, part: slice, columns: Columns) -> None:
@@ -60,6 +67,15 @@ class Store:
             return digest_of({name: self._stored(name, part) for name in names})
         except Exception:  # torn or changed: whatever zarr says of it
             return ""
+
+    @property
+    def whole(self) -> Wholes:
+        """The parts of a finished store, by their first point."""
+        return dict(self._group.attrs.get(_WHOLE, {}))
+
+    def finish(self, parts: Wholes) -> None:
+        """Keep with the points what tells whether they are damaged."""
+        self._group.attrs[_WHOLE] = parts
 
     def _stored(self, name: str, part: slice) -> NDArray[Any]:
         if name == REASON and name not in self._group:
@@ -112,6 +128,7 @@ def parts_of_store(path: Path) -> dict[str, Any]:
         arrays = {name: group[name][:] for name in group.array_keys()}
         if about["format"] != FORMAT:
             raise ValueError(f"its format is {about['format']}")
+        _check_parts(arrays, dict(about.get(_WHOLE, {})), int(about["chunk"]))
         status = arrays.pop("status")
         columns: dict[str, Any] = {name: arrays[name] for name in about["columns"] if name != "status"}
         if np.any(status == _UNSOLVED):
@@ -129,3 +146,14 @@ def parts_of_store(path: Path) -> dict[str, Any]:
         "versions": json.loads(about["versions"]),
         "columns": columns,
     }
+
+
+def _check_parts(arrays: Mapping[str, NDArray[Any]], parts: Wholes, chunk: int) -> None:
+    """Raises ValueError where a part does not hold what was written."""
+    for first, whole in parts.items():
+        part = slice(int(first), int(first) + chunk)
+        count = len(arrays["status"][part])
+        held = {name: arrays[name][part] if name in arrays else np.full(count, "", object) for name in whole["columns"]}
+        if digest_of(held) != whole["digest"]:
+            last = part.start + count - 1
+            raise ValueError(f"points {first} to {last} are damaged; solve_into solves them again")

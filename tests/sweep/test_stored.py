@@ -83,6 +83,17 @@ def test_a_part_that_was_changed_is_solved_again(tmp_path: Path, monkeypatch: py
     same(path, gs.solve_many(MODEL, VALUES))
 
 
+def test_a_finished_store_tells_what_is_damaged(tmp_path: Path) -> None:
+    path = gs.solve_into(MODEL, tmp_path / "p.zarr", VALUES, chunk=100)
+    zarr.open_group(path, mode="r+")["test_error"][150] = 0.0
+    with pytest.raises(gs.BadInput, match="points 100 to 199 are damaged"):
+        gs.Dataset.read(path)
+    solved: list[int] = []
+    gs.solve_into(MODEL, path, VALUES, chunk=100, progress=lambda stage, done, total: solved.append(done))
+    assert solved == [100, 200, 200, 300, 400, 500, 600]
+    same(path, gs.solve_many(MODEL, VALUES))
+
+
 def test_reasons_of_failed_points_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of points that fail alone, and of a part where none is possible; a second call solves nothing again."""
     from giantstep.sweep.checkpoint import Checkpoint
@@ -125,16 +136,18 @@ def test_what_is_stored_names_itself(tmp_path: Path) -> None:
         ({"fit.samples": []}, "p.zarr", "there are no values"),
         ({"fit.sample": [1.0]}, "p.zarr", "fit.sample"),
         ({"fit.samples": [1.0]}, "p.nc", "ending"),
+        ({"fit.samples": [1.0]}, "file/p.zarr", "cannot write"),
     ],
 )
 def test_what_cannot_be_solved_is_refused(values: dict[str, Any], name: str, words: str, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
     with pytest.raises(gs.BadInput, match=words):
         gs.solve_into(MODEL, tmp_path / name, values)
 
 
 def test_a_store_of_other_points_is_left_alone(tmp_path: Path) -> None:
     path = gs.solve_into(MODEL, tmp_path / "p.zarr", {"fit.samples": [0.5, 1.0]})
-    for model, samples in ((MODEL, [1.0]), (gs.model(), [0.5, 1.0])):
+    for model, samples in ((MODEL, [1.0]), (MODEL, [0.5, 2.0]), (gs.model(), [0.5, 1.0])):
         with pytest.raises(gs.BadInput, match="holds other points"):
             gs.solve_into(model, path, {"fit.samples": samples})
     (tmp_path / "folder.zarr").mkdir()
