@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 738ed2100051efe4, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 548ea582ffbcca9b, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "738ed2100051efe4cf66945802fe0668afe0dec2ce62b162a959b4d6eed014e6"
+SIGNATURE = "548ea582ffbcca9b54d713bdb2177545cb7e752275e55335b88dc06491a321b1"
 
 
 def directions(*, L_rest, gamma, **_):

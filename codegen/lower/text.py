@@ -11,6 +11,7 @@ import sympy as sp
 
 WIDTH = 120
 _STEP = "    "
+_MANY = 0.8  # of a line
 
 
 class Text:
@@ -71,7 +72,9 @@ def _wrap(line: str, width: int) -> list[str]:
     if mark:
         return [f"{margin}# {comment}", *_wrap(code, width)]
     sides = re.split(" (:?=) ", code, maxsplit=1)
-    if len(sides) > 1 and not _enclosed(sides[2]):
+    if len(sides) > 1 and len(sides[0]) > _MANY * width and not _enclosed(sides[0].strip()):
+        code = f"{margin}({sides[0].strip()}) {sides[1]} {sides[2]}"  # names that leave no room for what they are
+    elif len(sides) > 1 and not _enclosed(sides[2]):
         code = f"{sides[0]} {sides[1]} ({sides[2]})"
     return _broken(code, margin + _STEP, width)
 

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature f3985e5fccb808e8.
+Generated; do not edit. Signature 78387c802cc407fe.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f3985e5fccb808e8bda76979ae94c68bf79b8dd86acbf9fafa27edd42e33d35f"
+SIGNATURE = "78387c802cc407fe5a488b28e41aa815a13d2eb21324f8af64d78f1448d5b9a2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 67f868a2b1bf68f4.
+Generated; do not edit. Signature b2ee21ad30883e45.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "67f868a2b1bf68f4b257550779b08ed4bcde2455d008819b861f62720670d633"
+SIGNATURE = "b2ee21ad30883e45f2ce139d36f4a9fc80220f0f423cbe9a7f31d48fe9cb0017"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

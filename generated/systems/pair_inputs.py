@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 221e9da4781c9331, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 5c2fd80a7b605e17, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "221e9da4781c9331d489b9c62bf8b995147cbdc4ecd5be30213485e0f5b02d92"
+SIGNATURE = "5c2fd80a7b605e17c546ffab0abd8a79a89717bacab58de3e683b71ebf93023f"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

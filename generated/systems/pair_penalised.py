@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature fbb1150629e6cb86, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 4ceaa9c4021b9a5b, runtime 0736249e1a69224a.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "fbb1150629e6cb868b999febeba911eb98ae2703d8bc8a74f8235683006bf550"
+SIGNATURE = "4ceaa9c4021b9a5ba2d6692a3a197e9db87a13e84ae02809e0bba1847d3c26f6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9b1cceba59afdace.
+Generated; do not edit. Signature d992f5364a2f5f08.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9b1cceba59afdacee638fd04a270382bb0d0f679d935ea32e41e06b36e561db5"
+SIGNATURE = "d992f5364a2f5f08689b58952c72506713fe27ba084f316662d3bc76310ba22e"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 5896602d41583180.
+Generated; do not edit. Signature 4fbdd2844b70c9ad.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5896602d415831808e684c9bdf407b6078a5c69ee3f36fae60307e164ee3e163"
+SIGNATURE = "4fbdd2844b70c9adf6be3c5a2be186fcdbc3ed6f1e52c51959dec306a5574ddb"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

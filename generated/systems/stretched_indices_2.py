@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 57e38e1f7d6b1df9.
+Generated; do not edit. Signature e85bdb39e58c17ac.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "57e38e1f7d6b1df97f79e1d2a787dac84894252dbe8548fae32bd37a647da6b1"
+SIGNATURE = "e85bdb39e58c17acce843e31c76609f55edbbf0a5243b5b8afaaff201c43a443"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -114,3 +114,12 @@ def test_a_long_docstring_is_broken_between_words() -> None:
     assert max(map(len, lines)) <= 80
     assert lines[-1] == '    """'
     assert " ".join(line.strip() for line in lines[:-1]) == f'"""Block 3, explicit: {named}.'
+
+
+@pytest.mark.parametrize("count", [5, 20, 30, 80])
+def test_many_names_are_broken_where_they_leave_no_room(count: int) -> None:
+    names = [f"label_{k}" for k in range(count)]
+    lines = wrapped([f"{', '.join(names)} = range({count})"], 80)
+    room: dict[str, Any] = {}
+    exec("\n".join(lines), room)
+    assert max(map(len, lines)) <= 80 and [room[name] for name in names] == list(range(count))
