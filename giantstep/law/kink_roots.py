@@ -43,7 +43,7 @@ class Kinks:
         for kink in self._ending(axis):
             at, power = self._along(kink, axis, fixed), self._degree(kink, axis)
             if power in (1, 2):
-                found.append(np.sort(polynomial_zeros(at)[2 - power :], axis=0))  # of degree 1 the other is infinite
+                found.append(np.sort(polynomial_zeros(at, power), axis=0))
             else:
                 found.append(bracketed_zeros(at, (-REACH, REACH)))
         return found

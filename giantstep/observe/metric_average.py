@@ -8,7 +8,7 @@ other label is taken at nodes, at each of which the output is Gaussian. [CUI24] 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -23,6 +23,7 @@ from giantstep.observe.metric_labels import Along, Index, LabelOfOne, labels_cut
 from giantstep.observe.output_law import Output
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, polynomial_zeros
+from giantstep.quadrature.settled import Panels, Rule
 from giantstep.spec.expressions import special
 from giantstep.spec.metrics import function_of
 
@@ -32,10 +33,12 @@ _REACH, _FURTHER = 8.5, 1.5  # of a standard normal: the weight beyond is 2e-17;
 _ORDER = 16  # of a panel of the output
 _NOISE_STEP = 0.6  # of the trapezoid over the label noise
 _AROUND = (-40.0, -8.0, -2.0, 0.0, 2.0, 8.0, 40.0)  # cuts about the end of an interval, in widths of its turn
-_AT_A_TIME = 1 << 22  # evaluations
+_AT_A_TIME = 1 << 19  # evaluations: more leave the cache
 _SHIFTS, _SAME = (0.7, -2.3), 1e-11
 _LARGEST = 32.0  # label or output at which a kink is looked for
 _NEAR = 1e-5  # step of a slope in t, and in spreads of the output
+_TURN = (-8.0, -3.0, -1.0, -0.3, 0.0, 0.3, 1.0, 3.0, 8.0)  # deviations of the second argument, where panels end
+_RULE, _SOME_PANELS = Rule(16, 1e-9), 16  # of the first argument: the error is about the square of what is allowed
 _PLACES = tuple(np.random.default_rng(3).standard_normal((2, 41)))
 
 
@@ -45,7 +48,7 @@ class Metric:
 
     kinks: functions whose zeros in f are its kinks and jumps, and their degrees as polynomials in f, None for others;
     places: of y, at which it has some whatever f is; of_residual, of_output: whether it knows y - f only, or f only;
-    of_steps: whether it is constant in f between them.
+    of_lines: whether it is straight in f between them.
     """
 
     values: Function
@@ -53,7 +56,7 @@ class Metric:
     places: tuple[float, ...]
     of_residual: bool
     of_output: bool
-    of_steps: bool
+    of_lines: bool
 
 
 @lru_cache(maxsize=256)
@@ -70,8 +73,8 @@ def metric_of(text: str, turned: bool = False) -> Metric:
     found = [(function_of(kink), degree(kink, "f")) for kink in dict.fromkeys(kinks(node))]
     places = [place for function, power in found if power == 0 for place in _zeros(function)]
     of_output = "y" not in variables_of(node)
-    of_steps = degree(node, "f", pieces=True) == 0
-    return Metric(values, tuple(pair for pair in found if pair[1] != 0), tuple(places), same, of_output, of_steps)
+    of_lines = degree(node, "f", pieces=True) in (0, 1)
+    return Metric(values, tuple(pair for pair in found if pair[1] != 0), tuple(places), same, of_output, of_lines)
 
 
 def _zeros(function: Function) -> list[float]:
@@ -154,19 +157,6 @@ class _Noisy:
     noise: float
     resolution: Resolution
 
-    def nodes(self, metric: Metric, mean: Array, spread: Array | float) -> tuple[Array, Array]:
-        """Values [M, n] of the first argument and their weights, for means [M]: cut where it has places of its own."""
-        if metric.places:
-            cuts = _within((np.array(metric.places) - mean[:, None]) / np.reshape(spread, (-1, 1)), self.resolution)
-            n, weight = _nodes(cuts, self.resolution)
-        else:
-            step = _NOISE_STEP / 2**self.resolution.finer
-            count = math.floor(self.resolution.reach / step)
-            n = step * np.arange(-count, count + 1)[None]
-            weight = step * np.exp(-0.5 * n * n) / math.sqrt(2.0 * math.pi)
-        y = mean[:, None] + np.reshape(spread, (-1, 1)) * n
-        return y, np.broadcast_to(weight, y.shape)
-
     def of_one(self, label: LabelOfOne, kappa: Array, output: tuple[Array, Array, Array]) -> Array:
         """[N] for a label that follows one index; output: its mean at t = 0, slope in t and variance beside [N]."""
         mean, slope, variance = output
@@ -177,14 +167,14 @@ class _Noisy:
             return self.at_points(labels.label, centre, np.broadcast_to(spread[owner, None], centre.shape))
 
         def along(function: Function) -> Along:
-            def at(t: Array, away: float = 0.0) -> Array:
+            def at(t: Array, of_output: float = 0.0, of_noise: float = 0.0) -> Array:
                 centre = mean[:, None] + slope[:, None] * label.carry * t
-                return function(label.at(kappa, t), centre + away * spread[:, None])
+                return function(label.at(kappa, t) + of_noise * self.noise, centre + of_output * spread[:, None])
 
             def width(t: Array) -> Array:
                 with np.errstate(all="ignore"):
-                    of_output = np.abs(at(t, _NEAR) - at(t, -_NEAR))
-                    return np.asarray(np.minimum(of_output / np.abs(at(t + _NEAR) - at(t - _NEAR)), 1.0))
+                    moved = np.hypot(at(t, _NEAR) - at(t, -_NEAR), at(t, 0.0, _NEAR) - at(t, 0.0, -_NEAR))
+                    return np.asarray(np.minimum(moved / np.abs(at(t + _NEAR) - at(t - _NEAR)), 1.0))
 
             return at, width
 
@@ -198,19 +188,15 @@ class _Noisy:
         ways = (~noisy, self._of_output), (noisy & ~of_output, self._of_label), (of_output, self._of_noise)
         for chosen, average in ways:
             (places,) = np.nonzero(chosen)
-            height = max(1, _AT_A_TIME // self._evaluations)
-            for part in np.array_split(places, math.ceil(len(places) / height)) if len(places) else ():
+            for part in self._parts(places):
                 found[part] = average(*flat[:, part])
         return found.reshape(centre.shape)
 
-    @property
-    def _evaluations(self) -> int:
-        """Of one average over output and noise, about."""
-        one, noise = np.zeros(1), self.noise > 0.0
-        return max(
-            _evaluations(metric, self.resolution) * (self.nodes(metric, one, 1.0)[0].size if noise else 1)
-            for metric in (self.metric, self.turned)
-        )
+    def _parts(self, places: Index) -> list[Index]:
+        """So many at a time that their evaluations have room."""
+        most = max(_evaluations(metric, self.resolution) for metric in (self.metric, self.turned))
+        height = max(1, _AT_A_TIME // (most * (_RULE.order * _SOME_PANELS if self.noise > 0.0 else 1)))
+        return np.array_split(places, math.ceil(len(places) / height)) if len(places) else []
 
     def _of_output(self, label: Array, centre: Array, spread: Array) -> Array:
         """[M] of labels without noise."""
@@ -218,33 +204,85 @@ class _Noisy:
 
     def _of_label(self, label: Array, centre: Array, spread: Array) -> Array:
         """[M], the output first."""
-        return self._of_both(self.metric, (label, np.full_like(label, self.noise)), (centre, spread))
+        return self._of_both(_Pair(self.metric, self.turned, self._noisy(label), (centre, spread)))
 
     def _of_noise(self, label: Array, centre: Array, spread: Array) -> Array:
         """[M], the noise of the label first."""
-        return self._of_both(self.turned, (centre, spread), (label, np.full_like(label, self.noise)))
+        return self._of_both(_Pair(self.turned, self.metric, (centre, spread), self._noisy(label)))
 
-    def _of_both(self, metric: Metric, first: tuple[Array, Array], second: tuple[Array, Array]) -> Array:
-        """[M] of a metric whose arguments have means and deviations, the average over the second one first."""
-        values, weight = self.nodes(metric, *first)
-        mean, root = (np.broadcast_to(given[:, None], values.shape).ravel() for given in second)
-        found = _gaussian(metric, values.ravel(), mean, root, self.resolution).reshape(values.shape)
-        return np.asarray((weight * found).sum(axis=1))
+    def _noisy(self, label: Array) -> tuple[Array, Array]:
+        """Mean and deviation of labels."""
+        return label, np.full_like(label, self.noise)
 
-    def _with_noise(self, label: float) -> Iterable[tuple[float, float]]:
-        """A label with its noise, and the weights."""
-        if self.noise == 0.0:
-            return ((label, 1.0),)
-        return zip(*(each[0].tolist() for each in self.nodes(self.metric, np.array([label]), self.noise)), strict=True)
+    def _of_both(self, pair: _Pair) -> Array:
+        """[M], the average over the second argument first."""
+
+        def given(owner: Index, values: Array) -> Array:
+            centre, spread = (np.broadcast_to(each[owner, None], values.shape).ravel() for each in pair.second)
+            return _gaussian(pair.metric, values.ravel(), centre, spread, self.resolution).reshape(values.shape)
+
+        return pair.averaged(given, self.resolution)
 
     def of_intervals(self, labels: Intervals, kappa: Array, output: tuple[Array, Array, Array]) -> Array:
         """[N] for labels on intervals; output: its mean, spread and correlation with z'."""
         found = np.zeros_like(kappa)
         for low, high, label, share in zip(labels.low, labels.high, labels.label, labels.weight, strict=True):
             interval = _Interval(float(low), float(high), labels.channel)
-            for y, weight in self._with_noise(label):
-                found += share * weight * interval.average(self.metric, y, kappa, output, self.resolution)
+            for part in self._parts(np.arange(len(kappa))):
+                law = kappa[part], *(each[part] for each in output)
+                found[part] += share * self._of_interval(interval, np.full(len(part), label), np.stack(law))
         return found
+
+    def _of_interval(self, interval: _Interval, label: Array, law: Array) -> Array:
+        """[M]; law: kappa and the output's mean, spread and correlation with z' [4, M]."""
+
+        def given(owner: Index, y: Array) -> Array:
+            each = np.repeat(law[:, owner], y.shape[1], axis=1)
+            return interval.average(self.metric, y.ravel(), each, self.resolution).reshape(y.shape)
+
+        if self.noise == 0.0:
+            return given(np.arange(len(label)), label[:, None])[:, 0]
+        pair = _Pair(self.metric, self.turned, self._noisy(label), (law[1], law[2]))
+        return pair.averaged(given, self.resolution)
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two independent normal arguments of a metric, each (means, deviations) [M]; turned: the metric of the second one
+    and the first.
+    """
+
+    metric: Metric
+    turned: Metric
+    first: tuple[Array, Array]
+    second: tuple[Array, Array]
+
+    def averaged(self, given: Callable[[Index, Array], Array], at: Resolution) -> Array:
+        """[M]; given: the averages over the second argument [P, n] at values of the first, of owners [P] in M.
+
+        Smooth metrics on a trapezoid, others on panels about the places where the second passes a kink.
+        """
+        mean, spread = self.first
+
+        def weighted(owner: Index, n: Array) -> Array:
+            values = given(owner, mean[owner, None] + spread[owner, None] * n)
+            return np.asarray(values * np.exp(-0.5 * n * n) / math.sqrt(2.0 * math.pi))
+
+        everyone = np.arange(len(mean))
+        if self.metric.kinks or self.metric.places:
+            return _RULE.integrals(weighted, Panels.between(self._ends(at)), len(mean))[0]
+        step = _NOISE_STEP / 2**at.finer
+        count = math.floor(at.reach / step)
+        n = np.broadcast_to(step * np.arange(-count, count + 1), (len(mean), 2 * count + 1))
+        return np.asarray(step * weighted(everyone, n).sum(axis=1))
+
+    def _ends(self, at: Resolution) -> Array:
+        """Ends [M, E] of panels of the first argument, in deviations."""
+        (mean, spread), (centre, root) = self.first, self.second
+        ends = [np.broadcast_to(np.array([-1.0, 0.0, 1.0]) * at.reach, (len(mean), 3))]
+        ends.append(_within((np.array(self.metric.places) - mean[:, None]) / spread[:, None], at))
+        ends += [_kinks(self.turned, centre + turn * root, mean, spread, at) for turn in _TURN]
+        return np.concatenate(ends, axis=1)
 
 
 @dataclass(frozen=True)
@@ -255,12 +293,12 @@ class _Interval:
     high: float
     channel: Array
 
-    def average(
-        self, metric: Metric, label: float, kappa: Array, output: tuple[Array, Array, Array], at: Resolution
-    ) -> Array:
-        """E of the metric where z' is inside: the output first, then the probability of the interval given it."""
-        (gamma, root, _), (mean, spread, joint) = self.channel, output
-        y = np.full_like(kappa, label)
+    def average(self, metric: Metric, y: Array, law: Array, at: Resolution) -> Array:
+        """E [M] of the metric where z' is inside: the output first, then the probability of the interval given it.
+
+        law: kappa and the output's mean, spread and correlation with z' [4, M].
+        """
+        (gamma, root, _), (kappa, mean, spread, joint) = self.channel, law
         if root == 0.0:
             inside = (self.low <= gamma * kappa) & (gamma * kappa < self.high)
             return np.where(inside, _gaussian(metric, y, mean, spread, at), 0.0)
@@ -275,7 +313,7 @@ class _Interval:
 
 def _evaluations(metric: Metric, at: Resolution) -> int:
     """Of one average over the output, about."""
-    if metric.of_steps:
+    if metric.of_lines:
         return 1 + 2 * len(metric.kinks)
     return _ORDER * (math.ceil(2.0 * at.reach / at.width) + 2 * len(metric.kinks))
 
@@ -283,17 +321,34 @@ def _evaluations(metric: Metric, at: Resolution) -> int:
 def _gaussian(metric: Metric, y: Array, centre: Array, spread: Array, resolution: Resolution) -> Array:
     """E metric(y, centre + spread u) over a standard normal u [M]."""
     cuts = _kinks(metric, y, centre, spread, resolution)
-    u, weight = _between(cuts, resolution.reach) if metric.of_steps else _nodes(cuts, resolution)
+    u, weight = _between(cuts, resolution.reach) if metric.of_lines else _nodes(cuts, resolution)
     return np.asarray((weight * metric.values(y[:, None], centre[:, None] + spread[:, None] * u)).sum(axis=1))
 
 
 def _between(cuts: Array, reach: float) -> tuple[Array, Array]:
-    """A place between every two of the cuts [M, C] and the ends, and the probability of a standard normal there."""
-    edges = np.sort(np.pad(cuts, ((0, 0), (1, 1)), constant_values=(-reach, reach)), axis=1)
-    tail, below = special.ndtr(-np.abs(edges)), edges < 0.0  # differences of small numbers, not of those close to one
-    between = np.abs(np.diff(tail, axis=1))
+    """The mean and the probability of a standard normal between every two of the cuts [M, C] and the ends: a rule that
+    is exact for what is straight there.
+    """
+    cuts = np.sort(cuts, axis=1) if cuts.shape[1] > 1 else cuts
+    edges = _padded(cuts, -reach, reach)
+    # differences of small numbers, not of those close to one
+    tail = _padded(special.ndtr(-np.abs(cuts)), 0.0, 0.0)
+    density = _padded(np.exp(-0.5 * cuts * cuts) / math.sqrt(2.0 * math.pi), 0.0, 0.0)
+    below = edges < 0.0
     across = below[:, :-1] & ~below[:, 1:]
-    return 0.5 * (edges[:, 1:] + edges[:, :-1]), np.where(across, 1.0 - tail[:, 1:] - tail[:, :-1], between)
+    weight = np.where(across, 1.0 - tail[:, 1:] - tail[:, :-1], np.abs(tail[:, 1:] - tail[:, :-1]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = (density[:, :-1] - density[:, 1:]) / weight
+    middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
+    inside = (edges[:, :-1] < mean) & (mean < edges[:, 1:])  # rounding puts that of next to no weight anywhere
+    return np.where(inside, mean, middle), weight
+
+
+def _padded(values: Array, first: float, last: float) -> Array:
+    """[M, C + 2]"""
+    found = np.empty((len(values), values.shape[1] + 2))
+    found[:, 0], found[:, 1:-1], found[:, -1] = first, values, last
+    return found
 
 
 def _turn(end: Array, joint: Array, rest: Array, resolution: Resolution) -> Array:
@@ -312,7 +367,11 @@ def _kinks(metric: Metric, y: Array, centre: Array, spread: Array, resolution: R
             values = own(y[:, None], centre[:, None] + spread[:, None] * u)
             return np.broadcast_to(values, (len(y), u.shape[-1]))
 
-        zeros = polynomial_zeros(at) if power in (1, 2) else bracketed_zeros(at, (-resolution.reach, resolution.reach))
+        zeros = (
+            polynomial_zeros(at, power)
+            if power in (1, 2)
+            else bracketed_zeros(at, (-resolution.reach, resolution.reach))
+        )
         found.append(_within(zeros.T, resolution))
     return np.concatenate(found, axis=1)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,9 +14,8 @@ from giantstep.law.directions import NoisyIndices, noisy_indices
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.labels import drawn, label_law, law_of_link
 from giantstep.law.multi_index_labels import nodes_given_kappa
-from giantstep.quadrature.gauss import normal_between
 from giantstep.quadrature.kinks import bracketed_zeros
-from giantstep.spec.errors import NotConverged
+from giantstep.quadrature.settled import Panels, Rule
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.link import link_values
 from giantstep.spec.matrix import Rows
@@ -25,10 +25,10 @@ Array = np.ndarray
 Index = NDArray[np.intp]
 Averaged = Callable[[Points, Index], Array]
 Along = tuple[Callable[[Array], Array], Callable[[Array], Array]]
-_REACH, _ORDER, _PANELS = 9.0, 12, 3  # of t; nodes of a panel; panels between two cuts, at first
+_REACH, _ORDER, _PANELS = 9.0, 32, 3  # of t; nodes of a panel; panels between two cuts, at first
 _BEYOND = 14.0  # where places of the link are looked for
 _CHANGE, _FINER, _ROUNDED = 1e-12, 8.0, 4e-15  # of a panel by its halves, beside the average
-_HALVINGS = 36
+_GENTLE = 0.3  # width of a turn that panels resolve without an end next to it
 _AROUND = (0.0, 1.0, 4.0, 10.0, 40.0)  # ends of panels about a turn that is next to a step, in its widths
 
 
@@ -101,33 +101,17 @@ class LabelOfOne:
         t' [1, n] or [N, n] whose zeros are ends of panels, each with the width of what turns there. Raises NotConverged
         where panels do not settle.
         """
-        owner, low, high = self._first(kappa, crossed)
-        found, allowed = np.zeros(len(kappa)), max(_CHANGE / _FINER**self.finer, _ROUNDED)
-        whole = self._on(kappa, averaged, (owner, low, high))
-        for _ in range(_HALVINGS):
-            middle = 0.5 * (low + high)
-            left, right = (self._on(kappa, averaged, half) for half in ((owner, low, middle), (owner, middle, high)))
-            both = left + right
-            largest = float(np.max(np.abs(found) + np.bincount(owner, np.abs(both), len(kappa))))
-            again = ~(np.abs(both - whole) <= allowed * largest)
-            found += np.bincount(owner[~again], both[~again], len(kappa))
-            if not again.any():
-                return found
-            whole = np.concatenate([left[again], right[again]])
-            ends = (owner, owner), (low, middle), (middle, high)
-            owner, low, high = (np.concatenate([one[again], other[again]]) for one, other in ends)
-        raise NotConverged("averages over the label do not settle")
 
-    def _on(self, kappa: Array, averaged: Averaged, panels: tuple[Index, Array, Array]) -> Array:
-        """The averages over panels [P]: owner, low, high."""
-        owner, low, high = panels
-        t, weight = normal_between(low, high, _ORDER)
-        points = Points(np.ones_like(t), self.at(kappa[owner], t), self.carry * t[:, :, None], self.rest)
-        law = drawn(points, self.target, self.finer)
-        values = (law.weight * averaged(law, owner)).reshape(len(t), -1, _ORDER).sum(axis=1)
-        return np.asarray((weight * values).sum(axis=1))
+        def given(owner: Index, t: Array) -> Array:
+            points = Points(np.ones_like(t), self.at(kappa[owner], t), self.carry * t[:, :, None], self.rest)
+            law = drawn(points, self.target, self.finer)
+            values = (law.weight * averaged(law, owner)).reshape(len(t), -1, _ORDER).sum(axis=1)
+            return np.asarray(values * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi))
 
-    def _first(self, kappa: Array, crossed: Sequence[Along]) -> tuple[Index, Array, Array]:
+        allowed = max(_CHANGE / _FINER**self.finer, _ROUNDED)
+        return Rule(_ORDER, allowed).integrals(given, self._first(kappa, crossed), len(kappa))[0]
+
+    def _first(self, kappa: Array, crossed: Sequence[Along]) -> Panels:
         """Panels between the breakpoints of the link, the given labels and what is crossed: kappa, and both ends."""
         values, cuts = link_values(self.target.link), [*function_kernel(self.target.link).BREAKPOINTS]
         if self.places:
@@ -139,8 +123,8 @@ class LabelOfOne:
         edges.append((np.unique(cuts)[None] - self.gamma * kappa[:, None]) / self.width)
         for each, width in crossed:
             zeros = bracketed_zeros(each, (-_REACH, _REACH)).T
-            edges += [zeros + side * away * width(zeros) for away in _AROUND for side in (-1.0, 1.0)]
+            widths = width(zeros)
+            zeros = np.where(widths < _GENTLE, zeros, np.nan)
+            edges += [zeros + side * away * widths for away in _AROUND for side in (-1.0, 1.0)]
         joined = np.nan_to_num(np.concatenate(edges, axis=1), nan=_REACH)
-        joined = np.sort(np.clip(joined, -_REACH, _REACH), axis=1)
-        owner, place = np.nonzero(np.diff(joined, axis=1) > 0.0)
-        return owner, joined[owner, place], joined[owner, place + 1]
+        return Panels.between(np.clip(joined, -_REACH, _REACH))

@@ -12,9 +12,9 @@ import numpy as np
 from giantstep.law.terms import noisy_terms
 from giantstep.observe.metric_average import Function, Given, Metric, Resolution
 from giantstep.observe.output_law import Output
-from giantstep.quadrature.gauss import normal_between
 from giantstep.quadrature.mesh import initial_mesh, reach_of
 from giantstep.quadrature.panels import terms_of
+from giantstep.quadrature.settled import DoesNotSettle, Index, Panels, Rule
 from giantstep.quadrature.tensor import coordinates, tensor_table
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
@@ -33,7 +33,7 @@ _WIDEST, _TIMES = 6.0, 4  # panels of the output; how often they, or the nodes o
 _PLACES = np.array([-3.1, -1.7, -0.6, 0.2, 0.9, 1.8, 2.9])  # of kappa, at which one is chosen
 _VANISHES = 1e-13  # of the size of what is averaged
 _TOLERANCE = 1e-10  # of an average, relative to that of its size
-_ORDER, _HALVINGS = 12, 30  # of a panel of kappa
+_ORDER = 24  # of a panel of kappa
 _FINENESS = (1.0, 1.4)  # of the rules of several directions
 
 
@@ -108,7 +108,7 @@ def _average(name: str, given: Given) -> tuple[float, float]:
     """(average, error) of one metric over kappa."""
     try:
         return _by_kappa(name, given)
-    except NotConverged:  # also of labels that are cut where the metric has a kink, too often
+    except (NotConverged, DoesNotSettle):  # also of labels that are cut where the metric has a kink, too often
         raise _unsettled(name) from None
 
 
@@ -172,29 +172,15 @@ def _adaptive(name: str, given: Given, resolution: Resolution) -> tuple[float, f
     further = noisy_terms(problem.link, problem.model.target)
     terms = terms_of(problem.blocks, problem.link, *further)
     mesh = initial_mesh(terms, reach_of(terms))
-    edges = np.append(mesh[:-1:2], mesh[-1])  # what halves show to be enough
-    low, high = edges[:-1], edges[1:]
-    whole, total, error = _panels(given, resolution, low, high), 0.0, 0.0
-    allowed = 0.1 * _TOLERANCE * float(whole[1].sum()) / len(low)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (low + high)
-        left, right = _panels(given, resolution, low, middle), _panels(given, resolution, middle, high)
-        change = np.abs(left[0] + right[0] - whole[0])
-        again = change > allowed
-        total += float((left[0] + right[0])[~again].sum())
-        error += float(change[~again].sum())
-        if not again.any():
-            return total, error
-        low, high = (np.concatenate(pair) for pair in ((low[again], middle[again]), (middle[again], high[again])))
-        whole = np.concatenate([left[:, again], right[:, again]], axis=1)
-    raise _unsettled(name)
+    edges = np.append(mesh[:-1:2], mesh[-1])  # enough for a panel of this order
 
+    def values(_: Index, kappa: Array) -> Array:
+        averages = given.at(kappa.reshape(-1, 1), resolution).reshape(kappa.shape)
+        return np.asarray(averages * np.exp(-0.5 * kappa * kappa) / math.sqrt(2.0 * math.pi))
 
-def _panels(given: Given, resolution: Resolution, low: Array, high: Array) -> Array:
-    """The average over each panel, and that of its size, [2, P]."""
-    kappa, weight = normal_between(low, high, _ORDER)
-    values = given.at(kappa.reshape(-1, 1), resolution).reshape(kappa.shape)
-    return np.stack([(weight * values).sum(axis=1), (weight * np.abs(values)).sum(axis=1)])
+    rule = Rule(_ORDER, 0.1 * _TOLERANCE / (len(edges) - 1))
+    total, error = rule.integrals(values, Panels.between(edges[None]), 1)
+    return float(total[0]), float(error[0])
 
 
 def _on_grid(name: str, given: Given, resolution: Resolution) -> tuple[float, float]:

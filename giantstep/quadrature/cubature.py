@@ -251,7 +251,8 @@ class Average:
             here = np.broadcast_to(self.scale * x, (count, x.shape[-1]))
             return jet(kink, name, {**rows, name: here}, 0)[0]
 
-        found = polynomial_zeros(at) if degree(kink, name) in (1, 2) else bracketed_zeros(at, self.edges)
+        power = degree(kink, name)
+        found = polynomial_zeros(at, power) if power in (1, 2) else bracketed_zeros(at, self.edges)
         return list(found)
 
 

@@ -135,11 +135,14 @@ def _different(nodes: list[Node]) -> list[Node]:
     return [node for _, node in kept]
 
 
-def polynomial_zeros(at: Callable[[Array], Array]) -> Array:
-    """Zeros [2, M] of polynomials of degree 1 or 2 given by their values [M, n] at points [1, n]; nan for none."""
-    low, mid, high = at(np.array([[-1.0, 0.0, 1.0]])).T
-    slope, bend = 0.5 * (high - low), 0.5 * (high + low) - mid
+def polynomial_zeros(at: Callable[[Array], Array], power: int) -> Array:
+    """Zeros [power, M] of polynomials of degree 1 or 2 given by their values [M, n] at points [1, n]; nan for none."""
     with np.errstate(divide="ignore", invalid="ignore"):
+        if power == 1:
+            low, high = at(np.array([[-1.0, 1.0]])).T
+            return np.asarray(((low + high) / (low - high))[None])
+        low, mid, high = at(np.array([[-1.0, 0.0, 1.0]])).T
+        slope, bend = 0.5 * (high - low), 0.5 * (high + low) - mid
         far = -0.5 * (slope + np.copysign(np.sqrt(slope**2 - 4.0 * bend * mid), slope))
         return np.stack([far / bend, mid / far])
 
