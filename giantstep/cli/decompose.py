@@ -28,7 +28,7 @@ def add(subparsers: Subparsers) -> None:
         "--share",
         metavar="S+S",
         help="what the fits of an ensemble share of batch, data, noise, initialisation (default: all but the "
-        "initialisation, all where samples are drawn again)",
+        "initialisation, only what is held where that is held, all where samples are drawn again)",
     )
     decompose.add_argument(
         "--given", default="", metavar="S+S", help="sources that are held; their variance counts as bias"

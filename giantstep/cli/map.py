@@ -93,6 +93,8 @@ def _report(found: gs.Map) -> int:
         lines.append(("least test error", f"{data.numbers('test_error')[best]:.9g}", f"at {data.point(best)}"))
         if found.optimum is not None:
             lines.append((found.optimum, f"{data.numbers(found.optimum)[best]:.6g}", "its best value there"))
+        if ends := found.ends(best):
+            lines.append(("at an end", ", ".join(ends), "of the range: the error may be less beyond it"))
     failures = list(data.failures())
     if failures:
         row, reason = failures[0]

@@ -10,6 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
 
+from derive.language.grammar import Node, constant_value, parse
 from giantstep.quadrature.gauss import evenly_cut, normal_nodes
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
@@ -126,8 +127,22 @@ def _settled(
             previous = current
     raise BadInput(
         f"the moments of {text!r} under a standard normal do not settle: {previous}",
-        "use a function that grows more slowly than exp(z^2/4) and does not oscillate on scales below 1e-3",
+        _unsettled_hint(text),
     )
+
+
+def _unsettled_hint(text: str) -> str:
+    """What to change: by the parts that the text has."""
+    if _has_root(parse(text, ("z",))):
+        return "smooth the root, beside which nodes are of no use: abs(z)**0.5 as (z**2 + 1e-4)**0.25"
+    return "use a function that grows more slowly than exp(z^2/4) and does not oscillate on scales below 1e-3"
+
+
+def _has_root(node: Node) -> bool:
+    """Whether a tree holds a root, a logarithm or a power that is no whole number."""
+    exponent = constant_value(node.args[1]) if node.op == "pow" else None
+    broken = exponent is not None and exponent != int(exponent)
+    return broken or (node.op == "call" and node.value in ("sqrt", "log")) or any(map(_has_root, node.args))
 
 
 def _reach(integrands: Callable[[np.ndarray], np.ndarray]) -> float:

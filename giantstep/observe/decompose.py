@@ -144,7 +144,7 @@ def decompose(
 ) -> Decomposition:
     """Bias and variance of the test error by batch of the step, data, label noise and initialisation; ensembles.
 
-    members: ensembles of 1, ..., members fits, which share ``share``: by default all but the initialisation, or all
+    members: ensembles of 1, ..., members fits, which share ``share``: by default all but the initialisation, all
     where samples are drawn again. given: sources that are held, as ("batch",). bootstrap: each fit takes n of the n
     samples with replacement; subsample: a fraction of them; model.fit.samples counts the pool. simulate: pairs of
     finite systems too, at ``dimension``. tolerance: of the single fit; a pair tells its own error,
@@ -163,12 +163,11 @@ def decompose(
         model = _at_dimension(model, dimension)
     require_pairs(model)
     require_held(model, held)
-    shared_by = _names("share", share) if share is not None else _usual(present, resampling)
+    shared_by = _names("share", share) if share is not None else _usual(present, held, resampling)
     chosen = _closed(tuple(name for name in present if name in {*shared_by, *held}))
     result, fit = _solved(model, resampling, dimension, tolerance)
     sets = _closed_sets(present, held)
-    decomposed = _Decomposed(result, fit, resampling)
-    at = decomposed.scores(scores)
+    at = (decomposed := _Decomposed(result, fit, resampling)).scores(scores)
     pairs, missing = decomposed.pairs_of(sets)
     found = decomposed.collected(pairs, sets, held)
     ensemble = {k: decomposed.ensemble(chosen, k) for k in range(1, members + 1)}
@@ -233,8 +232,7 @@ def _closed_sets(present: Sources, held: Sources) -> tuple[Sources, ...]:
 def _inversion(sets: tuple[Sources, ...]) -> Array:
     """[S, S]: by what is shared in each set, what its sources do together, without what parts of them do."""
     below = np.array([[float({*other} <= {*names}) for other in sets] for names in sets])
-    found: Array = np.round(np.linalg.inv(below))
-    return found
+    return np.asarray(np.round(np.linalg.inv(below)))
 
 
 def _closed(names: Sources) -> Sources:
@@ -243,8 +241,11 @@ def _closed(names: Sources) -> Sources:
     return names
 
 
-def _usual(present: Sources, resampling: Resampling) -> Sources:
-    return present if resampling.kind != "all" else tuple(name for name in present if name != "initialisation")
+def _usual(present: Sources, held: Sources, resampling: Resampling) -> Sources:
+    """What the fits of an ensemble share: all but the initialisation; where that is held, only what is held."""
+    held = (*held, "data") if "noise" in held else held
+    own = held if "initialisation" in held else tuple(name for name in present if name != "initialisation")
+    return own if resampling.kind == "all" else present
 
 
 def _names(option: str, given: Sequence[str] | str) -> Sources:
@@ -271,9 +272,7 @@ def _solved(model: Model, resampling: Resampling, dimension: int | None, toleran
     if resampling.kind == "subsample":
         model = model.replace({"fit.samples": model.fit.samples * resampling.fraction})
     result, found = solve_and_keep(model, dimension, tolerance)
-    if resampling.kind == "bootstrap":
-        return result, Fit(result, settled_system(result, poisson()))
-    return result, Fit(result, found)
+    return result, Fit(result, settled_system(result, poisson()) if resampling.kind == "bootstrap" else found)
 
 
 class _Decomposed:
@@ -392,8 +391,9 @@ class _Decomposed:
         self.known |= {names: found[sharing] for names, sharing in sharings.items()}
 
     def _sharing(self, names: Sources) -> Sharing:
-        data = self.resampling.fraction if "data" in names else 0.0
-        return Sharing(data, "noise" in names, "initialisation" in names)
+        return Sharing(
+            self.resampling.fraction if "data" in names else 0.0, "noise" in names, "initialisation" in names
+        )
 
     def _apart(self, names: Sources) -> bool:
         """Whether each fit has a batch of its own."""

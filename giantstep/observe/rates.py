@@ -95,12 +95,12 @@ class Rates(Pictured):
         of = self.exponents
         variance = f", variance N^-{of.variance:.6g}" if self.noisy else ", no label noise"
         best = self.best.error(self.noisy)
-        neurons = f"N^{self.enough_width:.6g} neurons or more"
+        neurons = f"with it and N^{self.enough_width:.6g} neurons or more"
         return [
-            ("test error", f"N^-{self.rate:.6g} as N grows: bias N^-{of.bias:.6g}{variance}"),
+            ("test error", f"falls as N^-{self.rate:.6g}: bias N^-{of.bias:.6g}{variance}"),
             ("reached", self._reached()),
-            ("modes known", f"N^{of.modes:.6g}, limited by {_WORDS[of.limit]}"),
-            ("best ridge", f"N^{1.0 - self.best_ridge:.6g}: N^-{best:.6g}, with {neurons}"),
+            ("modes known", f"grow as N^{of.modes:.6g}, limited by {_WORDS[of.limit]}"),
+            ("best ridge", f"grows as N^{1.0 - self.best_ridge:.6g}; {neurons} the error falls as N^-{best:.6g}"),
             ("solved", self._fall()),
             ("model", outline(self.model)),
         ]

@@ -149,6 +149,11 @@ def _names(model: Model) -> str:
     return ", ".join(keys_for(model))
 
 
+def is_at_edge(key: str, value: float) -> bool:
+    """Whether a value is an end of the range in which a key is tuned unless another one is given."""
+    return any(abs(math.log(value / end)) <= _EDGE * math.log(RANGES[key][1] / RANGES[key][0]) for end in RANGES[key])
+
+
 def _bounds(model: Model, keys: Sequence[str], ranges: Mapping[str, tuple[float, float]]) -> Array:
     """Logarithms of the ends of every range, [keys, 2]."""
     for key in ranges:

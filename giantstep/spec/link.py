@@ -12,7 +12,7 @@ from derive.language.links import link_of
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import Array, jet, prepare
 from giantstep.spec.symbolic import as_text
-from giantstep.spec.validate import GROWS_TOO_FAST, REACH, TOO_LARGE, Kind, unusable, wrong
+from giantstep.spec.validate import GROWS_TOO_FAST, REACH, TOO_LARGE, Kind, hint_for, unusable, wrong
 
 _LIKELY = 9.0  # standard deviations of the indices, beyond which labels do not count
 
@@ -61,7 +61,7 @@ class LinkKind(Kind):
         except ExpressionError as error:
             raise BadInput(f"{key}: {error.message}", error.hint) from None
         if problem:
-            raise BadInput(f"{key} = {shorten(value)} is not allowed: {problem}", "change the expression")
+            raise BadInput(f"{key} = {shorten(value)} is not allowed: {problem}", hint_for(problem))
         return link.text
 
     def purpose(self) -> str:

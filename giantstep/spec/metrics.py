@@ -17,6 +17,10 @@ from giantstep.spec.symbolic import as_text
 from giantstep.spec.validate import Kind, wrong
 
 MOST = 20
+_TAKEN = frozenset({"test_error", "train_error", "free_energy", "training_loss", "residual", "quadrature_error"})
+_TAKEN_TOO = frozenset({"status", "reason", "spike_strength", "spike_alignment"})
+_BEFORE = ("bulk_variance_", "finite_size_", "random_features_", "simulation_", "best_linear_", "optimal_")
+_ORDER = frozenset({"m", "zeta", "psi", "Q1", "Q2", "V1", "V2", "norm"})
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")
 _ALLOWED = "a table of names and expressions in y and f"
 _EXAMPLE = '[metrics] has lines such as zero_one = "y*f < 0" or coverage = "abs(y - f) < 2"'
@@ -37,6 +41,11 @@ class Metrics:
         for name, text in self.entries:
             if not _NAME.fullmatch(name):
                 raise BadInput(f"metrics: {shorten(name)} is no name", "names have letters, digits and _")
+            if _is_taken(name):
+                raise BadInput(
+                    f"metrics.{name}: {name} is the name of a number that results have already",
+                    f"give it another name, as my_{name}",
+                )
             _checked(name, text)
 
     def functions(self) -> tuple[Callable[[Array, Array], Array], ...]:
@@ -79,6 +88,12 @@ def function_of(node: Node) -> Callable[[Array, Array], Array]:
     """A tree in y and f as a function of arrays that broadcast."""
     prepared = prepare(node)
     return lambda y, f: jet(prepared, "f", {"y": y, "f": f}, 0)[0]
+
+
+def _is_taken(name: str) -> bool:
+    """Whether a column of results has this name."""
+    order = name.rpartition("_")[0] in _ORDER and name.rpartition("_")[2].isdigit()
+    return name in _TAKEN | _TAKEN_TOO or name.startswith(_BEFORE) or order
 
 
 @lru_cache(maxsize=1)

@@ -233,9 +233,11 @@ class Model(Table):
     def replace(self, changes: Mapping[str, Any] = MappingProxyType({}), **tables: Any) -> Self:
         """A model with some values changed: ``replace({"fit.samples": 1.5})``, or ``replace(fit={"samples": 1.5})``.
 
-        A table is set by its name, and [step] or [spike] removed by None; an absent table is made. Text given
-        for a number, a list or a table is read as TOML: a command line can pass ``fit.samples=1.5``. The tables of the
-        second form keep what is not named; a record (``fit=Fit(...)``) or None replaces all of one. Of several steps
+        The second form keeps what a table holds and is not named. In the first one a key is all that its value says:
+        ``{"fit": {"samples": 1.5}}`` is a table with nothing but samples, as is a record (``fit=Fit(...)``). None
+        removes [step] or [spike]; an absent table is made. Equal readout fractions stay equal when values change. Text
+        given for a number, a list or a table is read as TOML: a command line can pass ``fit.samples=1.5``. Of several
+        steps
         ``step.samples`` changes each, ``step.2.samples`` the second.
         Raises BadInput for an unknown key and for a model that is not possible.
         """
@@ -255,6 +257,8 @@ class Model(Table):
             last = key.rpartition(".")[2]
             for table in _tables_with(data, key):
                 table[last] = value_of_text(changes[key], text=bool(_holds_text(key)))
+        if "network.readout.values" in changes and "network.readout.fractions" not in changes:
+            _equal_again(data["network"]["readout"])
         try:
             return cls.from_dict({name: table for name, table in data.items() if table is not None})
         except BadInput as error:
@@ -309,12 +313,18 @@ def _of_absent_table(present: set[str], changes: Mapping[str, Any], error: BadIn
     """The error, or one that says that the model has no table of which some keys were changed."""
     for key in changes:
         table = key.partition(".")[0]
-        if table != key and table not in present and table not in changes:
+        if table not in (key, "metrics") and table not in present and table not in changes:
             reason = (
                 f"{key} was given, and the model has no [{table}]; with the given keys as [{table}]: {error.message}"
             )
             return BadInput(reason, f"write [{table}] in the model first, or change keys that it has")
     return error
+
+
+def _equal_again(readout: dict[str, Any]) -> None:
+    """Leave out fractions that were equal, where there are more or fewer values now."""
+    if len({*readout.get("fractions", ())}) == 1:
+        del readout["fractions"]
 
 
 def _tables_with(data: dict[str, Any], key: str) -> list[dict[str, Any]]:

@@ -25,7 +25,7 @@ class Readout(Table):
     density: of the values, "gaussian", "uniform" (of unit variance), or an expression in u, which is normalised; mean
     and variance are as they are. At infinite dimension the readout uses all that mean features of any value add up to,
     and the limit is approached slowly: a dimension gives what a network of that size does.
-    The fractions must sum to 1 to 1e-9 and are then made to do so exactly. [CUI24, App. D]
+    Fractions that are left out are equal; they must sum to 1 to 1e-9, and are then made to do so. [CUI24, App. D]
     """
 
     path: ClassVar[str] = "network.readout"
@@ -71,12 +71,13 @@ class Readout(Table):
             object.__setattr__(self, "values", ())  # they are the nodes of a rule, where one is chosen
             object.__setattr__(self, "fractions", ())
             return
+        if self.fractions == (1.0,) and self.values:  # left out
+            object.__setattr__(self, "fractions", (1.0 / len(self.values),) * len(self.values))
         if len(self.values) != len(self.fractions):
             raise BadInput(
-                f"{self.path}: values has {len(self.values)} entries and fractions has {len(self.fractions)}"
-                + " or is left out" * (self.fractions == (1.0,)),
-                "give one fraction for each value, as in values = [1.0, -1.0], fractions = [0.5, 0.5]; "
-                "gs.model(readout=[1.0, -1.0]) takes equal ones",
+                f"{self.path}: values has {len(self.values)} entries and fractions has {len(self.fractions)}",
+                "give one fraction for each value, as in values = [1.0, -1.0], fractions = [0.5, 0.5], or leave "
+                "fractions out, which makes them equal",
             )
         if self.biases is not None and len(self.biases) != len(self.values):
             raise BadInput(

@@ -280,12 +280,19 @@ class Expression(Kind):
         except ExpressionError as error:
             raise BadInput(f"{key}: {error.message}", error.hint) from None
         if problem:
-            raise BadInput(f"{key} = {shorten(value)} is not allowed: {problem}", "change the expression")
+            raise BadInput(f"{key} = {shorten(value)} is not allowed: {problem}", hint_for(problem))
         return text
 
     def purpose(self) -> str:
         """What function it is."""
         return "the activation sigma of a neuron: a registered name or an expression in z"
+
+
+def hint_for(problem: str) -> str:
+    """What to do about a function that is not usable."""
+    if "finite real number" not in problem:
+        return "change the expression"
+    return "change the expression; where it has a limit there, step aside: sin(z)/z as sin(z + 1e-9)/(z + 1e-9)"
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantstep.observe.gradient.parameter_directions import check_key
-from giantstep.observe.tune import tune
+from giantstep.observe.tune import is_at_edge, tune
 from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.counts import checked_count
 from giantstep.spec.errors import BadInput, NotConverged
@@ -80,6 +80,17 @@ class Map(Pictured):
         """The row of the dataset with the least test error; None where no point has one."""
         error = self.dataset.numbers("test_error")
         return int(np.nanargmin(error)) if np.isfinite(error).any() else None
+
+    def ends(self, row: int) -> tuple[str, ...]:
+        """The keys that have the first or the last value of their range at a row; the third key: of what it may be."""
+        found = [
+            sweep.key
+            for sweep, (_, value) in zip(self._sweeps, self.dataset.grid.changes(row), strict=True)
+            if value in (sweep.values[0], sweep.values[-1])
+        ]
+        if self.optimum is not None and is_at_edge(self.optimum, float(self.dataset.numbers(self.optimum)[row])):
+            found.append(self.optimum)
+        return tuple(found)
 
     def summary(self) -> list[Row]:
         """The grid, the least test error and where, the third key, the model."""

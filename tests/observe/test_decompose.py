@@ -75,6 +75,9 @@ def test_what_is_held_counts_as_bias() -> None:
     found, held = gs.decompose(SQUARE), gs.decompose(SQUARE, given="data,noise")
     assert held.bias_squared == pytest.approx(found.shared["data+noise"], rel=1e-12)
     assert set(held.variance) == {"data+noise+initialisation"}
+    features = gs.decompose(SQUARE, given="initialisation")  # fits of an ensemble differ in something all the same
+    assert features.members_share == "initialisation"
+    assert features.ensemble[2] == pytest.approx(found.pairs["initialisation"].ensemble_of_2, rel=1e-12)
 
 
 def test_samples_drawn_again_add_a_variance() -> None:

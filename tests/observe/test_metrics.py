@@ -147,6 +147,8 @@ def test_functions_that_grow_are_averaged_further_out() -> None:
 def test_names_and_a_model_without_metrics() -> None:
     with pytest.raises(gs.BadInput, match="no name"):
         gs.metrics(PLAIN, {"1": "f"})
+    with pytest.raises(gs.BadInput, match="name of a number that results have already"):
+        PLAIN.replace({"metrics.test_error": "f**2"})
     with pytest.raises(gs.BadInput, match=r"no \[metrics\]"):
         gs.metrics(PLAIN)
 

@@ -197,7 +197,12 @@ def test_readout_conditions() -> None:
         return put("network.readout", {"values": values, "fractions": fractions})
 
     assert "one fraction for each value" in refused(readout([1.0], [0.5, 0.5]))
-    assert "or is left out" in refused(put("network.readout", {"values": [1.0, -1.0]}))
+    three = Model.from_dict(put("network.readout", {"values": [1.0, 2.0, 3.0]}))
+    assert three.network.readout.fractions == (1.0 / 3.0,) * 3
+    assert len(three.replace({"network.readout.values": [1.0, 2.0]}).network.readout.fractions) == 2
+    uneven = three.replace({"network.readout": {"values": [1.0, 2.0], "fractions": [0.3, 0.7]}})
+    with pytest.raises(BadInput, match="values has 3 entries and fractions has 2"):
+        uneven.replace({"network.readout.values": [1.0, 2.0, 3.0]})
     assert "all zero" in refused(readout([0.0, -0.0], [0.5, 0.5]))
     for fractions in ([0.5, 0.4], [0.5, 0.5 + 2e-9], [1.0, 1.0]):
         assert "sum to 1" in refused(readout([1.0, 2.0], fractions))

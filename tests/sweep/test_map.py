@@ -61,6 +61,8 @@ def test_the_line_of_the_optimum_is_what_tune_finds(model: gs.Model, found: gs.M
         assert np.log(found.line()[place]) == pytest.approx(np.log(best), abs=0.02)
     narrow = gs.map(model, X, "step.learning_rate=0.3:1:5", refine=0)
     assert np.isnan(narrow.line()).all()  # the least error is at the end of the range
+    best = narrow.least()
+    assert best is not None and "step.learning_rate" in narrow.ends(best)
 
 
 def test_a_third_key_is_tuned_in_every_point(model: gs.Model) -> None:
@@ -69,6 +71,7 @@ def test_a_third_key_is_tuned_in_every_point(model: gs.Model) -> None:
     best = gs.tune(model.replace(point), "fit.ridge")
     assert tuned.dataset.numbers("fit.ridge")[3] == pytest.approx(best.values["fit.ridge"], rel=1e-6)
     assert tuned.test_error[1, 1] == pytest.approx(best.test_error, rel=1e-10)
+    assert tuned.ends(3) == ("fit.samples", "step.learning_rate", *best.at_edge)
     assert np.all(tuned.test_error <= gs.map(model, "fit.samples=1,3", "step.learning_rate=0.5,2", refine=0).test_error)
 
 
