@@ -22,6 +22,7 @@ _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _SETTLED = 1e-12
 _NOTHING, _ROUNDING = 1e-10, 1e-12  # of the longest mean, and of the bulk rows: directions with less are rounding
 _GRIDS = (0.5, 0.35, 0.25, 0.18)
+_SHARPEST = 0.02  # turn of features that nodes are gathered for
 _WIDE = 0.5  # turns that equal steps resolve
 _TURNS = np.array([-30.0, -10.0, -3.0, -1.0, 0.0, 1.0, 3.0, 10.0, 30.0])
 
@@ -41,6 +42,12 @@ class Rows:
     def rank(self) -> int:
         """The number q of directions, which may be none."""
         return int(self.loadings.shape[1])
+
+    @property
+    def turn(self) -> float:
+        """What kappa moves by where features turn about zero, at most one."""
+        turns = np.sqrt(self.variances) / np.maximum(np.abs(self.loadings).max(axis=1), 1e-300)
+        return float(np.clip(turns.min(), _SHARPEST, 1.0))
 
 
 @dataclass(frozen=True)

@@ -182,22 +182,37 @@ def _trapezoids(step: float, shift: float, rank: int, width: float, cuts: Sequen
     return kappa[heavy, 0] if rank == 1 else kappa[heavy], weight[heavy]
 
 
-def even_nodes(
-    function: Integrand, step: float, least: float, tolerance: float, sizes: Callable[[Array], Array]
+def stretched_nodes(
+    function: Integrand, scale: float, steps: tuple[float, float], tolerance: float, sizes: Callable[[Array], Array]
 ) -> Nodes:
-    """Nodes of a trapezoidal rule of one direction, whose step is halved down to the least until it gives what the rule
-    before gave.
+    """Nodes of a trapezoidal rule in x, kappa = scale sinh x, whose step is halved from the first to the last one: what
+    turns about zero within the scale is as smooth in x as what turns slowly.
+
+    The error is what the last halving changed, times its ratio to the change before: no less than is left, as changes
+    fall by a factor (of kinks) or faster (of what is smooth).
     """
-    kappa, weight = _trapezoids(step, 0.0, 1, 1.0, ())
-    values, error = _values(function, kappa), np.inf
-    while error > tolerance and step > 1.5 * least:
+    step, last = steps
+    kappa, weight = _stretched(scale, step, 0.0)
+    values, error, moved = _values(function, kappa), np.inf, np.inf
+    while error > tolerance and step > 1.5 * last:
         before = values @ weight
-        others, beside = _trapezoids(step, 0.5, 1, 1.0, ())
+        others, beside = _stretched(scale, step, 0.5)
         kappa, weight = np.concatenate([kappa, others]), 0.5 * np.concatenate([weight, beside])
         values = np.concatenate([values, _values(function, others)], axis=1)
         size = np.maximum(sizes(np.abs(values) @ weight), 1e-300)
-        error, step = float(np.max(np.abs(values @ weight - before) / size)), 0.5 * step
+        change = float(np.max(np.abs(values @ weight - before) / size))
+        error = change * min(change / moved, 1.0) if np.isfinite(moved) else change
+        moved, step = change, 0.5 * step
     return Nodes(kappa, weight, values, error)
+
+
+def _stretched(scale: float, step: float, shift: float) -> tuple[Array, Array]:
+    count = int(np.arcsinh(REACH / scale) / step)
+    x = (np.arange(-count - 1, count + 1) + shift) * step
+    kappa = scale * np.sinh(x)
+    weight = step * scale * np.cosh(x) * density(kappa)
+    heavy = weight > 1e-19
+    return kappa[heavy], weight[heavy]
 
 
 def grid_nodes(

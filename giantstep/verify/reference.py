@@ -25,12 +25,12 @@ from giantstep.verify.giant_step import turns_of_label
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import averages_are_drawn, loss_averages, test_errors
 from giantstep.verify.output_law import Output
-from giantstep.verify.quadrature import Nodes, density, drawn_nodes, even_nodes, grid_nodes, settled_nodes
+from giantstep.verify.quadrature import Nodes, density, drawn_nodes, grid_nodes, settled_nodes, stretched_nodes
 from giantstep.verify.readout_law import ReadoutLaw, at_a_dimension, readout_law
 from giantstep.verify.stated_directions import completed_as_stated, order_parameters, turned_as_stated
 
 Array = np.ndarray
-_STEP, _LEAST = 0.4, 0.1  # of the rule where there are several indices, and one direction
+_STEPS = 0.5, 0.0625  # of the rule where there are several indices, and one direction
 _GRIDS = {2: (0.3, 0.15), 3: (0.5, 0.35)}  # where there are several directions
 _DRAWN = {1: (0.4, 0.2), 2: (0.6, 0.4), 3: (1.0, 0.7)}  # the same where averages are drawn
 _WIDE = 0.5  # turns of the label that equal steps resolve
@@ -162,7 +162,7 @@ class Reference:
                     break
             return found
         if self.result.vocabulary.target.indices > 1:
-            found = even_nodes(self.at, _STEP, _LEAST, _TOLERANCE, self._terms)
+            found = stretched_nodes(self.at, self.layer.rows.turn, _STEPS, _TOLERANCE, self._terms)
             if found.error <= _TOLERANCE:
                 return found
         if self.rounding > _HIDDEN:
@@ -185,6 +185,7 @@ class Reference:
         mu0, mu1 = (size[start + i * blocks : start + (i + 1) * blocks] for i in range(2))
         least = [root * mu0, *[root * mu1] * (q + m)]
         found[[3, *range(6, start)]] = root
+        found[5] = np.inf  # which enters with features alone
         found[start + 2 * blocks : start + 3 * blocks] += _HARDLY * (mu0**2 + mu1**2)
         products = slice(start + 3 * blocks, start + (4 + q + m) * blocks)
         found[products] = np.maximum(found[products], np.concatenate(least))

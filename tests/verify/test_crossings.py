@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.special import erfcx, ndtr
 
 from giantstep.verify.crossings import crossings
-from giantstep.verify.quadrature import density, even_nodes
+from giantstep.verify.quadrature import stretched_nodes
 
 Array = np.ndarray
 LINE = np.linspace(-1.0, 1.0, 41)
@@ -39,10 +40,23 @@ def test_two_crossings_between_neighbours_are_found(side: float) -> None:
     assert places == pytest.approx([0.011, 0.013], abs=1e-13)
 
 
-def test_a_step_is_halved_until_averages_agree() -> None:
-    """E 1/(1 + 4 x^2) has a pole at i/2, and a step of 0.4 is not enough."""
-    nodes = even_nodes(lambda x: 1.0 / (1.0 + 4.0 * x[None] ** 2), 0.8, 0.05, 1e-9, lambda size: size)
-    x = np.linspace(-9.0, 9.0, 200_001)
-    wanted = (density(x) / (1.0 + 4.0 * x**2)).sum() * (x[1] - x[0])
-    assert 40 < len(nodes.kappa) < 400 and abs(float(nodes.values[0] @ nodes.weight) - wanted) < 1e-11
-    assert nodes.error <= 1e-9
+@pytest.mark.parametrize("scale", [0.5, 0.01])
+def test_a_step_is_halved_until_averages_agree(scale: float) -> None:
+    """E 1/(1 + kappa^2/scale^2) = sqrt(pi/2) scale erfcx(scale/sqrt 2)."""
+
+    def at(kappa: Array) -> Array:
+        return 1.0 / (1.0 + (kappa[None] / scale) ** 2)
+
+    nodes = stretched_nodes(at, scale, (0.5, 0.03), 1e-9, lambda size: size)
+    wanted = np.sqrt(0.5 * np.pi) * scale * erfcx(scale / np.sqrt(2.0))
+    assert 20 < len(nodes.kappa) < 200 and nodes.error <= 1e-9
+    assert nodes.values[0] @ nodes.weight == pytest.approx(wanted, rel=1e-10)
+    assert nodes.weight.sum() == pytest.approx(1.0, rel=1e-10)
+
+
+def test_what_is_left_of_a_jump_is_told() -> None:
+    """E step(kappa - 0.3), of which halvings leave what they find."""
+    nodes = stretched_nodes(
+        lambda kappa: np.heaviside(kappa[None] - 0.3, 0.5), 1.0, (0.5, 0.03), 1e-9, lambda size: size
+    )
+    assert 1e-4 < nodes.error < 0.1 and abs(nodes.values[0] @ nodes.weight - ndtr(-0.3)) < 3.0 * nodes.error
