@@ -101,9 +101,9 @@ def coupled_solution(
     found: Found | None = None
     failed, held, times, still = 0, 0, Times(), False
     for number in range(_PAIRS):
-        moving = chooses(problem, times)
-        previous, settled = change, number > 0 and not still and moving
-        if settled:
+        moving, previous = chooses(problem, times), change
+        at_answer = previous <= 1.0 and moving  # nodes of the label are chosen anew at what both resolutions tell
+        if number > 0 and not still and moving and not at_answer:
             outcome = settling(problem, x, FINE[0], _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
         known = beside is not None and number == 0
@@ -141,9 +141,11 @@ def coupled_solution(
             times = Times(kappa=1)
             continue
         held += number > 1 and change > 0.5 * previous
-        served = still or settled or not moving  # by the nodes of the label
+        served = still or at_answer or not moving  # by the nodes of the label
         if served and change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer, times):
             break
+        if not served and change <= 1.0:
+            continue
         times = next_times(times, finer, answer, told, tolerance)
     if found is None:
         raise NotConverged(stalled(problem), last.hint() or hint(problem))

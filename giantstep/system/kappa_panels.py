@@ -11,6 +11,7 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import panel_ends
 
 Array = np.ndarray
+_AVERAGES = "avg_M", "avg_g", "avg_gg", "avg_h", "avg_tg"
 _SHARE = 0.1  # of the tolerance: what one panel may be off by
 _FAR = 1e3  # of that: from here on a panel is cut into four
 
@@ -38,9 +39,10 @@ def unresolved(system: CoupledSystem, tolerance: float) -> tuple[float, ...]:
 def _integrands(system: CoupledSystem) -> Array:
     """What the equations integrate over kappa [F, N], with the weight of its nodes, each relative to its integral."""
     names, blocks = list(system.kernel.AVERAGES), system.blocks
-    envelope, g, square, h = (system.averages[names.index(name)] for name in ("avg_M", "avg_g", "avg_gg", "avg_h"))
+    envelope, g, square, h, tg = (system.averages[names.index(name)] for name in _AVERAGES)
     mu0, mu1, mu2sq = system.table[:, -3 * blocks :].T.reshape(3, blocks, -1)
-    found = [envelope[None], mu0 * g, mu1 * system.kappa * g, mu1**2 * h, mu1**2 * square, mu2sq * h, mu2sq * square]
+    found = [envelope[None], mu0 * g, mu1 * system.kappa * g, mu1 * tg, mu1**2 * h, mu1**2 * square]
+    found += [mu2sq * h, mu2sq * square]
     weighted = np.concatenate(found) * system.table[:, 1]
     size = np.abs(weighted).sum(axis=1, keepdims=True)
     return np.asarray(np.divide(weighted, size, out=np.zeros_like(weighted), where=size > 0.0))

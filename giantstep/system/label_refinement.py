@@ -29,6 +29,7 @@ from giantstep.system.label_crossings import (
     FAR,
     NARROW,
     NEAR,
+    NOWHERE,
     REACH,
     Distances,
     Index,
@@ -150,15 +151,16 @@ def _settled(system: CoupledSystem, tolerance: float, search: Search) -> Panels:
     """
     active, done = _first(system, search), []
     weight = system.table[:, 1][None]
-    rounding = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal())) / _spread(system)
+    rounding, spread = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal())), _spread(system)
     scale: Array | None = None
     for _ in range(_HALVINGS):
         size, error = _told(system, active)
+        known = rounding[active.owner] / np.maximum(spread[active.owner], _passed(system, active)) * size
         if scale is None:
             local = np.stack([np.bincount(active.owner, row, len(system.kappa)) for row in size])
             total = (weight * local).sum(axis=1, keepdims=True)
             scale = np.maximum(local, total / np.maximum(weight * len(system.kappa), 1e-290))
-        good = np.all(error <= tolerance * scale[:, active.owner] + rounding[active.owner] * size, axis=0)
+        good = np.all(error <= tolerance * scale[:, active.owner] + known, axis=0)
         done.append(active.chosen(good))
         active = active.chosen(~good)
         if good.all() or _ORDER * (len(active.owner) + sum(len(part.owner) for part in done)) > _MOST:
@@ -221,6 +223,13 @@ def _distances(system: CoupledSystem) -> Distances:
         return np.concatenate([distances_to(system, label, *given) for label in labels])
 
     return distances
+
+
+def _passed(system: CoupledSystem, panels: Panels) -> Array:
+    """By how much u of the output's centre moves from end to end of panels."""
+    ends = _distances(system)(np.stack([panels.low, panels.high], axis=1), panels.owner)
+    moved = np.abs(ends[..., 1] - ends[..., 0])
+    return np.asarray(np.where(np.abs(ends).max(axis=-1) < NOWHERE / 10.0, moved, 0.0).max(axis=0))
 
 
 def _told(system: CoupledSystem, panels: Panels) -> tuple[Array, Array]:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from loss_cases import model
 
+from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import Level, panel_ends
@@ -102,3 +103,37 @@ def test_even_nodes_of_a_smooth_loss_are_halved() -> None:
     assert off[1] < 1e-3 * off[0]
     told = finer.answer()
     assert next_times(Times(), finer, answer, (1.001 * told, told), TOLERANCE).kappa == 1
+
+
+def test_nodes_of_the_label_are_those_at_the_answer() -> None:
+    """Features that saturate on one side: outputs there vary within what the unknowns move by under refinement."""
+    given = Model.from_dict(
+        {
+            "network": {"activation": "elu", "width": 0.7637651640829399},
+            "spike": {"strength": 6.162751867480704, "alignment": -0.39064219380129, "bulk_variance": 1.0535369097},
+            "target": {"link": "z**3/3"},
+            "fit": {"samples": 1.875000781675437, "ridge": 263.90651018, "loss": "epsilon_insensitive"},
+        }
+    ).replace({"fit.loss.epsilon": 0.08640718210993896})
+    result, problem = solve(given), problem_of(given)
+    x = CoupledSystem(problem, FINE[1]).unknowns(order_of(problem, result))
+    finer = system_at(problem, Level(12, 80, 1), x)
+    newton(finer, x, most=20, settled=1e-14)
+    assert abs(float(finer.answer()[0]) / result.test_error - 1.0) < max(result.quadrature_error, 0.1 * TOLERANCE)
+
+
+def test_labels_are_resolved_where_outputs_do_not_vary() -> None:
+    """Of saturated features the place where an output passes its label is known to rounding, not what is beside it."""
+    given = model("absolute", target__link="atan(4*z)", spike__strength=5.6, spike__alignment=-0.22, fit__ridge=656.0)
+    problem = problem_of(given)
+    x = CoupledSystem(problem, FINE[1]).unknowns(order_of(problem, solve(given)))
+    system = system_at(problem, FINE[1], x)
+    system.residual(x)
+    losses, t = system.averages[list(system.kernel.AVERAGES).index("avg_l")], np.linspace(-9.5, 9.5, 40_001)
+    still = (np.sqrt(system.view("Delta")) < 1e-8) & (system.table[:, 1] > 1e-3)
+    gamma, weight = problem.overlaps[0][0], np.exp(-0.5 * t * t) / np.exp(-0.5 * t * t).sum()
+    kappa, output = system.kappa[still], system.view("mean")[still]
+    label = np.arctan(4.0 * (gamma * kappa[:, None] + np.sqrt(1.0 - gamma**2) * t))
+    exact = np.abs(label - output[:, None]) @ weight
+    spacing = t[1] - t[0]  # the trapezoidal rule is off by its square beside a kink
+    assert np.sum(still) > 10 and np.max(np.abs(losses[still] - exact)) < spacing**2
