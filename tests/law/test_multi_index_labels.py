@@ -215,7 +215,7 @@ def test_refusals_say_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("giantstep.system.solve.compile_first", lambda _: None)  # refused before a kernel is called
     monkeypatch.setattr("giantstep.quadrature.cubature._MOST", 100_000)
     with pytest.raises(NotConverged, match="evaluations"):
-        solve(model("logistic", target__link="sign(z1*z2*z3)", spike__alignment=[0.5, 0.3, 0.2]))
+        solve(model("logistic", target__link="sign(z1*z2*z3 + z1**2)", spike__alignment=[0.5, 0.3, 0.2]))
 
 
 @pytest.mark.parametrize("link", ["sign(z1*z2) + z1", "tanh(z1)*z2"])

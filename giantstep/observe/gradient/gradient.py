@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.law.known_indices import in_known
 from giantstep.observe.gradient.left_out import left_out
 from giantstep.observe.gradient.parameter import Parameter, Rates
 from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for
@@ -111,7 +112,7 @@ def gradient(
     problem, members = merged(
         problem_of(model, dimension, result.bias, intermediate=True), opposite=not model.network.trains_bias
     )
-    parameters = {key: Parameter(problem.model, key) for key in chosen}
+    parameters = {key: Parameter(in_known(model), key) for key in chosen}
     order = members.gathered(order_of(problem, result))
     if not np.any(order["Q2"] > 0.0):
         raise NotConverged("the readout vanishes: nothing moves with a parameter", "lower fit.ridge")
