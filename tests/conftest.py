@@ -122,7 +122,7 @@ def in_letters(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Links in all their letters, also those that know fewer directions: what several indices give is held against one
     index.
     """
-    known_indices.known_indices.cache_clear()
+    known_indices._of_several.cache_clear()
     monkeypatch.setattr(known_indices, "_known", lambda text: None)
     yield
-    known_indices.known_indices.cache_clear()
+    known_indices._of_several.cache_clear()

@@ -47,9 +47,14 @@ class KnownIndices:
         return np.asarray(inner @ np.array(self.rows) @ mixing(self.overlaps(reduced)))
 
 
-@lru_cache(maxsize=256)
 def known_indices(model: Model) -> KnownIndices | None:
-    """That of a model whose link knows fewer directions than it has letters; None for any other.
+    """That of a model whose link knows fewer directions than it has letters; None for any other."""
+    return None if model.target.indices == 1 else _of_several(model)
+
+
+@lru_cache(maxsize=256)
+def _of_several(model: Model) -> KnownIndices | None:
+    """The same for a target of several indices.
 
     Inputs that are not isotropic know directions apart: there all letters have to lie in them alike, and a given spike
     in the span of what the label knows. Directions that stand in a file of rows stay.
