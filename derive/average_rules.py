@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import sympy as sp
@@ -12,11 +13,16 @@ from sympy.core.function import AppliedUndef
 from derive.blocks import KAPPA, BlockSum, LogDet, family_name, walk
 from derive.free_indices import depends_on
 from derive.gaussian.expectation import Expectation
-from derive.high_precision import GAUSS, gauss_rule
+from derive.high_precision import GAUSS, NotEvaluable, gauss_rule
 
 Rules = list[tuple[sp.Symbol, list[tuple[Any, Any]]]]  # variables with nodes and weights
 
 _OF_KAPPA = 2  # nodes; what stands under an average over kappa is true of any measure
+_TOGETHER, _FEW = (
+    3,
+    16,
+)  # variables from which on each has this many nodes: they leave 1e-28 of the square of a function
+_MOST = 100_000  # combinations of nodes
 _STRUCTURE = (
     AppliedUndef,
     sp.Indexed,
@@ -32,18 +38,23 @@ _STRUCTURE = (
 
 @lru_cache(maxsize=4096)
 def rules_of(expression: Expectation) -> Rules | None:
-    """Rules for the variables of an average; None of a given function that is no polynomial."""
+    """Rules for the variables of an average; None of a given function that is no polynomial.
+
+    Raises NotEvaluable where they have too many nodes together.
+    """
     integrand, polynomial = (
         expression.integrand,
         {v: expression.integrand.is_polynomial(v) for v in expression.variables},
     )
     if not all(polynomial.values()) and _is_plain(apart(expression)[0]):
         return None
-    found = []
+    found, most = [], GAUSS if sum(not known for known in polynomial.values()) < _TOGETHER else _FEW
     for variable in expression.variables:
-        degree = _degree(integrand, variable) if polynomial[variable] else 2 * GAUSS - 1
+        degree = _degree(integrand, variable) if polynomial[variable] else 2 * most - 1
         count = _OF_KAPPA if str(variable).startswith(str(KAPPA)) else degree // 2 + 1
         found.append((variable, gauss_rule(count)))
+    if prod(len(rule) for _, rule in found) > _MOST:
+        raise NotEvaluable(f"an average over {len(found)} variables at once")
     return found
 
 

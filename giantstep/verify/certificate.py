@@ -172,13 +172,14 @@ def _layer_differs(result: Result, layer: FirstLayer) -> float:
     return max(float(np.max(np.abs(one - other) / size)) for (one, other), size in pairs)
 
 
-def certificate_checks(found: Reference) -> Iterator[Check]:
+def certificate_checks(result: Result) -> Iterator[Check]:
     """Every equation at the reported solution, the reported errors, and the gradient of the free energy there.
 
     Features, labels and outputs are averaged by definition on nodes chosen from the solution; the derived equations
     are evaluated by the interpreter. Nothing of the solver's tables, nodes or kernels is used.
     """
     try:
+        found = reference(result)
         certified = _certificate(found)
     except NotEvaluable as missing:
         yield Check("errors and equations by a second quadrature", math.nan, EQUATIONS, f"not taken: {missing}")

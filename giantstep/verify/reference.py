@@ -27,7 +27,7 @@ from giantstep.verify.output_averages import averages_are_drawn, loss_averages, 
 from giantstep.verify.output_law import Output
 from giantstep.verify.quadrature import Nodes, density, drawn_nodes, grid_nodes, settled_nodes, stretched_nodes
 from giantstep.verify.readout_law import ReadoutLaw, at_a_dimension, readout_law
-from giantstep.verify.stated_directions import completed_as_stated, order_parameters, turned_as_stated
+from giantstep.verify.stated_directions import along_the_bulk, completed_as_stated, order_parameters, turned_as_stated
 
 Array = np.ndarray
 _STEPS = 0.5, 0.0625  # of the rule where there are several indices, and one direction
@@ -377,7 +377,7 @@ def reference(result: Result) -> Reference:
 
     Raises NotEvaluable.
     """
-    result = at_a_dimension(result)
+    result = along_the_bulk(at_a_dimension(result))
     if not result.order_parameters["V2"].any():
         raise NotEvaluable("a kink of the loss holds the output, which neither varies nor responds")
     layer = completed_as_stated(result, first_layer(result.vocabulary, result.bias, result.dimension))

@@ -6,6 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from giantstep.law.known_indices import in_known, known_indices
+from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
 from giantstep.verify.conditional_law import rest_of_target
 from giantstep.verify.first_layer import FirstLayer
@@ -83,6 +85,16 @@ def turned_as_stated(result: Result, layer: FirstLayer) -> FirstLayer:
         return layer
     rows = Rows(layer.rows.loadings @ into.T, into @ layer.rows.overlaps, layer.rows.variances)
     return replace(layer, rows=rows)
+
+
+def along_the_bulk(result: Result) -> Result:
+    """A result of a trained bulk in the directions that its link knows: the bulk is that of the theory there."""
+    if result.vocabulary.bulk != "trained" or known_indices(result.model) is None:
+        return result
+    problem = problem_of(result.vocabulary, result.dimension, result.bias)
+    order = problem.inward(result.order_parameters)
+    assert order is not None
+    return replace(result, model=in_known(result.model), order_parameters=order, spike=problem.spike)
 
 
 def _stated(result: Result) -> tuple[Array, Array]:

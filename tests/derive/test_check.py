@@ -10,6 +10,7 @@ import mpmath
 import pytest
 import sympy as sp
 
+from derive.average_rules import rules_of
 from derive.blocks import BlockSum, family, index
 from derive.bulk_covariance import bulk_covariance
 from derive.check import check_derivation, check_step
@@ -148,3 +149,17 @@ def test_values_at_a_random_point() -> None:
             values.at(sp.Integral(sp.exp(-x), x), {})
         moments = [mpmath.fsum(w * node**k for node, w in gauss_rule(7)) for k in (0, 2, 4, 12)]
         assert max(abs(m - exact) for m, exact in zip(moments, (1, 1, 3, 10395), strict=True)) < 1e-150
+
+
+def test_averages_over_many_variables() -> None:
+    """Fewer nodes of each, which leave less than steps are held against; of too many together there is no number."""
+    x, y, z, u, v = sp.symbols("x y z u v", real=True)
+    f, g = (sp.Function(name, real=True) for name in "fg")
+    square = f(x, y, z) ** 2
+    with mpmath.workdps(WORKING):
+        values = RandomValues()
+        sides = Expectation(x * square, x, y, z), Expectation(sp.Derivative(square, x), x, y, z)
+        assert 0 < abs(values.at(sides[0], {}) - values.at(sides[1], {})) < 1e-24
+        assert [len(rule) for _, rule in rules_of(Expectation(f(x, y, z), x, y, z)) or ()] == [16, 16, 16]
+        with pytest.raises(NotEvaluable, match="an average over 5 variables at once"):
+            values.at(Expectation(g(x, y, z, u, v), x, y, z, u, v), {})
