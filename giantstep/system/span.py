@@ -49,8 +49,8 @@ class Span:
 
     null [K, K - rank]: combinations of the mean features that vanish; least: what the last e_i had beside the others,
     relative to its size: rounding makes of it an error of some 1e-16/least; dropped: what was taken for rounding.
-    clusters: of features that differ by next to nothing; ``within`` [K, K] takes their combinations to e_i. exact: e_i
-    by features of many digits. spanning:
+    clusters: of features that differ by next to nothing; ``within`` [K, K] takes their combinations to e_i, ``apart``
+    [K, K] the features to their combinations. exact: e_i by features of many digits. spanning:
     other functions of the closed span, in the place of mu0_b in ``basis``; ``nodes`` is then the span of mu0_b, and
     products [K, K] are those of its functions with e_i.
     """
@@ -63,6 +63,7 @@ class Span:
     dropped: float
     clusters: tuple[Cluster, ...] = ()
     within: Array | None = None
+    apart: Array | None = None
     spanning: Spanning | None = None
     nodes: Span | None = None
     products: Array | None = None
@@ -98,7 +99,8 @@ class Span:
         basis, null = transformed(clusters, self.basis), transformed(clusters, self.null)
         coordinates = transformed(clusters, self.coordinates.T, dual=True).T
         null = null / np.abs(null).max(axis=0)
-        return Span(basis, coordinates, null, self.rank, self.least, self.dropped, clusters, self.basis)
+        apart = transformed(clusters, np.eye(len(basis)))
+        return Span(basis, coordinates, null, self.rank, self.least, self.dropped, clusters, self.basis, apart)
 
     def inward(self, m: Array) -> Array:
         """The coordinates c [K] of m [K]."""
@@ -132,7 +134,11 @@ class Span:
             inside = np.where(np.abs(inside) > _ROUNDED * np.abs(inside).max(axis=0), inside, 0.0)
             return self.nodes.outward(inside, response)
         further = (slice(None), *[None] * (c.ndim - 1))
-        m = _over_blocks(self.basis.T[(..., *further[1:])] * c[:, None])
+        if self.within is None or self.apart is None:
+            m = _over_blocks(self.basis.T[(..., *further[1:])] * c[:, None])
+        else:  # the combinations first: features that hardly differ have coefficients of 1e16 in e_i, which may cancel
+            inside = _over_blocks(self.within.T[(..., *further[1:])] * c[:, None])
+            m = _over_blocks(self.apart.T[(..., *further[1:])] * inside[:, None])
         vanishing: list[Array] = []
         for number in range(self.null.shape[1]):
             column = self.null[:, number][further]

@@ -216,6 +216,7 @@ class _Rule:
         for name in ("Q1", "V1"):
             order[name] = order[name].reshape(blocks, blocks, *further)
         if self.span is not None:
+            order |= {} if further else self.span.spanned(order["m"])
             order["m"] = self.span.outward(order["m"], order["V2"])
         return order
 

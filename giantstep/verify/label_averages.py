@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from giantstep.spec.fit_loss import FitLoss
-from giantstep.verify.conditional_law import LabelLaw
+from giantstep.verify.conditional_law import LabelLaw, link_function
+from giantstep.verify.crossings import crossings
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.loss_curve import Curve, curve_of
 from giantstep.verify.output_law import AROUND, Output
@@ -23,7 +24,7 @@ _MOST_NODES = 50_000  # of one label
 _TOGETHER = 400_000  # nodes of (s, xi) that are held together
 _REACH, _PANEL, _ORDER = 10.5, 1.5, 12  # of xi
 _OF_A_SQUARE = 2  # Gauss nodes of xi: exact for its averages, of degree two
-_SCAN = np.linspace(-9.5, 9.5, 801)  # of s, where the proximal map is looked at for its kinks
+_SCAN, _BESIDE = np.linspace(-9.5, 9.5, 801), 10  # of s, where outputs are looked at for kinks; steps that a panel has
 
 
 @dataclass(frozen=True)
@@ -115,23 +116,35 @@ def _turns(law: LabelLaw, loss: FitLoss, kappa: Array, output: Output, own: Arra
     """Where a narrow output passes a kink of the proximal map as s grows, and about it, [N, C]; one index."""
     if loss.form != "residual" or not curve_of(loss, 0.0).kinks:
         return None
-    marks = curve_of(loss, 0.0).marks(output.response)
-    found = [_crossings(law, row, output, own, marks, n) for n, row in enumerate(kappa)]
-    most = max(len(places) for places in found)
-    return np.array([[*places, *[np.inf] * (most - len(places))] for places in found])
+    marks, spread = curve_of(loss, 0.0).marks(output.response), np.sqrt(own)
+    levels = (marks[:, :, None] + spread[:, None, None] * AROUND).reshape(len(kappa), -1)
+    found = [_crossings(law, kappa, output, flip, levels) for flip in ((1.0, -1.0) if law.flips else (1.0,))]
+    rows, places, rises = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    narrow = spread[rows] < rises
+    return _padded(rows[narrow], places[narrow], len(kappa))
 
 
-def _crossings(law: LabelLaw, kappa: Array, output: Output, own: Array, marks: Array, n: int) -> list[float]:
-    slope = float(output.slopes[0, n]) * float(law.carry[0, 0])
-    root = float(np.sqrt(own[n]))
-    places: list[float] = []
-    for flip in (1.0, -1.0) if law.flips else (1.0,):
-        u = output.mean[n] + slope * _SCAN - flip * law.label_at(kappa, _SCAN)
-        for mark in marks[n]:
-            (at,) = np.nonzero(np.diff(np.sign(u - mark)))
-            rise = np.abs(u[at + 1] - u[at])
-            place = _SCAN[at] + (_SCAN[1] - _SCAN[0]) * np.abs(u[at] - mark) / np.where(rise > 0.0, rise, 1.0)
-            spread = root * (_SCAN[1] - _SCAN[0]) / np.where(rise > 0.0, rise, np.inf)
-            narrow = (spread > 0.0) & (spread < 0.5)
-            places += list((place[narrow, None] + spread[narrow, None] * AROUND).ravel())
-    return places
+def _crossings(law: LabelLaw, kappa: Array, output: Output, flip: float, levels: Array) -> tuple[Array, Array, Array]:
+    """(rows, places of s) where the mean of f - y passes levels [N, L], and what it changes by beside them."""
+    link, centre, root = link_function(law.link), law.centre(kappa)[:, 0], float(law.root[0, 0])
+    slope = output.slopes[0] * float(law.carry[0, 0])
+
+    def at(row: Array, s: Array) -> Array:
+        return np.asarray(output.mean[row] + slope[row] * s - flip * link(centre[row] + root * s))
+
+    line = np.broadcast_to(_SCAN, (len(kappa), len(_SCAN)))
+    values = at(np.arange(len(kappa))[:, None], line)
+    rows, places = crossings(values, at, line, levels)
+    here = np.clip(np.searchsorted(_SCAN, places), _BESIDE, len(_SCAN) - 1 - _BESIDE)
+    sides = (np.abs(values[rows, here + side] - values[rows, here]) for side in (-_BESIDE, _BESIDE))
+    return rows, places, np.maximum(*sides)
+
+
+def _padded(rows: Array, places: Array, count: int) -> Array:
+    """The places of each row, [count, C], inf behind the last."""
+    order = np.argsort(rows, kind="stable")
+    rows, places = rows[order], places[order]
+    numbers = np.bincount(rows, minlength=count)
+    found = np.full((count, int(numbers.max(initial=0))), np.inf)
+    found[rows, np.arange(len(rows)) - (np.cumsum(numbers) - numbers)[rows]] = places
+    return found

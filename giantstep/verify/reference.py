@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -24,10 +24,17 @@ from giantstep.verify.first_layer import FirstLayer, first_layer
 from giantstep.verify.giant_step import turns_of_label
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import averages_are_drawn, loss_averages, test_errors
-from giantstep.verify.output_law import Output
+from giantstep.verify.output_law import Output, turns_of_mean
 from giantstep.verify.quadrature import Nodes, density, drawn_nodes, grid_nodes, settled_nodes, stretched_nodes
 from giantstep.verify.readout_law import ReadoutLaw, at_a_dimension, readout_law
-from giantstep.verify.stated_directions import along_the_bulk, completed_as_stated, order_parameters, turned_as_stated
+from giantstep.verify.stated_directions import (
+    along_the_bulk,
+    completed_as_stated,
+    mean_as_stated,
+    order_parameters,
+    turned_as_stated,
+    without_rounding,
+)
 
 Array = np.ndarray
 _STEPS = 0.5, 0.0625  # of the rule where there are several indices, and one direction
@@ -42,9 +49,8 @@ _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 _AVERAGES = ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
 _PLACES = 20_000  # that show the size of a label
 _TOGETHER = 2000  # nodes of kappa
-_HARDLY, _ROUNDED = 1e-16, 1e-15  # a square beside others that is rounding; an overlap beside the norm of its readouts
+_HARDLY = 1e-16  # a square beside others that is rounding
 _ZEROS = np.linspace(-8.0, 8.0, 1601)
-_AROUND = np.array([-100.0, -30.0, -10.0, -3.0, -1.0, 0.0, 1.0, 3.0, 10.0, 30.0, 100.0])
 
 
 @dataclass(frozen=True)
@@ -89,12 +95,18 @@ class Reference:
         """mu_c of every block, [K, N]: what their means change by with the norms of the rows."""
         return self.layer.of_norms(kappa)
 
+    @cached_property
+    def _mean(self) -> Callable[[Array], Array] | None:
+        """What m and the mean features make together where the result states that as such."""
+        return mean_as_stated(self.result)
+
     def output(self, kappa: Array, features: Array) -> Output:
         """The law of the output given kappa."""
         order, (mu0, mu1, mu2sq) = self.order, features
         along = kappa.reshape(len(kappa), -1) @ order["zeta"].T  # [N, K]
         # in long doubles: large m of nearly equal features cancel
-        mean = np.asarray(np.einsum("bn,b->n", mu0, long(order["m"])) + np.einsum("bn,nb->n", mu1, along), float)
+        of_means = self._mean(kappa) if self._mean else np.einsum("bn,b->n", mu0, long(order["m"]))
+        mean = np.asarray(of_means + np.einsum("bn,nb->n", mu1, along), float)
         if self.norms_vary:
             mean = mean + order["norm"] @ self.of_norms(kappa)
         slopes = np.einsum("bn,bm->mn", mu1, order["psi"])
@@ -147,7 +159,7 @@ class Reference:
         raise NotEvaluable("averages over label and output do not settle")
 
     def _line(self, places: Array) -> Array:
-        """Points of kappa along a line through zero."""
+        """Points of kappa along a line."""
         return places if self.rank == 1 else places[:, None] * np.linspace(1.0, -0.5, self.rank)
 
     @cached_property
@@ -196,6 +208,8 @@ class Reference:
     @cached_property
     def rounding(self) -> float:
         """What the rounding of m mu0, which may cancel, makes of the output, relative to its size."""
+        if self._mean is not None:
+            return 0.0
         kappa = self._line(_ZEROS)
         features = self.features(kappa)
         output, weight = self.output(kappa, features), density(_ZEROS)
@@ -218,17 +232,9 @@ class Reference:
     def _cuts(self) -> list[float]:
         """Where the label turns, and where the mean output changes sign and its spread is smaller than a panel."""
         output = self.output(_ZEROS, self.features(_ZEROS))
-        turn = np.flatnonzero(np.diff(np.sign(output.mean)) != 0)
         clean = LabelLaw.of(self.law.clean(self.result.vocabulary.fit.loss.form == "margin"), self.law.overlaps)
-        cuts: list[float] = [0.0, *turns_of_label(self.law), *turns_of_label(clean)]  # this may turn more sharply
-        for i in turn:
-            left, right = output.mean[i : i + 2]
-            slope = (right - left) / (_ZEROS[i + 1] - _ZEROS[i])
-            place = _ZEROS[i] - left / slope if slope else _ZEROS[i]
-            spread = float(np.sqrt(output.variance[i] + (output.slopes[:, i] ** 2).sum()))
-            if spread < abs(slope):  # a wider turn is resolved by any panel, and may be one of rounding
-                cuts += list(place + spread / abs(slope) * _AROUND)
-        return cuts
+        cuts = [0.0, *turns_of_label(self.law), *turns_of_label(clean)]  # this may turn more sharply
+        return cuts + turns_of_mean(_ZEROS, output)
 
     @cached_property
     def point(self) -> Point:
@@ -383,16 +389,4 @@ def reference(result: Result) -> Reference:
     layer = completed_as_stated(result, first_layer(result.vocabulary, result.bias, result.dimension))
     if result.vocabulary.bulk == "trained":
         layer = turned_as_stated(result, layer)
-    return Reference(result, layer, _told(order_parameters(result, layer)))
-
-
-def _told(order: Mapping[str, Array]) -> dict[str, Array]:
-    """Order parameters without what is rounding of zero: where features saturate the output is nothing beside, and its
-    sign would be that of the rounding.
-    """
-    found, size = dict(order), np.sqrt(np.abs(np.asarray(order["Q2"], float)))
-    for name in ("m", "zeta", "psi"):
-        values = np.asarray(order[name])
-        least = _ROUNDED * size.reshape(-1, *[1] * (values.ndim - 1))
-        found[name] = np.where(np.abs(values) <= least, 0.0, values)
-    return found
+    return Reference(result, layer, without_rounding(order_parameters(result, layer)))

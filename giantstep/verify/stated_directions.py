@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from giantstep.law.known_indices import in_known, known_indices
+from giantstep.system.continuous_span import spanning_functions
 from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
 from giantstep.verify.conditional_law import rest_of_target
@@ -16,6 +18,7 @@ from giantstep.verify.giant_step import Rows, given_spike
 Array = np.ndarray
 _WHOLE = 0.5  # a singular value of a map between directions is 0 or 1
 _ROUNDING = 1e-13  # of the longest mean: what is left of a mean beside the directions before
+_NOTHING = 1e-15  # an overlap beside the norm of its readouts
 _WEAK = 1e-6  # of the longest mean: directions that rounding knows to ten digits
 
 
@@ -58,6 +61,20 @@ def order_parameters(result: Result, layer: FirstLayer) -> dict[str, Array]:
     lower = rest_of_target(layer.rows.overlaps)
     psi = along @ np.linalg.pinv(lower, rcond=1e-9).T if beside.size else psi
     return {**found, "zeta": zeta @ into, "psi": psi, "Q1": found["Q1"] + dropped @ dropped.T}
+
+
+def mean_as_stated(result: Result) -> Callable[[Array], Array] | None:
+    """What m and the mean features make together, as the result states it of a density of readout values in the limit;
+    None where it states m alone.
+
+    Single m are without bound there, and m at the nodes of a density need not carry the function.
+    """
+    if result.spanned is None:
+        return None
+    spanning = spanning_functions(problem_of(result.vocabulary, result.dimension, result.bias).features)
+    assert spanning is not None
+    coefficients = spanning.read(result.spanned)
+    return lambda kappa: np.asarray(spanning.at(kappa) @ coefficients)
 
 
 def completed_as_stated(result: Result, layer: FirstLayer) -> FirstLayer:
@@ -132,3 +149,15 @@ def _beside(row: Array, before: Array) -> Array:
         row = row / np.linalg.norm(row)
         row = row - (before @ row) @ before
     return np.asarray(row / np.linalg.norm(row))
+
+
+def without_rounding(order: Mapping[str, Array]) -> dict[str, Array]:
+    """Order parameters without what is rounding of zero: where features saturate the output is nothing beside, and its
+    sign would be that of the rounding.
+    """
+    found, size = dict(order), np.sqrt(np.abs(np.asarray(order["Q2"], float)))
+    for name in ("m", "zeta", "psi"):
+        values = np.asarray(order[name])
+        least = _NOTHING * size.reshape(-1, *[1] * (values.ndim - 1))
+        found[name] = np.where(np.abs(values) <= least, 0.0, values)
+    return found

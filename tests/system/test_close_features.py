@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import mpmath
@@ -138,3 +139,13 @@ def orthonormal_at_many_digits(problem: Problem, rows: np.ndarray) -> np.ndarray
             norm = mpmath.sqrt(mpmath.fdot(column, column))
             found.append([x / norm for x in column])
         return np.array(found, dtype=float).T
+
+
+def test_m_of_features_that_differ_by_next_to_nothing_make_the_mean_output_together() -> None:
+    """The readout has kappa and its cube, so that the odd part of the mean output is that of the mean label."""
+    spike = {"strength": 5e-6, "alignment": 0.9, "bulk_variance": 1.0}
+    model = readout([1.2, 1.9], network__activation="sin", spike=spike, target__link="silu")
+    kappa, m = np.array([0.3, 1.0, 2.5]), solve(model).order_parameters["m"]
+    mean = math.exp(-0.5) * np.sin(5e-6 * np.outer(kappa, [1.2, 1.9])) @ m
+    rounding = 1e-16 * np.abs(m).max() * kappa
+    assert np.all(np.abs(mean - 0.45 * kappa) <= 1e-9 * kappa + rounding)

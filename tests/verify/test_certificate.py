@@ -67,11 +67,19 @@ def test_sound_solutions_hold(model: Model) -> None:
         {"fit.loss": "probit", "fit.ridge": 1e-6, "spike.alignment": -1.0, "target.link": "sign(z-0.4)"},
         {"fit.loss": "squared_hinge", "fit.ridge": 1e-8, "fit.samples": 0.2},
         {"spike.loadings": [[1.0, 1.0]], "spike.alignment": [-0.6, 0.8], "target.link": "relu"},
+        {"fit.loss": "absolute", "fit.ridge": 4e5, "target.link": "cubic", "spike.alignment": 0.0},
     ],
-    ids=["no variance left", "large response", "kinks at nodes", "next to a kink", "kink in the span"],
+    ids=["no variance left", "large response", "kinks at nodes", "next to a kink", "kink in the span", "narrow output"],
 )
 def test_extreme_solutions_hold(changes: dict[str, object]) -> None:
     found = certificate(solve(SPIKED.replace({"fit.loss": "square", **changes})))
+    assert found.holds and not found.unsettled, found
+
+
+def test_mean_output_of_a_density_that_m_at_its_nodes_do_not_carry() -> None:
+    step = {"step.bulk": "isotropic", "step.learning_rate": 5e-4, "target.flips": 0.0, "target.link": "softplus"}
+    readout = {"network.readout": {"density": "gaussian"}, "network.activation": "relu"}
+    found = certificate(solve(STEPPED.replace({**step, **readout, "fit.loss": "square", "fit.ridge": 1e-6})))
     assert found.holds and not found.unsettled, found
 
 
