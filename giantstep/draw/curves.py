@@ -326,7 +326,9 @@ def checked(model: Model, error: str) -> str:
     """What is drawn of a model: an error, or one of its metrics. Raises BadInput."""
     known = (*_ERRORS, *(() if model.metrics is None else model.metrics.to_dict()))
     if error not in known:
-        raise BadInput(f"{shorten(error)} is not drawn", f"{did_you_mean(error, known)}there are {', '.join(known)}")
+        raise BadInput(
+            f"{shorten(error)} is not drawn", f"{did_you_mean(str(error), known)}there are {', '.join(known)}"
+        )
     return error
 
 

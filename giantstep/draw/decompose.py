@@ -10,8 +10,9 @@ from matplotlib.axes import Axes
 from giantstep.draw.curves import SYMBOLS, described
 from giantstep.draw.legends import legend_above
 from giantstep.draw.look import Picture, plain_log_ticks
-from giantstep.observe.decompose import Decomposition, Sources
+from giantstep.observe.decompose import Decomposition
 from giantstep.observe.few_seeds import interval
+from giantstep.observe.shared_sources import Sources
 from giantstep.sweep.decompositions import Decompositions
 
 Array = np.ndarray

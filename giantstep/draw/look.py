@@ -21,6 +21,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from derive.language.grammar import did_you_mean, shorten
+from giantstep.spec.arguments import checked_flag
 from giantstep.spec.errors import BadInput
 
 #: Of every picture; users have it too: ``plt.style.use("giantstep.paper")``.
@@ -73,7 +74,10 @@ class Look:
     style: str | None = None
 
     def __post_init__(self) -> None:
-        if self.size is not None and not (len(self.size) == 2 and all(0.0 < x <= _LARGEST for x in self.size)):
+        for name in ("xlog", "ylog"):
+            if getattr(self, name) is not None:
+                checked_flag(name, getattr(self, name))
+        if self.size is not None and not _is_size(self.size):
             raise BadInput(
                 f"the size {shorten(self.size)} is not allowed", "give width and height in inches, as 5.4, 4"
             )
@@ -111,6 +115,12 @@ class Look:
             found.suptitle(title)
         else:
             panels[0].set_title(title, loc="left")
+
+
+def _is_size(size: object) -> bool:
+    """Whether something is two numbers of inches."""
+    numbers = isinstance(size, tuple | list) and all(isinstance(x, int | float | np.number) for x in size)
+    return numbers and len(size) == 2 and all(0.0 < x <= _LARGEST for x in size)  # type: ignore[arg-type, attr-defined]
 
 
 PLAIN = Look()

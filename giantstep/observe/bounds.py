@@ -33,6 +33,7 @@ from giantstep.observe.minimise import least, least_positive
 from giantstep.observe.polynomial_error import polynomial_errors
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.shift_derivatives import norm_functions, norm_rest
+from giantstep.spec.arguments import checked_flag, checked_range
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -148,11 +149,9 @@ def bounds(
             "and the bounds are of outputs that are the label's mean themselves",
             "set fit.loss=square for the bounds of the same features",
         )
-    low, high = rates
-    if not 0.0 < low < high < np.inf:
-        raise BadInput(f"the range of learning rates {low:g} to {high:g} is empty", "give 0 < LOW < HIGH")
+    rates = checked_range("the range of learning rates", rates)
     link = in_known(model).target.mean_link
-    search = optimise and model.step is not None
+    search = checked_flag("optimise", optimise) and model.step is not None
     return Bounds(
         model,
         bound(model, "lower", dimension),

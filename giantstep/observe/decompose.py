@@ -10,18 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
-from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from derive.language.grammar import shorten
 from giantstep.observe.calibration import Calibration, calibration
 from giantstep.observe.deviation.deviation import Deviation, deviation_of
-from giantstep.observe.finite_system import at_dimension
+from giantstep.observe.finite_system import at_dimension, checked_simulation
 from giantstep.observe.measured_pairs import MeasuredPairs, measured_pairs
-from giantstep.simulate.pairs import SOURCES, Resampling
+from giantstep.observe.shared_sources import (
+    Sources,
+    closed,
+    closed_sets,
+    inversion,
+    key_of,
+    names_of,
+    resampling_of,
+    sources_of,
+    usual,
+)
+from giantstep.simulate.pairs import Resampling
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.arguments import checked_flag
 from giantstep.spec.counts import checked_count
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
@@ -39,7 +50,7 @@ from giantstep.system.two_batches import BatchPair, batch_pairs
 from giantstep.system.two_fits import Fit, Pair, require_pairs
 
 Array = np.ndarray
-Sources = tuple[str, ...]
+MOST_MEMBERS = 10_000  # of an ensemble, each of which is told
 
 
 class PairOfFits(NamedTuple):
@@ -153,20 +164,22 @@ def decompose(
     test error of one fit varies between draws (``gs.deviation``). Raises BadInput for what has not
     been derived, NotConverged where a pair is not found to its accuracy. Source: docs/theory.md, section 14.
     """
-    checked_count("members", members, 1)
+    checked_count("members", members, 1, MOST_MEMBERS)
+    deviation, bootstrap = checked_flag("deviation", deviation), checked_flag("bootstrap", bootstrap)
+    simulate = checked_simulation(simulate, dimension, (seeds, what, seed))
     _require_label(model)
-    resampling = _resampling(bootstrap, subsample)
+    resampling = resampling_of(bootstrap, subsample)
     if deviation and resampling.kind != "all":
         raise BadInput("the deviation between draws of resampled fits has not been derived", "leave deviation out")
-    held, present = _names("given", given), sources_of(model)
+    held, present = names_of("given", given), sources_of(model)
     if simulate:
-        model = _at_dimension(model, dimension)
+        model = at_dimension(model, cast(int, dimension))
     require_pairs(model)
     require_held(model, held)
-    shared_by = _names("share", share) if share is not None else _usual(present, held, resampling)
-    chosen = _closed(tuple(name for name in present if name in {*shared_by, *held}))
+    shared_by = names_of("share", share) if share is not None else usual(present, held, resampling)
+    chosen = closed(tuple(name for name in present if name in {*shared_by, *held}))
     result, fit = _solved(model, resampling, dimension, tolerance)
-    sets = _closed_sets(present, held)
+    sets = closed_sets(present, held)
     at = (decomposed := _Decomposed(result, fit, resampling)).scores(scores)
     pairs, missing = decomposed.pairs_of(sets)
     found = decomposed.collected(pairs, sets, held)
@@ -191,13 +204,6 @@ def decompose(
     )
 
 
-def _at_dimension(model: Model, dimension: int | None) -> Model:
-    """The model with the ratios of whole numbers that are simulated. Raises BadInput without a dimension."""
-    if dimension is None:
-        raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
-    return at_dimension(model, dimension)
-
-
 def _require_label(model: Model) -> None:
     """Raise BadInput for outputs that stand for something else."""
     loss = model.fit.loss
@@ -207,64 +213,6 @@ def _require_label(model: Model) -> None:
             "is no average over pairs of fits, into which bias and variance are split",
             "take a loss whose output is the label itself, as square, or one of the margin",
         )
-
-
-def sources_of(model: Model) -> Sources:
-    """The sources of randomness that a model has."""
-    return SOURCES if model.step is not None else SOURCES[1:]
-
-
-@lru_cache(maxsize=256)
-def key_of(names: tuple[str, ...]) -> str:
-    """Sources joined by "+", in order."""
-    return "+".join(name for name in SOURCES if name in names)
-
-
-@lru_cache(maxsize=64)
-def _closed_sets(present: Sources, held: Sources) -> tuple[Sources, ...]:
-    """All sets of sources that two fits may share, with those that are held; noise of the labels only with the data."""
-    every = (names for size in range(len(present) + 1) for names in combinations(present, size))
-    closed = (names for names in every if "noise" not in names or "data" in names)
-    return tuple(names for names in closed if {*held} & {*present} <= {*names})
-
-
-@lru_cache(maxsize=64)
-def _inversion(sets: tuple[Sources, ...]) -> Array:
-    """[S, S]: by what is shared in each set, what its sources do together, without what parts of them do."""
-    below = np.array([[float({*other} <= {*names}) for other in sets] for names in sets])
-    return np.asarray(np.round(np.linalg.inv(below)))
-
-
-def _closed(names: Sources) -> Sources:
-    if "noise" in names and "data" not in names:
-        raise BadInput("fits cannot share the noise of labels of different data", "share data too")
-    return names
-
-
-def _usual(present: Sources, held: Sources, resampling: Resampling) -> Sources:
-    """What the fits of an ensemble share: all but the initialisation; where that is held, only what is held."""
-    held = (*held, "data") if "noise" in held else held
-    own = held if "initialisation" in held else tuple(name for name in present if name != "initialisation")
-    return own if resampling.kind == "all" else present
-
-
-def _names(option: str, given: Sequence[str] | str) -> Sources:
-    names = tuple(given.replace("+", ",").split(",")) if isinstance(given, str) else tuple(given)
-    names = tuple(name.strip() for name in names if name.strip())
-    for name in names:
-        if name not in SOURCES:
-            raise BadInput(f"{option}: there is no source {name!r}", f"sources are {', '.join(SOURCES)}")
-    return tuple(name for name in SOURCES if name in names)
-
-
-def _resampling(bootstrap: bool, subsample: float | None) -> Resampling:
-    if bootstrap and subsample is not None:
-        raise BadInput("bootstrap and subsample exclude each other", "give one of them")
-    if subsample is not None and not (isinstance(subsample, int | float) and 0.0 < subsample <= 1.0):
-        raise BadInput(f"subsample = {subsample!r} is not allowed", "give a fraction of the samples, at most 1")
-    if subsample is not None:
-        return Resampling("subsample", float(subsample))
-    return Resampling("bootstrap") if bootstrap else Resampling()
 
 
 def _solved(model: Model, resampling: Resampling, dimension: int | None, tolerance: float) -> tuple[Result, Fit]:
@@ -336,9 +284,14 @@ class _Decomposed:
 
     def scores(self, scores: Sequence[float]) -> Array:
         """Checked ones [S]."""
-        found = np.array(scores, dtype=float)
+        try:
+            found = np.array(scores, dtype=float)
+        except (TypeError, ValueError):
+            found = np.array(np.nan)
         if found.ndim != 1 or not np.isfinite(found).all():
-            raise BadInput(f"scores = {list(scores)!r:.60} are not allowed", "give finite numbers")
+            raise BadInput(
+                f"scores = {shorten(scores)} are not allowed", "give a list of finite numbers, as [-1.0, 0.0, 1.0]"
+            )
         if found.size and not self.margin:
             raise BadInput("scores belong to a loss of the margin", 'set fit.loss, for example to "logistic"')
         return found
@@ -365,8 +318,8 @@ class _Decomposed:
         if self.margin:
             return None, {}, {}
         shared = {name: self.test_error - pair.half_mean_square for name, pair in pairs.items()}
-        inversion, errors = _inversion(sets), np.array([*shared.values()])
-        together, size = inversion @ errors, np.abs(inversion) @ np.abs(errors)
+        below, errors = inversion(sets), np.array([*shared.values()])
+        together, size = below @ errors, np.abs(below) @ np.abs(errors)
         together[np.abs(together) <= 4.0 * np.finfo(float).eps * size] = 0.0  # a difference that is rounding
         variance = dict(zip(shared, together.tolist(), strict=True))
         bias = variance.pop(key_of(tuple(name for name in self.present if name in held)))

@@ -21,7 +21,8 @@ from giantstep.simulate.convex import ConvexLoss
 from giantstep.simulate.errors import SimulationError
 from giantstep.simulate.surroundings import GivenRows, InputSpectrum
 from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, FiniteSystem, Link, SystemKind, finite_sizes
-from giantstep.spec.counts import checked_count
+from giantstep.spec.arguments import checked_flag
+from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
 from giantstep.spec.kernels import coefficients
@@ -51,6 +52,27 @@ def _has_no_law(model: Model) -> bool:
     return model.network.readout.continuous and bool(model.earlier_steps)
 
 
+def checked_simulation(
+    simulate: object, dimension: int | None, drawn: tuple[object, object, object], least: int = 1
+) -> bool:
+    """Whether there is to be a simulation; drawn: its numbers of seeds, kind and first seed. Raises BadInput."""
+    seeds, what, seed = drawn
+    wanted = checked_flag("simulate", simulate)
+    checked_seeds(seeds, least)
+    checked_count("seed", seed, 0)
+    if what is not None:
+        checked_kind(what)
+    if wanted and dimension is None:
+        raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
+    return wanted
+
+
+def checked_kind(what: object) -> None:
+    """Raise BadInput for what is no kind of system."""
+    if what not in SYSTEM_KINDS:
+        raise BadInput(f"what = {what!r} cannot be simulated", f"it must be one of {', '.join(SYSTEM_KINDS)}")
+
+
 def at_dimension(model: Model, dimension: int) -> Model:
     """The model with the ratios of whole numbers nearest to it at dimension d. Raises BadInput."""
     checked_count("dimension", dimension, 2)
@@ -71,8 +93,7 @@ def at_dimension(model: Model, dimension: int) -> Model:
 
 def finite_system(model: Model, what: SystemKind) -> FiniteSystem:
     """The functions, ratios and spike of a model, for one kind of system. Raises BadInput where it does not fit."""
-    if what not in SYSTEM_KINDS:
-        raise BadInput(f"what = {what!r} cannot be simulated", f"it must be one of {', '.join(SYSTEM_KINDS)}")
+    checked_kind(what)
     system = _bare_system(model)
     if what == "network":
         if model.spike is not None:

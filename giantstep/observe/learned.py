@@ -16,10 +16,11 @@ from scipy.special import roots_hermitenorm
 from giantstep.law.directions import mixing
 from giantstep.law.moments_given_kappa import moments_given_kappa
 from giantstep.law.multi_index_labels import has_kinks
-from giantstep.observe.finite_system import at_dimension
+from giantstep.observe.finite_system import at_dimension, checked_simulation
 from giantstep.observe.learned_points import LearnedPoints, simulated_points
 from giantstep.observe.output_law import Output, moments_along, spike_lines, target_line
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.counts import checked_count
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import takes_model
 from giantstep.spec.jumps import Jump, jumps, jumps_between
@@ -28,6 +29,7 @@ from giantstep.spec.link import link_values
 from giantstep.spec.model import Model, Target
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, Shown, number
+from giantstep.spec.validate import wrong
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.problem import problem_of
 from giantstep.system.result import Result
@@ -141,8 +143,8 @@ def learned(
             f"index = {index!r} is not an index of target.link = {model.target.link!r}",
             f"give a whole number from 1 to {model.target.indices}",
         )
-    if simulate and dimension is None:
-        raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
+    simulate = checked_simulation(simulate, dimension, (seeds, what, seed))
+    checked_count("bins", bins, 1)
     given = model
     if simulate:
         assert dimension is not None
@@ -158,7 +160,10 @@ def learned(
 
 def checked_places(at: Sequence[float] | Array | None) -> Array:
     """Points of a profile, by default 121 between -3 and 3. Raises BadInput."""
-    places = np.linspace(-3.0, 3.0, 121) if at is None else np.array(at, dtype=float).reshape(-1)
+    try:
+        places = np.linspace(-3.0, 3.0, 121) if at is None else np.array(at, dtype=float).reshape(-1)
+    except (TypeError, ValueError):
+        raise wrong("at", at, "a list of numbers, as [-1.0, 0.0, 1.0]") from None
     if not places.size or not np.all(np.isfinite(places)):
         raise BadInput("the points at which the function is asked for are none, or not finite", "give some numbers")
     return places

@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import sympy
@@ -186,9 +187,15 @@ def _law_of(model: Model, width: float, ridge: float, last: float = math.inf) ->
 
 
 def _check_exponent(name: str, value: float, *, positive: bool) -> None:
-    if not (0.0 < value if positive else 0.0 <= value) or not value <= _LARGE:
+    number = _number(value)
+    if not (0.0 < number if positive else 0.0 <= number) or not number <= _LARGE:
         start = "above" if positive else "from"
         raise BadInput(f"{name} = {value!r} is no exponent", f"give a number {start} 0 to {_LARGE:g}")
+
+
+def _number(value: object) -> float:
+    """A number as a float, nan for what is none."""
+    return math.nan if isinstance(value, bool) or not isinstance(value, Real) else float(value)
 
 
 def _checked(model: Model) -> Inputs:

@@ -17,6 +17,7 @@ from giantstep.simulate.layer import MeasuredStep
 from giantstep.simulate.result import SimulationResult
 from giantstep.simulate.run import simulate as simulate_system
 from giantstep.simulate.system import FiniteSystem, SystemKind, finite_sizes
+from giantstep.spec.arguments import checked_numbers
 from giantstep.spec.bars import GivenMessages, messages_of
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput
@@ -154,8 +155,8 @@ def simulate(
     started = time.perf_counter()
     checked_seeds(seeds)
     checked_count("seed", seed, 0)
-    alphas = tuple(samples) if samples is not None else (model.fit.samples,)
-    lambdas = tuple(ridges) if ridges is not None else (model.fit.ridge,)
+    alphas = checked_numbers("samples", samples, "[1.0, 2.0]") if samples is not None else (model.fit.samples,)
+    lambdas = checked_numbers("ridges", ridges, "[0.1, 1.0]") if ridges is not None else (model.fit.ridge,)
     rounded, what = at_dimension(model, dimension), what or default_kind(model)
     system = finite_system(rounded, what)
     with messages_of(progress) as told:

@@ -6,7 +6,6 @@ Source: THEORY section 12.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,19 +14,18 @@ import numpy as np
 from giantstep.law.layer_state import LayerState
 from giantstep.observe.simulate import Simulation, simulate
 from giantstep.simulate.layer import MeasuredStep
-from giantstep.spec.counts import checked_count, checked_seeds
+from giantstep.spec.bars import GivenMessages, messages_of
+from giantstep.spec.counts import checked_count, checked_dimension, checked_seeds
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, number
 from giantstep.spec.step_table import MOST_STEPS
-from giantstep.system.problem import checked_dimension
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 
 Array = np.ndarray
-Progress = Callable[[int, int, str], object]
 
 
 @dataclass(frozen=True)
@@ -106,18 +104,18 @@ def steps(
     dimension: int | None = None,
     seeds: int = 0,
     seed: int = 0,
-    progress: Progress | None = None,
+    progress: GivenMessages = None,
 ) -> Steps:
     """Overlap with the target, test and training error after 0, 1, ..., ``most`` giant steps.
 
     Each step is like the last one of the model; with batch = "same" all steps take one batch in the first curve, and
     fresh ones in the second. ``total``: samples over d that all steps share in the second curve, by default those of
-    all steps of the model. ``dimension``: with the correction of that size; ``seeds``: networks of
-    that dimension are simulated too. Points that are not solved say why. Raises BadInput for a model without a giant
-    step. Source: docs/theory.md, section 12.
+    all steps of the model. ``dimension``: with the correction of that size; ``seeds``: networks of that dimension are
+    simulated too. progress(done, total, message) follows; "auto": a bar. Points that are not solved say why. Raises
+    BadInput for a model without a giant step. Source: docs/theory.md, section 12.
     """
     checked_count("most", most, 1)
-    checked_dimension(dimension)
+    dimension = checked_dimension(dimension)
     checked_seeds(seeds, 0)
     last = model.step
     if last is None or last.exponent < 0.5 or last.bulk == "matrix":
@@ -131,15 +129,16 @@ def steps(
         raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
     fresh = (step.samples for step in model.steps if step.batch == "fresh")
     budget = math.fsum(fresh) if total is None else total
-    if not (isinstance(budget, int | float) and math.isfinite(budget) and budget > 0.0):
+    if isinstance(budget, bool) or not (isinstance(budget, int | float) and math.isfinite(budget) and budget > 0.0):
         raise BadInput(f"total = {budget!r} is not allowed", "give the samples of all steps over d, a number > 0")
     settings = [(count, last.samples, last.batch) for count in range(1, most + 1)]
     settings += [(count, budget / count, "fresh") for count in range(1, most + 1)]
     points = []
-    for done, (count, samples, batch) in enumerate([(0, 0.0, "fresh"), *settings]):
-        if progress is not None:
-            progress(done, len(settings) + 1, f"{count} steps of {samples:g} d samples")
-        points.append(_point(_taken(model, count, samples, batch), (dimension, seeds, seed)))
+    with messages_of(progress, "networks") as told:
+        for done, (count, samples, batch) in enumerate([(0, 0.0, "fresh"), *settings]):
+            if told is not None:
+                told(done, len(settings) + 1, f"{count} steps of {samples:g} d samples")
+            points.append(_point(_taken(model, count, samples, batch), (dimension, seeds, seed)))
     none, *others = points
     return Steps(model, budget, (none, *others[:most]), (none, *others[most:]))
 

@@ -19,6 +19,8 @@ from scipy.optimize import minimize
 
 from giantstep.observe.gradient.parameter_directions import check_key, keys_for
 from giantstep.observe.objective import Accuracy, MetricObjective, Objective, Point, objective_of
+from giantstep.spec.arguments import checked_names, checked_range, checked_table
+from giantstep.spec.counts import checked_dimension, checked_tolerance
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -124,13 +126,15 @@ def tune(
     those of ``RANGES``. Raises BadInput for a key that cannot be tuned or an empty range, NotConverged where nothing
     could be solved.
     """
-    keys = (over,) if isinstance(over, str) else tuple(dict.fromkeys(over))
+    keys = checked_names("over", over, '["fit.ridge", "network.width"]')
+    dimension, tolerance = checked_dimension(dimension), checked_tolerance(tolerance)
+    ranges = checked_table("ranges", {} if ranges is None else ranges, '{"fit.ridge": (0.01, 100.0)}')
     if not 1 <= len(keys) <= MOST_KEYS:
         raise BadInput(f"{len(keys)} keys cannot be tuned together", f"give one to {MOST_KEYS} of {_names(model)}")
     for key in keys:
         check_key(model, key)
     objective = objective_of(model, metric)
-    search = _Search(model, keys, _bounds(model, keys, ranges or {}), Accuracy(dimension, tolerance), objective)
+    search = _Search(model, keys, _bounds(keys, ranges), Accuracy(dimension, tolerance), objective)
     before = search.value_of(model)
     starts = search.starts()
     best: Point | None = None
@@ -154,16 +158,14 @@ def is_at_edge(key: str, value: float) -> bool:
     return any(abs(math.log(value / end)) <= _EDGE * math.log(RANGES[key][1] / RANGES[key][0]) for end in RANGES[key])
 
 
-def _bounds(model: Model, keys: Sequence[str], ranges: Mapping[str, tuple[float, float]]) -> Array:
+def _bounds(keys: Sequence[str], ranges: Mapping[str, tuple[float, float]]) -> Array:
     """Logarithms of the ends of every range, [keys, 2]."""
     for key in ranges:
         if key not in keys:
             raise BadInput(f"a range is given for {key!r}, which is not tuned", f"tuned are {', '.join(keys)}")
     found = []
     for key in keys:
-        low, high = ranges.get(key, RANGES[key])
-        if not 0.0 < low < high < math.inf:
-            raise BadInput(f"the range {low:g} to {high:g} of {key} is empty", "give 0 < LOW < HIGH")
+        low, high = checked_range(f"the range of {key}", ranges.get(key, RANGES[key]))
         found.append((math.log(low), math.log(high)))
     return np.array(found)
 

@@ -13,7 +13,8 @@ from giantstep.report.contents import POINTS, SEEDS, Contents, Settings, content
 from giantstep.report.figures import pictures
 from giantstep.report.html_page import page
 from giantstep.report.tex_document import document, picture_name
-from giantstep.spec.bars import Progress
+from giantstep.spec.arguments import checked_flag
+from giantstep.spec.bars import GivenProgress, progress_of
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.files import DOCUMENTS, check_writable, write_atomic
 from giantstep.spec.given import takes_model
@@ -41,7 +42,7 @@ def report(
     simulate: bool = False,
     seeds: int = SEEDS,
     points: int = POINTS,
-    progress: Progress | None = None,
+    progress: GivenProgress = None,
 ) -> Report:
     """Write a report of a model: one .html file that needs no network, or a .tex file with .bib and
     pictures beside it.
@@ -54,10 +55,12 @@ def report(
     target = check_writable(path, DOCUMENTS)
     if dimension is not None:
         checked_count("dimension", dimension, 2)
-    settings = Settings(dimension, checked_seeds(seeds) if simulate else 0, checked_count("points", points, 2))
-    tell = progress or _silent
-    found = contents(model, settings, tell)
-    tell("writing", 0, 1)
+    wanted, number = checked_flag("simulate", simulate), checked_seeds(seeds)
+    settings = Settings(dimension, number if wanted else 0, checked_count("points", points, 2))
+    with progress_of(progress) as told:
+        tell = told or _silent
+        found = contents(model, settings, tell)
+        tell("writing", 0, 1)
     files = _html(found, target) if target.suffix.lower() == ".html" else _tex(found, target)
     return Report(files, found.refused, found.failed, found.exit_code)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
@@ -35,9 +36,9 @@ class Bars:
             self._stage, self.bar = stage, self._make(total, stage)
         self.bar.update(done - self.bar.n)
 
-    def message(self, done: int, total: int, message: str) -> None:
-        """The same for a simulation, whose stages have names of their own."""
-        self("simulation", done, total)
+    def message(self, done: int, total: int, message: str, stage: str = "simulation") -> None:
+        """The same with words beside the bar for what is being done."""
+        self(stage, done, total)
         if self.bar is not None:
             self.bar.set_postfix_str(message)
 
@@ -71,13 +72,13 @@ def progress_of(given: GivenProgress) -> Iterator[Progress | None]:
 
 
 @contextmanager
-def messages_of(given: GivenMessages) -> Iterator[Messages | None]:
-    """The same for a simulation. Raises BadInput."""
+def messages_of(given: GivenMessages, stage: str = "simulation") -> Iterator[Messages | None]:
+    """The same for what tells in words what is being done, in one stage. Raises BadInput."""
     if given is None or callable(given):
         yield given
         return
     with progress_of(given) as bars:
-        yield bars.message if isinstance(bars, Bars) else None
+        yield partial(bars.message, stage=stage) if isinstance(bars, Bars) else None
 
 
 def _tqdm() -> Callable[[int, str], Any] | None:

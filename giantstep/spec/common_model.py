@@ -58,7 +58,7 @@ def model(
 def _readout(values: Sequence[float] | Readout) -> Readout:
     if isinstance(values, Readout):
         return values
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+    if isinstance(values, str | bytes | Mapping) or not isinstance(values, Iterable):
         hint = 'a density of values: gs.Readout(density="gaussian")'
         raise wrong("readout", values, "a list of values at initialisation, as [1, -1], or a gs.Readout", hint)
     values = tuple(values)

@@ -23,9 +23,16 @@ def similar_file(path: str | os.PathLike[str]) -> str:
     return did_you_mean(Path(path).name, known)
 
 
+def checked_path(name: str, value: object) -> str:
+    """The path of a file as text. Raises BadInput."""
+    if not isinstance(value, str | os.PathLike) or isinstance(found := os.fspath(value), bytes):
+        raise BadInput(f"{name} = {shorten(value)} is not allowed", "give text or a Path")
+    return found
+
+
 def suffix_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:
     """The ending of a file, in small letters. Raises BadInput where it is none of those known."""
-    suffix = Path(path).suffix
+    suffix = Path(checked_path("the path", path)).suffix
     if suffix.lower() not in known:
         raise BadInput(
             f"the file {shorten(os.fspath(path), 200)} has the ending {suffix or 'none'!r}",

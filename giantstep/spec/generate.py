@@ -9,9 +9,11 @@ from typing import TypeVar
 
 import generated
 from derive.language.catalogue import REGISTERED, lookup
+from giantstep.spec.arguments import checked_call, checked_flag
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.spec.user_cache import cache_folder, cached_path, sealed
+from giantstep.spec.validate import wrong
 
 Written = TypeVar("Written")
 
@@ -27,6 +29,10 @@ def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None] =
     Without models: all of `generated/`. With models: just the functions that they name. Raises BadInput where the
     folder cannot be written.
     """
+    checked_flag("check", check)
+    checked_call("echo", echo, "print")
+    if not isinstance(models, Sequence) or not all(isinstance(one, Model) for one in models):
+        raise wrong("models", models, "a list of models, or [] for all that is registered")
     # loads SymPy
     from codegen.emit import expected_texts
     from codegen.functions import emit

@@ -16,6 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, cast
 from derive.language.catalogue import lookup
 from derive.language.grammar import parse, shorten
 from derive.language.parity import parity
+from giantstep.spec.arguments import checked_table
 from giantstep.spec.errors import BadInput
 from giantstep.spec.fit_loss import FitLoss, LossKind
 from giantstep.spec.fit_penalty import FitPenalty, PenaltyKind
@@ -44,6 +45,7 @@ from giantstep.spec.written_values import value_of_text
 Bulk = Literal["isotropic", "trained", "matrix", "inputs"]
 
 TRAINED = "trained"
+_CHANGES = '{"fit.samples": 1.5}'
 
 
 @shown_plainly
@@ -206,7 +208,7 @@ class Model(Table):
         Raises BadInput where it cannot be read, is not TOML, or is not a model.
         """
         data, shown = read_file(path)
-        _require_keys(changes)
+        _require_keys(checked_table("changes", changes, _CHANGES))
         try:
             return cls._changed(data, changes) if changes else cls.from_dict(data)
         except BadInput as error:
@@ -242,7 +244,7 @@ class Model(Table):
         Raises BadInput for an unknown key and for a model that is not possible.
         """
         allowed = allowed_keys()
-        changes = {**changes, **_dotted(tables)} if tables else changes
+        changes = {**checked_table("changes", changes, _CHANGES), **_dotted(tables)}
         if all(key in allowed and self._has_number(key, value) for key, value in changes.items()):
             return self._with_numbers(changes)
         _require_keys(changes)
@@ -262,15 +264,24 @@ class Model(Table):
         try:
             return cls.from_dict({name: table for name, table in data.items() if table is not None})
         except BadInput as error:
-            raise _of_absent_table(present, changes, error) from None
+            raise _explained(present, changes, error) from None
 
     def number_at(self, key: str) -> float:
-        """The number of a dotted key, those of a loss or a penalty included; of several steps that of the last."""
+        """The number of a dotted key, those of a loss or a penalty included; of several steps that of the last.
+
+        Raises BadInput for what is no key, and where it holds no number.
+        """
+        _require_keys({key: None})
         found: Any = self.to_dict()
         for name in key.split("."):
             if isinstance(found, list):
                 found = found[-1] if not name.isdigit() else found
-            found = found[int(name) - 1] if isinstance(found, list) else found[name]
+            if isinstance(found, list):
+                found = found[int(name) - 1] if int(name) <= len(found) else None
+            else:
+                found = found.get(name) if isinstance(found, Mapping) else None
+        if isinstance(found, bool) or not isinstance(found, int | float):
+            raise BadInput(f"{key} is no number of this model", "give a key that holds one, as fit.ridge")
         return float(found)
 
     def _has_number(self, key: object, value: object) -> bool:
@@ -309,9 +320,12 @@ def _require_keys(changes: Mapping[str, Any]) -> None:
             raise BadInput(f"unknown key {shorten(key)}", hint)
 
 
-def _of_absent_table(present: set[str], changes: Mapping[str, Any], error: BadInput) -> BadInput:
-    """The error, or one that says that the model has no table of which some keys were changed."""
-    for key in changes:
+def _explained(present: set[str], changes: Mapping[str, Any], error: BadInput) -> BadInput:
+    """The error, or one that says that a change is a whole table, or of a table that the model does not have."""
+    for key, value in changes.items():
+        if isinstance(value, Mapping) and key in present:
+            hint = f"change single keys to keep the rest of [{key}], as {key}.{next(iter(value), '')}"
+            return BadInput(f"{key} was given as a whole table: {error.message}", hint)
         table = key.partition(".")[0]
         if table not in (key, "metrics") and table not in present and table not in changes:
             reason = (

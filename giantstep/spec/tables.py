@@ -35,7 +35,9 @@ class Table:
                 checked = item.kind.check(_join(self.path, name), value)
                 object.__setattr__(self, name, checked)
             elif not (isinstance(value, _table(item)) or value is None and item.optional):
-                raise wrong(_join(self.path, name), value, "a table")
+                record = f"a gs.{_table(item).__name__}"
+                hint = "Model.from_dict takes tables that are dictionaries" if isinstance(value, Mapping) else ""
+                raise wrong(_join(self.path, name), value, record, hint)
         self.check()
 
     def check(self) -> None:

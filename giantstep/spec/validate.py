@@ -1,6 +1,7 @@
 """What a field of the model may hold: the kinds of values, each with its check and its words for an error."""
 
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -253,6 +254,7 @@ class FileName(Kind):
         """The path. Raises BadInput for what is no text."""
         if value is None:
             return None
+        value = os.fspath(value) if isinstance(value, os.PathLike) else value
         if not isinstance(value, str) or not value.strip() or "\0" in value:
             raise wrong(key, value, self.purpose())
         return value.strip()

@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, BinaryIO, Literal, Self, TypeAlias
 
 from giantstep.spec.errors import BadInput
+from giantstep.spec.files import checked_path
 
 _DIGITS = 32  # of the part of a key that follows its stage
 
@@ -45,7 +46,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        self.path = Path(path)
+        self.path = Path(checked_path("the path of the checkpoint", path))
         try:
             self._file: BinaryIO = open(self.path, "a+b")  # noqa: SIM115 (closed by close)
             _lock(self._file)

@@ -14,14 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from giantstep.observe.baselines import best_linear_error, has_spike, random_features
-from giantstep.observe.finite_system import DEFAULT_KIND, at_dimension, default_kind, finite_system
+from giantstep.observe.finite_system import DEFAULT_KIND, at_dimension, checked_simulation, default_kind, finite_system
 from giantstep.observe.measured_steps import standard_error
 from giantstep.observe.optimal.optimal import optimal as best_estimator
 from giantstep.observe.optimal.optimal import samples_of
 from giantstep.observe.simulate import DEFAULT_SEEDS
 from giantstep.simulate.system import SystemKind
+from giantstep.spec.arguments import checked_flag
 from giantstep.spec.bars import GivenProgress, Progress, progress_of
-from giantstep.spec.counts import checked_count, checked_seeds
+from giantstep.spec.counts import checked_count, checked_tolerance
 from giantstep.spec.errors import BadInput, GiantstepError, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -69,18 +70,17 @@ def curve(
     progress(stage, done, total) follows; "auto": a bar with the time left. A point that
     cannot be solved has nan and a reason. Raises BadInput for a grid that is not possible, and where no point of it is.
     """
-    grid = grid_of(sweep)
-    plan, what = _Plan(model, grid, dimension, tolerance), what or (default_kind(model) if simulate else DEFAULT_KIND)
-    options: dict[str, Any] = {"dimension": dimension, "tolerance": tolerance, "simulation": None}
+    grid, tolerance = grid_of(sweep), checked_tolerance(tolerance)
+    baselines, optimal = checked_flag("baselines", baselines), checked_flag("optimal", optimal)
+    checked_count("simulate_points", simulate_points, 1)
     if dimension is not None:
         checked_count("dimension", dimension, 2)
+    simulate = checked_simulation(simulate, dimension, (seeds, what, seed))
+    plan, what = _Plan(model, grid, dimension, tolerance), what or (default_kind(model) if simulate else DEFAULT_KIND)
+    options: dict[str, Any] = {"dimension": dimension, "tolerance": tolerance, "simulation": None}
     if simulate:
-        if dimension is None:
-            raise BadInput("a simulation needs a dimension", "give dimension=1000 (--dimension 1000)")
-        checked_seeds(seeds)
-        checked_count("simulate_points", simulate_points, 1)
         finite_system(plan.base, what)
-        options["simulation"] = {"what": what, "seeds": seeds, "seed": checked_count("seed", seed, 0)}
+        options["simulation"] = {"what": what, "seeds": seeds, "seed": seed}
     store = Checkpoint(checkpoint) if checkpoint is not None else None
     with nullcontext() if store is None else store, executor_of(executor) as workers, progress_of(progress) as told:
         compile_once(plan.base, workers)
@@ -113,8 +113,6 @@ class _Plan:
             values = (min(sweep.values), max(sweep.values)) if sweep.numeric else sweep.values
             for value in values:
                 self.base.replace({sweep.key: value})
-        if not (isinstance(tolerance, float) and 0.0 < tolerance < 1.0):
-            raise BadInput(f"tolerance = {tolerance!r} is not allowed", "give a number between 0 and 1, as 1e-10")
 
     def in_order(self) -> Iterator[int]:
         """The rows, those that share features and labels one after the other."""

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from giantstep.observe.decompose import Decomposition, decompose
+from giantstep.spec.bars import GivenMessages, messages_of
 from giantstep.spec.errors import BadInput, GiantstepError
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, number
-from giantstep.sweep.grid import Sweep
-
-Progress = Callable[[int, int, str], object]
+from giantstep.sweep.grid import Sweep, sweep_of
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -54,27 +52,29 @@ class Decompositions(Pictured):
 
 @takes_model
 def decompose_along(
-    model: Model, /, sweep: str | Sweep, *, progress: Progress | None = None, **options: Any
+    model: Model, /, sweep: str | Sweep, *, progress: GivenMessages = None, **options: Any
 ) -> Decompositions:
     """``decompose`` at every value of a key, given as in ``curve``: "fit.samples=0.2:3:30". Points without a solution
     say why.
 
-    options: those of ``decompose``. Raises BadInput for a key or values that are none, and what no point can answer.
+    options: those of ``decompose``. progress(done, total, message) follows; "auto": a bar. Raises BadInput for a key or
+    values that are none, and what no point can answer.
     """
-    chosen = sweep if isinstance(sweep, Sweep) else Sweep.parse(sweep)
+    chosen = sweep_of(sweep)
     if not chosen.numeric:
         raise BadInput(f"{chosen.key} has no numbers to be swept over", "sweep a key with numbers")
     points: list[Decomposition | None] = []
     reasons: list[str] = []
-    for number_, value in enumerate(chosen.values):
-        if progress is not None:
-            progress(number_, len(chosen.values), f"{chosen.key} = {value:g}")
-        try:
-            points.append(decompose(model.replace({chosen.key: value}), **options))
-            reasons.append("")
-        except GiantstepError as error:
-            if isinstance(error, BadInput):
-                raise
-            points.append(None)
-            reasons.append(error.message)
+    with messages_of(progress, "points") as told:
+        for number_, value in enumerate(chosen.values):
+            if told is not None:
+                told(number_, len(chosen.values), f"{chosen.key} = {value:g}")
+            try:
+                points.append(decompose(model.replace({chosen.key: value}), **options))
+                reasons.append("")
+            except GiantstepError as error:
+                if isinstance(error, BadInput):
+                    raise
+                points.append(None)
+                reasons.append(error.message)
     return Decompositions(model, chosen, tuple(points), tuple(reasons))

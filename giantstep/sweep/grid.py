@@ -153,14 +153,21 @@ SweepLike: TypeAlias = "AxisLike | Sequence[AxisLike]"
 
 def grid_of(sweep: SweepLike) -> Grid:
     """A grid from text, sweeps, mappings of keys to values, or a list of these. Raises BadInput."""
-    items = [sweep] if isinstance(sweep, str | Sweep | Mapping) else sweep
+    items = [sweep] if isinstance(sweep, str | bytes | Sweep | Mapping) or not isinstance(sweep, Sequence) else sweep
     return Grid(tuple(one for item in items for one in _sweeps(item)))
+
+
+def sweep_of(item: str | Sweep) -> Sweep:
+    """One sweep, as it is or from text. Raises BadInput."""
+    if isinstance(item, str | Sweep):
+        return item if isinstance(item, Sweep) else Sweep.parse(item)
+    raise BadInput(f"the sweep {shorten(item)} is no sweep", 'give text as "fit.samples=0.2:3:30"')
 
 
 def _sweeps(item: AxisLike) -> tuple[Sweep, ...]:
     if isinstance(item, Mapping):
         return tuple(Sweep(key, tuple(_listed(key, values))) for key, values in item.items())
-    return (item if isinstance(item, Sweep) else Sweep.parse(item),)
+    return (sweep_of(item),)
 
 
 def _listed(key: str, values: object) -> Sequence[Any]:
@@ -174,6 +181,8 @@ def _listed(key: str, values: object) -> Sequence[Any]:
 def check_key(key: str) -> None:
     """Raise BadInput for what is not the key of a value of a model."""
     leaves = tuple(value_keys())
+    if not isinstance(key, str):
+        raise BadInput(f"the sweep is over {shorten(key)}, which is no key", 'give the name of a key, as "fit.samples"')
     if unnumbered(key) in allowed_keys() and unnumbered(key) not in leaves:
         inner = ", ".join(name for name in leaves if name.startswith(f"{unnumbered(key)}."))
         raise BadInput(f"the sweep is over {key}, which is a table", f"sweep one of {inner}")

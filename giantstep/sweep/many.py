@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from derive.language.grammar import shorten
 from giantstep.spec.bars import GivenProgress, progress_of
+from giantstep.spec.counts import checked_dimension, checked_tolerance
 from giantstep.spec.errors import BadInput
 from giantstep.spec.given import ModelLike, model_of
 from giantstep.spec.model import Model
@@ -25,7 +26,6 @@ from giantstep.sweep.tasks import columns_of, outcome_of
 from giantstep.sweep.workers import compile_once, executor_of
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.points import goes_together, parameter_keys
-from giantstep.system.problem import checked_dimension
 
 Array: TypeAlias = NDArray[np.float64]
 Rows: TypeAlias = NDArray[np.intp]
@@ -53,10 +53,8 @@ def solve_many(
     concurrent.futures.Executor; default, a thread for each processor or this one. progress(stage, done, total) follows;
     "auto": a bar with the time left. Raises BadInput for values that are not allowed.
     """
-    checked_dimension(dimension)
+    dimension, tolerance = checked_dimension(dimension), checked_tolerance(tolerance)
     base, points, groups = _given(models, values)
-    if not (isinstance(tolerance, float) and 1e-14 <= tolerance < 1.0):
-        raise BadInput(f"tolerance = {tolerance!r} is not allowed", "give a number between 1e-14 and 1, as 1e-10")
     together = goes_together(base) and all(isinstance(column, np.ndarray) for column in points.values.values())
     if together:
         compile_first(base)  # in no thread: a second process helps

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from giantstep.observe.gradient.parameter_directions import check_key
 from giantstep.observe.tune import is_at_edge, tune
 from giantstep.spec.bars import GivenProgress, Progress, progress_of
-from giantstep.spec.counts import checked_count
+from giantstep.spec.counts import checked_count, checked_tolerance
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -208,6 +208,7 @@ def map(
     """
     grid = _increasing(Grid((_axis(x), _axis(y))))
     checked_count("refine", refine, 0)
+    tolerance = checked_tolerance(tolerance)
     if dimension is not None:
         checked_count("dimension", dimension, 2)
     base = model.replace(dict(grid.changes(0)))

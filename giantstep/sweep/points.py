@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.language.grammar import shorten
+from giantstep.spec.arguments import checked_table
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.sweep.grid import Changes, Value, check_key
@@ -70,7 +71,7 @@ def _equal(one: Column, other: Column) -> bool:
 
 def points_of(values: Mapping[str, Any]) -> Points:
     """Points from arrays, lists or single values by key, broadcast against each other. Raises BadInput."""
-    if not values:
+    if not checked_table("values", values, '{"fit.samples": [0.5, 1.0, 2.0]}'):
         raise BadInput("there are no values to solve for", 'give arrays by key, as {"fit.samples": [0.5, 1.0, 2.0]}')
     arrays = {key: _array(key, given) for key, given in values.items()}
     shape = common_shape(arrays)

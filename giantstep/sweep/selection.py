@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from derive.language.grammar import did_you_mean, shorten
+from giantstep.spec.arguments import checked_table
 from giantstep.spec.errors import BadInput, UnknownColumn
 from giantstep.sweep.grid import Changes, Grid, Sweep
 from giantstep.sweep.points import Column, Points
@@ -26,7 +27,7 @@ def selected(grid: Grid | Points, columns: Mapping[str, Column], choices: Mappin
     value is fixed, as long as another one is left. Raises UnknownColumn for what is no key of the grid, and BadInput
     for a value that it does not take.
     """
-    for key in choices:
+    for key in checked_table("choices", choices, '{"fit.ridge": 0.1}'):
         if key not in grid.keys:
             hint = did_you_mean(key, grid.keys) if isinstance(key, str) else ""
             raise UnknownColumn(f"{shorten(key)} is not varied", f"{hint}varied are {', '.join(grid.keys)}")

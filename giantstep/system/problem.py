@@ -16,7 +16,7 @@ from giantstep.law.known_indices import KnownIndices, known_indices
 from giantstep.law.spike import SpikeParameters, spike_of
 from giantstep.law.terms import block_terms, link_term
 from giantstep.quadrature.mesh import Term
-from giantstep.spec.errors import BadInput
+from giantstep.spec.counts import checked_dimension
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Fit, Inputs, Model, Network, Spike, Step, Target
@@ -208,15 +208,6 @@ class Solution(NamedTuple):
     signs: Any = None
 
 
-def checked_dimension(dimension: Any) -> None:
-    """Raise BadInput for what is no input dimension; None is the limit of large dimension."""
-    if dimension is None:
-        return
-    number = isinstance(dimension, int | float | np.number) and not isinstance(dimension, bool)
-    if not (number and 1 <= dimension < math.inf and dimension == int(dimension)):
-        raise BadInput(f"dimension = {dimension!r} is not a positive integer", "give the input dimension d, e.g. 1000")
-
-
 def _written(path: str) -> int:
     from giantstep.law.given_file import changed  # models without a file start sooner without
 
@@ -231,7 +222,7 @@ def problem_of(
     intermediate: whether a step below the giant one may have its limit, in which powers of kappa are features; at a
     dimension it has a strength of its own. Raises BadInput where the step is not defined.
     """
-    checked_dimension(dimension)
+    dimension = checked_dimension(dimension)
     if (known := known_indices(model)) is not None:
         found = problem_of(known.model, dimension, bias, intermediate)
         return found._replace(features=_told(found.features, known))

@@ -25,11 +25,12 @@ from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from giantstep.spec.counts import checked_tolerance
+from giantstep.spec.counts import checked_dimension, checked_tolerance
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.spec.validate import wrong
 from giantstep.system.evidence import conditions
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import Members, merged, parted
@@ -57,7 +58,9 @@ def solve(
     BadInput, or NotConverged with a diagnosis; never returns a number that was not verified.
     Source: [CUI24] Result 3.3, App. C.
     """
-    tolerance = checked_tolerance(tolerance)
+    dimension, tolerance = checked_dimension(dimension), checked_tolerance(tolerance)
+    if start is not None and not isinstance(start, Result):
+        raise wrong("start", start, "a result of gs.solve, or None")
     if model.network.readout.continuous:
         from giantstep.system.continuous_readout import solve_continuous  # a vocabulary starts sooner without
 

@@ -10,6 +10,7 @@ from derive.scalar import scalar_function
 from giantstep.law.intermediate_steps import at_strength
 from giantstep.law.kind import is_closed
 from giantstep.law.known_indices import in_known
+from giantstep.spec.arguments import checked_call
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -39,7 +40,9 @@ __all__ = ["Check", "checks", "verify"]
 
 
 @takes_model
-def verify(model: Model, echo: Callable[[str], object], *, dimension: int = DIMENSION, seeds: int = SEEDS) -> bool:
+def verify(
+    model: Model, echo: Callable[[str], object] = print, *, dimension: int = DIMENSION, seeds: int = SEEDS
+) -> bool:
     """Run every check, print one row each as it is done, and tell whether none failed.
 
     Checks: recorded derivation steps; closed forms and kernels against quadrature; the map of the step; of a loss its
@@ -50,6 +53,7 @@ def verify(model: Model, echo: Callable[[str], object], *, dimension: int = DIME
     """
     checked_count("dimension", dimension, 2)
     checked_seeds(seeds)
+    checked_call("echo", echo, "print")
     echo(f"{'check':<64} {'measured':>9} {'allowed':>9}")
     done = []
     for check in checks(model, dimension, seeds):

@@ -22,6 +22,7 @@ from giantstep.observe.gradient.parameter import Parameter, Rates
 from giantstep.observe.gradient.parameter_directions import Direction, check_key, direction_of, keys_for
 from giantstep.observe.gradient.sensitivity import Sensitivity
 from giantstep.observe.gradient.trained_bias import bias_direction, bias_rates
+from giantstep.spec.arguments import checked_names
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -102,7 +103,13 @@ def gradient(
     Raises BadInput for a key without a derivative, NotConverged where the solution or its derivative is not found to
     its accuracy. Source: implicit function theorem on [CUI24] Result 3.3, App. C.
     """
-    chosen = (keys,) if isinstance(keys, str) else keys_for(model) if keys is None else tuple(keys)
+    chosen = (
+        (keys,)
+        if isinstance(keys, str)
+        else keys_for(model)
+        if keys is None
+        else checked_names("keys", keys, '["fit.ridge", "fit.samples"]')
+    )
     if not chosen:
         raise BadInput("no key is given to differentiate in", f"choose among {', '.join(keys_for(model))}")
     for key in chosen:

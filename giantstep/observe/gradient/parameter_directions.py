@@ -107,7 +107,8 @@ def check_key(model: Model, key: str) -> None:
     """Raise BadInput unless the solution of this model has a derivative in this key."""
     if key not in _KEYS:
         raise BadInput(
-            f"there is no derivative in {key!r}", f"{did_you_mean(key, keys_for(model))}choose among {_others(model)}"
+            f"there is no derivative in {key!r}",
+            f"{did_you_mean(str(key), keys_for(model))}choose among {_others(model)}",
         )
     if key.startswith(_PENALTY) and key not in keys_for(model):
         penalty, name = model.fit.penalty, key.removeprefix(_PENALTY)

@@ -21,12 +21,13 @@ from giantstep.observe.learnable.given_digits import without_rounding
 from giantstep.observe.learnable.hermite_cubature import hermite_by_cubature
 from giantstep.observe.learnable.leap import Stage, by_degree, lowest_degree, remaining, staircase
 from giantstep.observe.learnable.result import Learnability, LearnedStage, Overlap
-from giantstep.observe.learnable.simulated_steps import simulate_steps
+from giantstep.observe.learnable.simulated_steps import checked_orders, simulate_steps
 from giantstep.observe.learnable.visible import sight
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.thresholds import first_threshold
 from giantstep.observe.optimal.told import fine
 from giantstep.quadrature.cubature import Unsettled
+from giantstep.spec.counts import checked_count, checked_positive
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.expressions import Array
 from giantstep.spec.given import ModelLike, model_of
@@ -56,6 +57,13 @@ def learnable(
     number, or the order of each. Raises BadInput where the link is none, has no settled averages, or where labels do
     not depend on it.
     """
+    for name, value, least in (("seeds", seeds, 1), ("seed", seed, 0)):
+        checked_count(name, value, least)
+    for name, number in (("samples", samples), ("rate", rate)):
+        checked_positive(name, number)
+    orders = None if steps is None else checked_orders(steps)
+    if dimension is not None:
+        checked_count("dimension", dimension, 2)
     if not isinstance(model, str) or model.endswith(".toml"):
         model = model_of(model)
     if isinstance(model, str):
@@ -70,7 +78,7 @@ def learnable(
         raise BadInput("a link alone has no network to simulate", "give a model")
 
     simulated = simulate_steps(
-        model, found, dimension=dimension, seeds=seeds, steps=steps, samples=samples, rate=rate, seed=seed
+        model, found, dimension=dimension, seeds=seeds, steps=orders, samples=samples, rate=rate, seed=seed
     )
     return replace(found, simulation=simulated)
 

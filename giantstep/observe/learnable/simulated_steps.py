@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -28,7 +28,7 @@ def simulate_steps(
     *,
     dimension: int,
     seeds: int,
-    steps: int | Sequence[int] | None,
+    steps: int | tuple[int, ...] | None,
     samples: float,
     rate: float,
     seed: int,
@@ -37,11 +37,6 @@ def simulate_steps(
 
     Raises BadInput.
     """
-    for name, value, least in (("dimension", dimension, 2), ("seeds", seeds, 1), ("seed", seed, 0)):
-        checked_count(name, value, least)
-    for name, number in (("samples", samples), ("rate", rate)):
-        if not (isinstance(number, int | float) and math.isfinite(number) and number > 0.0):
-            raise BadInput(f"{name} = {number!r} is not allowed", "it must be a number > 0")
     activation = model.network.activation
     if may_jump(parse(lookup(activation).expression)):
         raise BadInput(
@@ -69,15 +64,22 @@ def simulate_steps(
     return GiantSteps(tuple(", ".join(stage.names) for stage in theory.stages), found, samples, rate)
 
 
-def _orders(theory: Learnability, steps: int | Sequence[int] | None) -> tuple[int, ...]:
+def checked_orders(steps: object) -> int | tuple[int, ...]:
+    """A number of steps, or the order of each. Raises BadInput."""
+    if isinstance(steps, str | bytes | Mapping) or not isinstance(steps, Iterable):
+        return checked_count("steps", steps, 1)
+    given = tuple(checked_count("the order of a step", order, 1) for order in steps)
+    if not 0 < len(given) <= _MOST_STEPS:
+        raise BadInput(f"{len(given)} steps are not allowed", f"give 1 to {_MOST_STEPS} orders")
+    return given
+
+
+def _orders(theory: Learnability, steps: int | tuple[int, ...] | None) -> tuple[int, ...]:
     """The orders of the stages that the activation sees (of all of them where it sees none), the last one repeated."""
-    if steps is not None and not isinstance(steps, int):
-        given = tuple(checked_count("the order of a step", order, 1) for order in steps)
-        if not 0 < len(given) <= _MOST_STEPS:
-            raise BadInput(f"{len(given)} steps are not allowed", f"give 1 to {_MOST_STEPS} orders")
-        return given
+    if isinstance(steps, tuple):
+        return steps
     orders = [stage.order for stage in (theory.seen or theory.stages)]
-    count = len(orders) + 1 if steps is None else checked_count("steps", steps, 1)
+    count = len(orders) + 1 if steps is None else steps
     if count > _MOST_STEPS:
         raise BadInput(f"steps = {count} are too many", f"at most {_MOST_STEPS} are taken")
     return tuple((orders + [orders[-1]] * count)[:count])

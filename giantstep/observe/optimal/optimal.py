@@ -157,6 +157,10 @@ def optimal(model: Model, *, dimension: int | None = None, seeds: int = 10, seed
     also knows their covariance, and how large the coefficients of the target are at each eigenvalue, not their signs.
     Raises BadInput for labels that do not depend on the inputs, NotConverged where an average does not settle.
     """
+    if dimension is not None:
+        checked_count("dimension", dimension, 2)
+    checked_seeds(seeds)
+    checked_count("seed", seed, 0)
     if model.target.flips == 0.5:
         raise BadInput("target.flips = 0.5 leaves labels that do not depend on the input", "give less than 0.5")
     if is_flat(model.target):
@@ -168,9 +172,7 @@ def optimal(model: Model, *, dimension: int | None = None, seeds: int = 10, seed
     found = _optimal(model, samples, by_sign)
     if dimension is None or found.test_error is None:
         return found
-    checked_count("dimension", dimension, 2)
-    checked_count("seed", seed, 0)
-    runs = passing(Sought.of(model), samples, dimension, checked_seeds(seeds), seed, by_sign)
+    runs = passing(Sought.of(model), samples, dimension, seeds, seed, by_sign)
     return replace(found, simulated=runs)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from giantstep.law.intermediate_steps import is_intermediate
 from giantstep.law.spike import SpikeParameters
 from giantstep.observe.baselines import random_features
+from giantstep.observe.finite_system import checked_simulation
 from giantstep.observe.spectrum.measure import Bulk, at, bulk
 from giantstep.observe.spectrum.outliers import growing, next_to_edge, outliers
 from giantstep.observe.spectrum.response import Response, State, follow
@@ -18,6 +19,7 @@ from giantstep.observe.spectrum.simulated import Eigenvalues, simulated_eigenval
 from giantstep.observe.spectrum.support import Edge, Scan, contour_mass, inside, intervals, mass_at_zero, scan
 from giantstep.simulate.system import SystemKind
 from giantstep.spec.bars import GivenMessages, messages_of
+from giantstep.spec.counts import checked_dimension
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -150,11 +152,10 @@ def spectrum(
     that of the ratios of whole numbers. Raises BadInput, or NotConverged where the masses of intervals, of zero and of
     what lies below all numbers do not add up to one. Source: [CUI24] App. F; docs/theory.md, section 7.
     """
-    if not simulate:
-        return _spectrum(model, dimension)
-    if dimension is None:
-        raise BadInput("the simulation needs a dimension", "give dimension, e.g. 500")
+    simulate, dimension = checked_simulation(simulate, dimension, (seeds, what, seed)), checked_dimension(dimension)
     with messages_of(progress) as told:
+        if not simulate or dimension is None:
+            return _spectrum(model, dimension)
         simulated = simulated_eigenvalues(model, dimension=dimension, seeds=seeds, what=what, seed=seed, progress=told)
     return replace(_spectrum(simulated.model, dimension), simulated=simulated)
 
