@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 14102c71be221ce8, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 14f8d1a19c6e5bee, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "14102c71be221ce8b0cdf9f98410af9f4357b933fb762c8f4e0218a8372d5850"
+SIGNATURE = "14f8d1a19c6e5bee8f1cc3c63994f10b1bcbba69ea9d119a87d5418381d7dc96"
 
 
 def overlap(lower, information, alpha):

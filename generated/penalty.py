@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature c215b35af6e72c93, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 6cbd142a3ecee55d, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c215b35af6e72c936510ff2406d6bd64a8853d93786d853897f321bab1ba259d"
+SIGNATURE = "6cbd142a3ecee55d4042d122753c212fadc636e6e588716acd3cd592cc3ce358"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

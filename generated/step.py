@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature eb4291c1560b6793, runtime 0736249e1a69224a.
+Generated; do not edit. Signature e9ab3f4a3dc1324d, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "eb4291c1560b6793edbcd57ecc26b9d3947883f50d46a90908541534f4a7f633"
+SIGNATURE = "e9ab3f4a3dc1324dd46b37e7274957eb0fb1abb514016c0b7a8a13de4fe64d70"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

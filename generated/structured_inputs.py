@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 6fee292796ba5fbe, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 0c3f783fee36ab75, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6fee292796ba5fbe83ee8ee9ba65e77a3d2386eb7c3e9cfe58369b006098582f"
+SIGNATURE = "0c3f783fee36ab75e98196fca7ff27b608b80b06b83d484cce46a49d49cee0c5"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 548ea582ffbcca9b, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 543f3303b5e38277, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "548ea582ffbcca9b54d713bdb2177545cb7e752275e55335b88dc06491a321b1"
+SIGNATURE = "543f3303b5e38277d36b0999e6d0f6f71d12a14a9990378881a1e215df4d3903"
 
 
 def directions(*, L_rest, gamma, **_):

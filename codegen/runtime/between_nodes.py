@@ -10,6 +10,7 @@ from codegen.runtime.compiling import entry
 STEP = 2.0  # lengths of a turn between two nodes: two orders that miss more than that may agree
 NOTHING = 46.0  # -2 log of a weight and of a probability that count no more: 1e-10, seen by a rule in part
 CROSSING = 4.0  # widths of a kink between two nodes that a rule follows
+NEAR = 6.0  # widths from a kink at which averages feel it: one in 1e9
 
 
 FURTHEST = 9.0  # standard deviations of t, beyond which nothing counts
@@ -67,15 +68,19 @@ def is_sharp(kappa, turns, away):
 
 @entry
 def crosses(kappa, values, width):
-    """Whether values pass zero between two nodes in a step of many widths; of half a table they go on linearly."""
+    """Whether values pass zero between two nodes, or come near it at one, in a step of many widths; of half a table
+    they go on linearly.
+    """
     first = values[0]
     if kappa[0] > 0.0 and kappa[0] * kappa[0] < NOTHING:
         before = first - 2.0 * kappa[0] * (values[1] - first) / (kappa[1] - kappa[0])
         if (before > 0.0) != (first > 0.0) and abs(first - before) > CROSSING * width[0]:
             return True
     for n in range(1, kappa.shape[0]):
-        passed = (values[n] > 0.0) != (values[n - 1] > 0.0) and kappa[n] * kappa[n] < NOTHING
-        if passed and abs(values[n] - values[n - 1]) > CROSSING * width[n]:
+        nearer = n if abs(values[n]) < abs(values[n - 1]) else n - 1
+        passed = (values[n] > 0.0) != (values[n - 1] > 0.0)
+        felt = (passed or abs(values[nearer]) < NEAR * width[nearer]) and kappa[n] * kappa[n] < NOTHING
+        if felt and abs(values[n] - values[n - 1]) > CROSSING * min(width[n], width[n - 1]):
             return True
     return False
 

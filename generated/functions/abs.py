@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7a0dd9bc8ee73390, runtime 0736249e1a69224a.
+Generated; do not edit. Signature a71197208be88c12, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "7a0dd9bc8ee7339013954f17d87b18a5b49aefb1d9e4704dcf52b5929e7a30a4"
+SIGNATURE = "a71197208be88c12266c9464d88cad407a2a5a10350a95ba3001f2f101eb00f6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

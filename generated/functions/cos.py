@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature af1dafeaada5317a, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 33f8eae36a6bf042, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "af1dafeaada5317ac839bec7701a1df00294a9d9b76bc443111a2cc5f5667389"
+SIGNATURE = "33f8eae36a6bf042dacca18f8293b506942b915f203f5f56298c9916025ef882"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

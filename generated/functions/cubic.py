@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9a8cdbe0ddf832b5, runtime 0736249e1a69224a.
+Generated; do not edit. Signature d6713340ee6b4894, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "9a8cdbe0ddf832b5b70e7b6e953753c2090c97ef747617154d2e7c08bd43610e"
+SIGNATURE = "d6713340ee6b489433718ec48449413f44bd1d985a1dc0b5958bd021f94be704"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

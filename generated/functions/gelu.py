@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a71e7e277e0fc883, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 768fb572d25cc8c9, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "a71e7e277e0fc883b19f918ab181d42e50dd8f6e25d1fa07cbd899a78d458941"
+SIGNATURE = "768fb572d25cc8c9acf74934f0f2a63a9dd9806d239f38a81beeb4d0dea41ca0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

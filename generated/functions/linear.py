@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9445df2020b5fbd9, runtime 0736249e1a69224a.
+Generated; do not edit. Signature a82735ccd41890af, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "9445df2020b5fbd941e2a51dd29a05f3666d578698f2414faeaff45d940ab2db"
+SIGNATURE = "a82735ccd41890af79a9756808b85fa997ef50106b6bb3483b748c9ab9dd99d1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

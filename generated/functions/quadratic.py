@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8497b10763914406, runtime 0736249e1a69224a.
+Generated; do not edit. Signature af9e798178b5e6e7, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "8497b10763914406f70796d54ae9849c70f46f708a8912aac3d33515b9dbc08f"
+SIGNATURE = "af9e798178b5e6e7c4f6baf40c52127d9525fb14ba0f40007e26f6a540f73ea7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

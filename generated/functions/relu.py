@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f5d47dcdee1b825c, runtime 0736249e1a69224a.
+Generated; do not edit. Signature a3726b01a0d84785, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "f5d47dcdee1b825ca007008ea376428b0f4ae0160ea89c20e348327fef3f1c59"
+SIGNATURE = "a3726b01a0d84785bb3ffe6e3a4dc3d7103ebc010611047f6937dd33fbd49806"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 13b455230e82f4b1, runtime 0736249e1a69224a.
+Generated; do not edit. Signature c1f241a782ceb30c, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "13b455230e82f4b12c4bc99b2d7afa020e4ad5d3660db9cd7e492878557f5ff2"
+SIGNATURE = "c1f241a782ceb30c90b9963289efc38dc6213bb6adf7f1b60b7b8090d1bd20af"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

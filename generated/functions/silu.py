@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e795e4bc9aeb2956, runtime 0736249e1a69224a.
+Generated; do not edit. Signature c1a696dafa4ad964, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "e795e4bc9aeb29566b064c5d9f9ef642bae51272a57cceccbc98d61590952c6a"
+SIGNATURE = "c1a696dafa4ad964feaaf608cf69d96f667746445308ded409edbac8104b4d0e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

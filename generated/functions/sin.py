@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fc233e236fcabb63, runtime 0736249e1a69224a.
+Generated; do not edit. Signature df5ec2b4431114b3, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "fc233e236fcabb6390c04beeeb52b64083ad22d7f8af5925c48792920c251da9"
+SIGNATURE = "df5ec2b4431114b3323ac2c643cd5694ef1c2fdcf507c72db37b6265393edb7e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

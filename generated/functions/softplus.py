@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8fe9f31e9335a54c, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 80128804ed1d34bc, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "8fe9f31e9335a54c808ba272318510b69d97f172c1e67f45ba9a29738f209acc"
+SIGNATURE = "80128804ed1d34bca9d7118976b74458310d077643c8dc457bc29139dc0535c8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8a9d819ec2d8bf2e, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 3eea1ff959642582, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "8a9d819ec2d8bf2e41963d008d8a30cbaa4c2d6b5a11137d0fb0b7c1e5a0d479"
+SIGNATURE = "3eea1ff959642582305f9eb2a56ec97bff000bf30df476e308e92b06185e026e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature b5e8b2ad080f05d2, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 4ee23d609b0c9d0c, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "b5e8b2ad080f05d2eb472a560275ce779c2bc12d465241772ec6e9c110c675b8"
+SIGNATURE = "4ee23d609b0c9d0c2d4b1cc34bb8713d4e590f46a4a2bb5bdeb0cac8e2d14ec9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 4f0049ea15b0b43f, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 130935dc0fb3534f, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "4f0049ea15b0b43fa6198bf38fb3c3ee929fbfbecdd62ecebb3f049fb57e3e35"
+SIGNATURE = "130935dc0fb3534ff0f0da214c1133c625ecdd34474e656254c10158feac25d6"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature ac03e397d1d8a017, runtime 0736249e1a69224a.
+Generated; do not edit. Signature dbb0114df7e14560, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "ac03e397d1d8a01750d90a2c22a1a054573dc0b8e09bd486bb1f9a47aa31959c"
+SIGNATURE = "dbb0114df7e145602aa74b6abf172dabbad2b02a4ee4b69780447c07b056f1c4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 590280dfba65c0b0, runtime 0736249e1a69224a.
+Generated; do not edit. Signature ddb20ee19c7aaa30, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "590280dfba65c0b0e091096c963bdb8580e56e7db8692478d37ff93d06c2f4c7"
+SIGNATURE = "ddb20ee19c7aaa3062f9156221f2211d71400a932cbee84fa37e93f7c32b6e82"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature de4639f733cd9bd3, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 331f6f69ae4d6522, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "de4639f733cd9bd34c514757dc55faa8c47f0f89ce132e29de3d99d7f967b366"
+SIGNATURE = "331f6f69ae4d652237775fccf12838eab66ff60290b7bdfdfafa527dd84ebe34"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

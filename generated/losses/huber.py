@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 0f58cc0f094d5cb3, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 14ae658b0e23aeae, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "0f58cc0f094d5cb377c5e3fad956818c53a85149771f5dfd68a97141d16273d2"
+SIGNATURE = "14ae658b0e23aeaec461570f60f6ae6c02b39676ad02b50ca82b13d9ed468269"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

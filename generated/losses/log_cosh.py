@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5b50ee1513ba40b3, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 52661075ff3ef9ce, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5b50ee1513ba40b3ee0bba0cdc8b862b226ef68bc118fa8b9a8673e881043446"
+SIGNATURE = "52661075ff3ef9ce1e105519961ce8f2b1dc587b775085b46c3d6173034ff650"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature b0aadfee2caeafc1, runtime 0736249e1a69224a.
+Generated; do not edit. Signature a0ab9aaf90c0f8d7, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "b0aadfee2caeafc13cd4d6f0be7a470d3cf1cf8871466934c069b40fa6cfa756"
+SIGNATURE = "a0ab9aaf90c0f8d7290dafcd0012ce26aacccf16e74c8d8d2c7388eb8cdcab47"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1128626c7c0a67ee, runtime 0736249e1a69224a.
+Generated; do not edit. Signature b7bae317951b4326, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "1128626c7c0a67eeada4bc9d5c1aed608b77e694f2aa2254a6dfea80fe83e9cf"
+SIGNATURE = "b7bae317951b4326973b2cc826bade7736f6868186989a4708a9c5c11206121e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 55d9385ac82ee477, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 7461464d56bc8863, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "55d9385ac82ee4774be7ac406f19db62c5c97eeb11c181d2b4172a108eaf01e2"
+SIGNATURE = "7461464d56bc886334254fa0e4023e4b392b46d82ac9953d22852365f317e81c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a755a73258098fea, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 30a62bfd79136588, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "a755a73258098feaf74fe1db4b47bbc3381fb2f7b46952e37327bbb97e51f0d9"
+SIGNATURE = "30a62bfd79136588ec30412ee6790da242dbd9e71630c9ce79e673928c726969"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 25caa7e2e9b6ef0f, runtime 0736249e1a69224a.
+Generated; do not edit. Signature dbe0c9030a96f66a, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "25caa7e2e9b6ef0fab016f3121126a1518049bf79902defe4ad52bc978ae3cbd"
+SIGNATURE = "dbe0c9030a96f66a3c0ae43585d15551c5872ab79e4755015038769a4b887cbc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 05cade3d426eca92, runtime 0736249e1a69224a.
+Generated; do not edit. Signature b660e05db9e2350a, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "05cade3d426eca92960cb577089d563a01c7f1b4339095f8bb85f55762a85e6b"
+SIGNATURE = "b660e05db9e2350ab1f06e50e38d9023351fc1c537cf63cac3793e40343f83e7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

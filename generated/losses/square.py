@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 42b0d2aa3cf95818, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 1ec26e370ec09176, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "42b0d2aa3cf95818f09d66cf5ae8734284e1363bf3f94b3e1709c34a95ab8575"
+SIGNATURE = "1ec26e370ec091763ef1640e994620571c528dab73b073438d51adb8ea513d6c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -3,7 +3,7 @@
 kappa grows; where all of it is positive, the table is one half of one whose mirror image is the other.
 
 Written by hand, in codegen/runtime/between_nodes.py.
-Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 077583db60bd7758, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -16,6 +16,7 @@ from generated.runtime.compiling import entry
 STEP = 2.0  # lengths of a turn between two nodes: two orders that miss more than that may agree
 NOTHING = 46.0  # -2 log of a weight and of a probability that count no more: 1e-10, seen by a rule in part
 CROSSING = 4.0  # widths of a kink between two nodes that a rule follows
+NEAR = 6.0  # widths from a kink at which averages feel it: one in 1e9
 
 
 FURTHEST = 9.0  # standard deviations of t, beyond which nothing counts
@@ -73,15 +74,19 @@ def is_sharp(kappa, turns, away):
 
 @entry
 def crosses(kappa, values, width):
-    """Whether values pass zero between two nodes in a step of many widths; of half a table they go on linearly."""
+    """Whether values pass zero between two nodes, or come near it at one, in a step of many widths; of half a table
+    they go on linearly.
+    """
     first = values[0]
     if kappa[0] > 0.0 and kappa[0] * kappa[0] < NOTHING:
         before = first - 2.0 * kappa[0] * (values[1] - first) / (kappa[1] - kappa[0])
         if (before > 0.0) != (first > 0.0) and abs(first - before) > CROSSING * width[0]:
             return True
     for n in range(1, kappa.shape[0]):
-        passed = (values[n] > 0.0) != (values[n - 1] > 0.0) and kappa[n] * kappa[n] < NOTHING
-        if passed and abs(values[n] - values[n - 1]) > CROSSING * width[n]:
+        nearer = n if abs(values[n]) < abs(values[n - 1]) else n - 1
+        passed = (values[n] > 0.0) != (values[n - 1] > 0.0)
+        felt = (passed or abs(values[nearer]) < NEAR * width[nearer]) and kappa[n] * kappa[n] < NOTHING
+        if felt and abs(values[n] - values[n - 1]) > CROSSING * min(width[n], width[n - 1]):
             return True
     return False
 
@@ -103,4 +108,4 @@ def sums_on_panels(values, weight, tails, found):
             found[0, f, p] = total
             found[1, f, p] = max(abs(before), abs(last)) * share
 
-SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"
+SIGNATURE = "077583db60bd77586626a090d025025d3de5afedea5e9a8241fadfa5427a2d86"

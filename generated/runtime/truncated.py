@@ -1,7 +1,7 @@
 """Moments of a standard normal g beyond a place and between two.
 
 Written by hand, in codegen/runtime/truncated.py.
-Generated; do not edit. Signature 819c5d936bbf6aaa, runtime 0736249e1a69224a.
+Generated; do not edit. Signature 077583db60bd7758, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -88,4 +88,4 @@ def moments_nearby(gauss, middle, width):
         k2 += weight * t * t
     return k0, k1, k2
 
-SIGNATURE = "819c5d936bbf6aaa5efe9dbaa030a4eaf58eee59f1c65d9eb13f0707b797c714"
+SIGNATURE = "077583db60bd77586626a090d025025d3de5afedea5e9a8241fadfa5427a2d86"

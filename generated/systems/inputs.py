@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 78387c802cc407fe.
+Generated; do not edit. Signature d1c9d06f4e62d879.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "78387c802cc407fe5a488b28e41aa815a13d2eb21324f8af64d78f1448d5b9a2"
+SIGNATURE = "d1c9d06f4e62d8796d065d950edb7933eac7e90d7c1c771b082dd1910766d990"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

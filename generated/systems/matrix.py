@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature b2ee21ad30883e45.
+Generated; do not edit. Signature a55f7172dd343891.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b2ee21ad30883e45f2ce139d36f4a9fc80220f0f423cbe9a7f31d48fe9cb0017"
+SIGNATURE = "a55f7172dd34389101d88a4752e99abbd988c8df38f243bde4a3b5d12f8ec1ca"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

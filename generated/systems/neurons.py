@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 97ee535a0f03539a.
+Generated; do not edit. Signature df693584ef222dee.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "97ee535a0f03539a20a998e1f22ffb3e37a0d597072bf4cc32a9edd96745a4c3"
+SIGNATURE = "df693584ef222dee7961044c2b58bd98c95346be37db82519676f1326e4194ca"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

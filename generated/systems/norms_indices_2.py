@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9ef5ff808d43ee64.
+in X). Generated; do not edit. Signature 82737b4cb5fc2be8.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9ef5ff808d43ee64e0bed79e1ac6f8c22c59ffbb2626bb7db77107e91076899c"
+SIGNATURE = "82737b4cb5fc2be89023d9c8da14bf626f96ac18342833b26de54176da54f9a4"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

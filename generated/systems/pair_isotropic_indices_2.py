@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0c84f6fd31d2afca, runtime 0736249e1a69224a.
+Generated; do not edit. Signature d13f2a81b87282b6, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "0c84f6fd31d2afca99975a97c82cfb6932f1f0afe83ac5b78ec0bbe8ca2d7b87"
+SIGNATURE = "d13f2a81b87282b662a185761a4efceed193e0969713354a774b72206e6894b1"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

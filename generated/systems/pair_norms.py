@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature d715bd657663843d, runtime 0736249e1a69224a.
+Generated; do not edit. Signature a8fd7f75d9eb2e24, runtime 60ab684069df4472.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d715bd657663843d77f6cc4d921373b384bda65922c33e6006b186d8b0102636"
+SIGNATURE = "a8fd7f75d9eb2e24b1f205b1fe297860d938746a68042992fe21ad35635bd137"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

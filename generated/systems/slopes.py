@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature d992f5364a2f5f08.
+Generated; do not edit. Signature 04d7f31b8ee8e49e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d992f5364a2f5f08689b58952c72506713fe27ba084f316662d3bc76310ba22e"
+SIGNATURE = "04d7f31b8ee8e49e6a41e516c53eb8c93411a7f0b63a8ee5004eb8ecdec7444a"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 0641d8f68431388c.
+in X). Generated; do not edit. Signature bd2284e60b25f172.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "0641d8f68431388cd76dfb989c8cbc3c8c8881fe37993bdaa407476390d27ed7"
+SIGNATURE = "bd2284e60b25f1721e72109c1ddf73e2591c8bd6b6b38d04d0b84d60b9423cc0"
 
 
 # rows of node, then those of the blocks

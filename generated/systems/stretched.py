@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 4fbdd2844b70c9ad.
+Generated; do not edit. Signature c45cd8ae0decec48.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4fbdd2844b70c9adf6be3c5a2be186fcdbc3ed6f1e52c51959dec306a5574ddb"
+SIGNATURE = "c45cd8ae0decec483a8fae44b97a4a549ab70e444c6e99f8c999207009bff233"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

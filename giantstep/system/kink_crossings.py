@@ -1,8 +1,9 @@
 """Places in kappa where the output passes a kink of the loss, for ends of panels where it varies little about its mean.
 
 Features that saturate leave the output no variance beside kappa. Averages over the output then turn in kappa as fast as
-the mean of the output passes a kink, on a scale that the coefficients do not know. A label that varies beside kappa
-smooths that, but where it is stationary: its least and largest values, beyond which there are no labels.
+the mean of the output passes a kink, or leaves one that it is near to at a kink of the link, on a scale that the
+coefficients do not know. A label that varies beside kappa smooths that, but where it is stationary: its least and
+largest values, beyond which there are no labels.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import numpy as np
 
 from generated.runtime.between_nodes import crosses
 from giantstep.law.label_cells import LabelLaw
+from giantstep.law.labels import cuts_of
 from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
@@ -36,6 +38,9 @@ _FAR, _SAME = (40.0, 60.0), 9  # indices that hardly occur; decimals to which tw
 _INDEX = np.linspace(-9.0, 9.0, 2001)  # where a link is searched for stationary values
 _FEW = 4  # values of a label that is constant between its jumps
 _NEAR, _DIGITS = 1e-6, 11  # step of a slope in kappa; decimals to which two turns are one
+_SIDE = 1e-9  # from a kink of the link, where its side begins
+_FELT = 9.0  # spreads from a kink of the loss beyond which it is not felt
+_AWAY = _WIDEST * 0.5 ** np.arange(26)  # distances from a place at which the output is looked at
 
 
 def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
@@ -57,7 +62,8 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
     found = {
         round(place, _DIGITS)
         for label, kink in _passages(system, base.labels)
-        for place in _sharp(at, system, label, kink, around)
+        for places in (_sharp(at, system, label, kink, around), _beside_breaks(at, system, label, kink, around))
+        for place in places
     }
     if system.loss.SYMMETRIC:  # where kappa is folded, panels must be so
         found = {side * abs(place) for place in found for side in (-1.0, 1.0)}
@@ -77,11 +83,27 @@ def passes_unseen(system: CoupledSystem) -> bool:
     problem = system.problem
     if not _may_turn(problem):
         return False
-    kappa, width, mean, response = system.kappa, _width(system), system.view("mean"), system.view("V")
+    nodes, fields = system.kappa, (_width(system), system.view("mean"), system.view("V"))
+    breaks = _breaks(problem)
+    breaks = breaks[(breaks > nodes[0]) & (breaks < nodes[-1])]
+    kappa = np.sort(np.concatenate([nodes, breaks - _SIDE, breaks + _SIDE])) if len(breaks) else nodes
+    width, mean, response = (np.interp(kappa, nodes, row) for row in fields) if len(breaks) else fields
     return any(
-        crosses(kappa, distance_to(system, kink, label(kappa), mean, response), width)
+        crosses(
+            kappa,
+            distance_to(system, kink, label(kappa), mean, response),
+            np.hypot(width, _swept(problem, label, kappa)),
+        )
         for label, kink in _passages(system, system.labels)
     )
+
+
+def _breaks(problem: Problem) -> Array:
+    """Places of kappa where the link of one index has kinks."""
+    gamma = problem.overlaps[0][0] if problem.link is not None and problem.rank == 1 else 0.0
+    if gamma == 0.0:
+        return np.empty(0)
+    return np.sort(np.array(cuts_of(problem.model.target), dtype=float) / gamma)
 
 
 def _may_turn(problem: Problem) -> bool:
@@ -200,6 +222,27 @@ def _sharp(
         width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends
     for centre, reach in zip(low[width < _WIDEST].tolist(), width[width < _WIDEST].tolist(), strict=True):
         yield from (centre + reach * part for part in around if reach * abs(part) < 8.0 * _WIDEST)
+
+
+def _beside_breaks(
+    at: Fields, grid: CoupledSystem, label: Callable[[Array], Array], kink: Kink | None, around: tuple[float, ...]
+) -> Iterator[float]:
+    """Places beside kinks of the link from where the output leaves a kink of the loss that it is near to, within less
+    than panels resolve.
+    """
+    breaks = _breaks(grid.problem)
+    follows_link = len(breaks) > 0 and np.ptp(label(grid.kappa)) > 0.0  # constant ones do not turn with it
+    for side in (-1.0, 1.0) if follows_link else ():
+        places = breaks[:, None] + side * (_SIDE + _AWAY)
+        system = at(places.ravel())
+        spread = np.hypot(_width(system), _swept(system.problem, label, system.kappa))
+        u = distance_to(system, kink, label(system.kappa), system.view("mean"), system.view("V")) / spread
+        u = u.reshape(places.shape)
+        follows = np.abs(u - u[:, -1:]) < 1.0
+        reach = np.exp2(0.5 * np.round(2.0 * np.log2(_AWAY[np.argmax(follows, axis=1)])))
+        near = (np.abs(u[:, -1]) < _FELT) & ~follows[:, 0]
+        for place, length in zip(breaks[near].tolist(), reach[near].tolist(), strict=True):
+            yield from (place + side * length * part for part in around if 0.0 <= length * part < 8.0 * _WIDEST)
 
 
 def _brackets(values: Array, grid: Array) -> tuple[Array, Array]:
