@@ -6,6 +6,7 @@ variables keep the unit scale, however small the spread of the output is.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,6 +18,7 @@ from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.loss_curve import Curve, curve_of
 from giantstep.verify.output_law import AROUND, Output
 from giantstep.verify.quadrature import density, hermite, panels
+from giantstep.verify.shared_averages import labels_that_count
 
 Array = np.ndarray
 _MOST_CURVES = 8
@@ -66,7 +68,7 @@ def _averages(
     along = s @ law.carry.T  # E[t | s], [N, J, m]
     centre = output.mean[:, None] + np.einsum("njm,mn->nj", along, output.slopes)
     parts = []
-    for label, weight in law.drawn(clean, np.ascontiguousarray(weights)):
+    for label, weight in _labels(law, kappa, clean, np.ascontiguousarray(weights)):
         if loss.form == "residual":
             outputs = _Outputs(1.0, centre - label, weight, along, rest, own)
             parts.append(_averages_of_curve(outputs, curve_of(loss, 0.0), output.response, width))
@@ -79,6 +81,15 @@ def _averages(
             outputs = _Outputs(sign, sign * centre, share, along, rest, own)
             parts.append(_averages_of_curve(outputs, curve_of(loss, value), output.response, width))
     return {name: np.sum([part[name] for part in parts], axis=0) for name in parts[0]}
+
+
+def _labels(law: LabelLaw, kappa: Array, clean: Array, weight: Array) -> Iterator[tuple[Array, Array]]:
+    """Labels [N, J] with their weights: of a channel, which may draw hundreds, those that count."""
+    if law.channel is None:
+        yield from law.drawn(clean, weight)
+        return
+    for label, share in labels_that_count(law, kappa, clean, weight):
+        yield np.full_like(clean, label), share
 
 
 def _averages_of_curve(outputs: _Outputs, curve: Curve, response: Array, width: float) -> dict[str, Array]:

@@ -73,7 +73,7 @@ def _averages(law: LabelLaw, loss: FitLoss, kappa: Array, output: Output, width:
     kernel = density(x) * (over / root)[:, None, :]
     kernels = np.concatenate([kernel, x * kernel / root[..., None]], axis=2)  # [N, J, 2 X]
     total: dict[str, Array] = {}
-    for label, chance in _labels(law, kappa, clean, weight):
+    for label, chance in labels_that_count(law, kappa, clean, weight):
         rows = np.concatenate([chance[:, None], np.moveaxis(chance[..., None] * along, 2, 1)], axis=1)
         found = rows @ kernels  # [N, 1 + m, 2 X]
         p, turned = np.split(found, 2, axis=2)
@@ -92,8 +92,11 @@ def _of_label(curve: Curve, u: Array, response: Array, p: Array, tilted: Array) 
     return {**found, "avg_tg": (tilted * g[:, None]).sum(axis=2).T}
 
 
-def _labels(law: LabelLaw, kappa: Array, clean: Array, weight: Array) -> Iterator[tuple[float, Array]]:
-    """Labels that add something beside the density of kappa, with their weights at s [N, J]; at least one."""
+def labels_that_count(law: LabelLaw, kappa: Array, clean: Array, weight: Array) -> Iterator[tuple[float, Array]]:
+    """Labels of a channel that add something beside the density of kappa, with their weights at s [N, J]; at least one.
+
+    clean, weight: of the link at s.
+    """
     assert law.channel is not None
     here = density(kappa.reshape(len(kappa), -1)).prod(axis=1)[:, None]
     count = 0

@@ -35,3 +35,9 @@ def test_without_an_inverse() -> None:
     assert np.array_equal(found[0], np.eye(40))
     assert np.isnan(found[1:]).all()
     assert inverted(np.eye(3) * 2.0j) == pytest.approx(np.eye(3) / 2.0j)
+
+
+def test_rows_are_exchanged_wherever_the_largest_stands() -> None:
+    """A matrix of one number a row and column: its pivots are far below, and the inverse is exact."""
+    order = np.random.default_rng(2).permutation(40)
+    assert np.array_equal(inverted(2.0 * np.eye(40)[order]), 0.5 * np.eye(40)[order].T)

@@ -66,3 +66,16 @@ def test_where_solutions_lead() -> None:
     assert out[:, 0] == pytest.approx([here**3, second], rel=1e-12)
     assert apart == pytest.approx((here**3 - second) / 0.8**3, rel=1e-11)
     assert not fill_guesses(places, here, np.full((4, 3), np.nan), out) <= 1.0
+
+
+def test_many_numbers_that_hardly_lead_anywhere() -> None:
+    """More numbers than places; one that may be rounding of the largest is held against that one."""
+    places, here = np.array([0.0, 1.0]), 3.0
+    numbers = np.ones((2, 7))
+    numbers[:, 2], numbers[:, 6] = [50.0, 60.0], [1e-12, 3e-12]
+    out = np.full((2, 7), np.nan)
+    apart = fill_guesses(places, here, numbers, out)
+    assert out == pytest.approx(np.array([numbers[0] + 3.0 * (numbers[1] - numbers[0]), numbers[1]]), rel=1e-13)
+    assert apart == pytest.approx(20.0 / 60.0, rel=1e-13)
+    numbers[:, 2] = 1e-3
+    assert fill_guesses(places, here, numbers, out) == pytest.approx(4e-12 / 1e-9, rel=1e-10)

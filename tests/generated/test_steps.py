@@ -31,10 +31,22 @@ def test_steps_solve_the_equations() -> None:
     assert change == pytest.approx(np.max(np.abs(wanted * columns)), rel=1e-12)
 
 
-@pytest.mark.parametrize(("row", "told"), [((2.0, 4.0), math.inf), ((0.0, 0.0), math.inf), ((math.nan, 1.0), math.nan)])
+@pytest.mark.parametrize(
+    ("row", "told"),
+    [((2.0, 4.0), math.inf), ((0.0, 0.0), math.inf), ((math.nan, 1.0), math.nan), ((-math.inf, 1.0), math.nan)],
+)
 def test_equations_without_a_solution_are_told(row: tuple[float, float], told: float) -> None:
     _, left, _ = solved(np.array([[1.0, 2.0], row]), np.ones(2), np.ones(2))
     assert left == pytest.approx(told, nan_ok=True)
+
+
+def test_what_is_left_does_not_depend_on_units() -> None:
+    """Of rows without a positive entry too, and of equations that rounding does not solve."""
+    draw = np.random.default_rng(3)
+    jacobian, residual, size = -draw.uniform(1.0, 2.0, (5, 5)), draw.normal(size=5), np.ones(5)
+    step, left, _ = solved(jacobian, residual, size)
+    assert np.isfinite(step).all() and 1e-18 < left < 1e-13
+    assert solved(jacobian, 2.0**40 * residual, size)[1] == solved(2.0**-30 * jacobian, residual, size)[1] == left
 
 
 def raised(V: Array, T: float, blur: tuple[float, float]) -> tuple[int, Array, Array, Array]:
@@ -54,7 +66,9 @@ def test_variances_are_raised_to_their_rounding() -> None:
     sound, field, told, terms = raised(V, 1.0, (0.0, 0.0))
     assert sound == RAISED and terms == pytest.approx(1.0, rel=1e-15) and told.tolist() == (2.0 * V).tolist()
     assert field[:, [0, 2, 3]].tolist() == [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0]]
-    assert (field[:, 1] > ROUNDING).all()
+    vector, sizes = np.abs([[0.5, -0.25], [0.1, 0.2]]), np.arange(1.0, 1.0 + 6 * N).reshape(-1, N)
+    pairs = np.column_stack([[[1.0, 2.0, 2.0, 3.0], [0.1, 0.2, 0.2, 0.3]], vector]) @ sizes
+    assert field[:, 1] == pytest.approx(ROUNDING * (pairs[:, 1] + pairs @ WEIGHT), rel=1e-13)
 
 
 def test_a_blur_is_added_and_not_told() -> None:
