@@ -11,7 +11,8 @@ Value = TypeVar("Value")
 
 
 class Remembered(Generic[Value]):
-    """A function whose results are remembered by its hashable arguments, those used last, as long as all of them fit.
+    """A function whose results, never None, are remembered by its hashable arguments, those used last, as long as all
+    of them fit.
 
     bytes_of: the size of a result; most: bytes of all together. One that does not fit by itself is not kept.
     """
@@ -30,9 +31,9 @@ class Remembered(Generic[Value]):
     def __call__(self, *given: Hashable) -> Value:
         """The result, remembered or new."""
         with self.lock:
-            if given in self.known:
+            if (known := self.known.get(given)) is not None:
                 self.known.move_to_end(given)
-                return self.known[given]
+                return known
         found = self.function(*given)
         with self.lock:
             self._keep(given, found)

@@ -39,7 +39,7 @@ def conditions(problem: Problem, found: Solution, parameters: Parameters, tolera
         "residual": found.residual <= RESIDUAL,
         "quadrature": found.quadrature_error <= tolerance,
         "energy": abs(loss - energy) <= allowed,
-        "feasible": reduce(and_, [*(v >= 0.0 for v in responses), *(q >= least for q in squares + lengths)]),
+        "feasible": reduce(and_, [v >= 0.0 for v in responses] + [q >= least for q in squares + lengths]),
     }
 
 

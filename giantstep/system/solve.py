@@ -213,7 +213,8 @@ def _by_few(problem: Problem, tolerance: float, sought: bool) -> Solution | None
 
 def _along_given(problem: Problem, found: Solution) -> Solution:
     """The solution along the directions of the spike, and in the letters of the link, as they were given."""
-    return found._replace(order_parameters=problem.outward(found.order_parameters))
+    order = problem.outward(found.order_parameters)
+    return found if order is found.order_parameters else found._replace(order_parameters=order)
 
 
 def _zero_readout(problem: Problem, tolerance: float) -> Solution | None:

@@ -48,19 +48,22 @@ class Points(NamedTuple):
     def at(self, p: int) -> Solution:
         """One of them."""
         status, out, work, _ = self.solved
-        found = self._solution(out[p].tolist(), work[p], float(self.residual[p]), int(status[p]))
-        return found._replace(found=self if len(out) == 1 else None)
+        found = self if len(out) == 1 else None
+        return self._solution(out[p].tolist(), work[p], float(self.residual[p]), int(status[p]), found)
 
     def all(self) -> Solution:
         """All of them together."""
         status, out, work, _ = self.solved
         return self._solution(out.T, work.T, self.residual, status)
 
-    def _solution(self, numbers: Any, families: np.ndarray, residual: Any, iterations: Any) -> Solution:
+    def _solution(
+        self, numbers: Any, families: np.ndarray, residual: Any, iterations: Any, found: Points | None = None
+    ) -> Solution:
         test_error, train_error, free_energy, change, signal = numbers
         order = self.rule.order_parameters(families)
         nodes = self.rule.node.shape[1]
-        return Solution(test_error, train_error, free_energy, order, residual, iterations, change, nodes, signal)
+        certificates = residual, iterations, change, nodes, signal
+        return Solution(test_error, train_error, free_energy, order, *certificates, found=found)
 
 
 def solve_direct(problem: Problem, tolerance: float) -> Solution:

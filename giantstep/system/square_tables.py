@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -31,6 +32,7 @@ class Fineness:
     coarse: tuple[bool, ...] = ()
 
     @classmethod
+    @lru_cache(maxsize=8)
     def first(cls, rank: int) -> Fineness:
         """What a solution begins with."""
         return cls((0,) * rank, 0, (False,) * (rank + 1))
