@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.law.kinds_of_labels import Intervals
 from giantstep.spec.errors import BadInput
 from giantstep.spec.loss_functions import convex_loss_of
 from giantstep.system.constant_output import label_points, mean_loss, test_error_of
 from giantstep.system.coupled_solver import COARSE, PATH, TO_THE_LAST, sharpened, starts
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import resolved
+from giantstep.system.discretisation import Level, resolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, Solution
@@ -28,6 +27,7 @@ _BLURS = 1e5, 1e9  # one over two blurs of the output, which one that is held fo
 _FOLLOWS = 0.01  # relative difference of their ratio and that of the responses
 _ON_A_KINK = 1e-4  # distance of the output from a kink at the smaller blur, relative to its size
 _LIKELY = 1e-3  # probability of a label that can hold an output
+_HALVED, _AGREE = 2, 0.1  # refinements that halve nodes of the label; share by which probabilities on both may differ
 _REFINED = 5
 _BESIDE, _OUTWEIGHS = 1e-6, 0.1  # a step away from a kink; of both slopes of a mean loss there, what each has
 
@@ -88,15 +88,27 @@ def _kink_near(system: CoupledSystem) -> float | None:
 def _kinks(system: CoupledSystem) -> list[float]:
     """Outputs on kinks of the loss at labels that are likely."""
     loss, constants = system.loss, system.constants
-    labels, probability = label_points(system.table, system.labels)
-    values, place, count = np.unique(labels, return_inverse=True, return_counts=True)
-    likely = (np.bincount(place, probability) > _LIKELY) & ((count > 1) | isinstance(system.labels, Intervals))
     kinks: list[float] = []
-    for y in values[likely].tolist():
+    for y in _likely(system.problem, system.level):
         start, count = loss.cell(y)
         edges = np.array([loss.edge(k, y, constants) for k in range(start, start + count - 1)])
         kinks += list(edges + y if loss.FORM == "residual" else edges / y if loss.FORM == "margin" else edges)
     return kinks
+
+
+def _likely(problem: Problem, level: Level) -> list[float]:
+    """Labels of a positive probability: values at nodes that have the same with more nodes."""
+    found = []
+    for times in (0, _HALVED):
+        laws = resolved(problem, refined(level, times))
+        labels, probability = label_points(laws.table, laws.labels)
+        values, place = np.unique(labels, return_inverse=True)
+        found.append((values, np.bincount(place, probability)))
+    (values, share), (others, finer) = found
+    both, here, there = np.intersect1d(values, others, return_indices=True)
+    share, finer = share[here], finer[there]
+    likely: list[float] = both[(share > _LIKELY) & (np.abs(finer - share) < _AGREE * share)].tolist()
+    return likely
 
 
 def _solution(problem: Problem, system: CoupledSystem, output: float, tolerance: float) -> Solution:

@@ -246,3 +246,6 @@ def test_which_outputs_may_be_held() -> None:
     }
     assert found == {"absolute": True, "huber": False}
     assert not may_be_held(problem_of(model("hinge", target__link="sign")))
+    # many labels next to zero, none of them zero, at nodes that every kappa has
+    quantile = {"name": "quantile", "tau": 0.02}
+    assert not may_be_held(problem_of(model(quantile, target__link="z**4/4", spike__alignment=0.0)))
