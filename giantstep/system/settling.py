@@ -16,7 +16,7 @@ from giantstep.system.resolution import FINE
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
-CLOSE = 1e-3  # a relative Newton step that ends the way to a solution
+CLOSE = 2e-3  # a relative Newton step that ends the way to a solution: the next one is some tenth of its square
 _CUTS, _RECUT = 5, 0.1  # how often panels are cut anew, relative change that asks for it
 _HELD = 1e-4  # relative moves below this that do not shrink are rounding
 _ROUNDS, _FEW, _ROUGHLY = 12, 4, 1e-7  # how often nodes of the label are chosen, Newton steps on them, their tolerance

@@ -33,6 +33,7 @@ from giantstep.system.state import pairs, start_of
 
 Array = np.ndarray
 _ROUNDS, _NEAR, _FAR = 3, 0.1, 2.3  # how often, and changes of log(c): one that is nothing, one that is not trusted
+_LONGEST = 2.0  # of a step that is carried on, in its own length
 
 
 class Likeness(NamedTuple):
@@ -69,16 +70,36 @@ def unknowns_of_square_loss(problem: Problem, system: CoupledSystem) -> Array:
 def unknowns_of_like_square_loss(problem: Problem, system: CoupledSystem) -> Array | None:
     """Those of a square loss that is like the loss of a problem; None where none is found. Raises NotConverged."""
     node = _nodes(problem, system)
-    like, x, found = PLAIN, _unknowns(problem, system, node, PLAIN), None
+    like, x, found, before = PLAIN, _unknowns(problem, system, node, PLAIN), None, None
     for _ in range(_ROUNDS):
         closer = _likeness(system, x)
         if closer is None or abs(math.log(closer.c / like.c)) > _FAR:
             break
-        change, like = abs(math.log(closer.c / like.c)), closer
+        change, last = abs(math.log(closer.c / like.c)), (like, closer)
+        like, before = _onward(before, last), last
         x = found = _unknowns(problem, system, node, like)
         if change < _NEAR:
             break
     return None if found is None else system.of_rows(found, like.c)
+
+
+def _onward(before: tuple[Likeness, Likeness] | None, last: tuple[Likeness, Likeness]) -> Likeness:
+    """Where a sequence of losses leads: its last step carried on as the last two shrink, in logarithms (Anderson's
+    method of depth one); each is a loss, and the one that is like it at its solution.
+    """
+    closer = last[1]
+    if before is None:
+        return closer
+    of_c, of_a = (_step(last, part) for part in (0, 1))
+    bent_c, bent_a = of_c - _step(before, 0), of_a - _step(before, 1)
+    size = bent_c * bent_c + bent_a * bent_a
+    share = min(max(0.0, -(of_c * bent_c + of_a * bent_a) / size), _LONGEST) if size > 0.0 else 0.0
+    return Likeness(*(new * (new / old) ** share for old, new in zip(before[1], closer, strict=True)))
+
+
+def _step(pair: tuple[Likeness, Likeness], part: int) -> float:
+    given, told = pair
+    return math.log(told[part] / given[part])
 
 
 def order_of_square_loss(system: CoupledSystem) -> dict[str, Array]:
