@@ -13,7 +13,6 @@ from typing import Any
 
 from generated import step as generated_step
 from giantstep.law.moments import LinkMoments, activation_moments, link_moments
-from giantstep.law.multi_index_moments import index_moments
 from giantstep.spec.errors import BadInput
 from giantstep.spec.jumps import jumps
 from giantstep.spec.kernels import function_kernel
@@ -116,6 +115,8 @@ def _link_moments(target: Target) -> LinkMoments:
 def _moments_of(target: Target, link: str) -> LinkMoments:
     if target.indices == 1:
         return link_moments(link, function_kernel(link).BREAKPOINTS, target.probit)
+    from giantstep.law.multi_index_moments import index_moments  # targets of one index start sooner without
+
     return index_moments(link, target.probit)
 
 

@@ -17,8 +17,6 @@ from giantstep.law.gradient_step import arguments_of, variance_after_step
 from giantstep.law.intermediate_steps import is_intermediate, refused
 from giantstep.law.known_indices import KnownIndices, known_indices
 from giantstep.law.layer_state import LayerState
-from giantstep.law.steps_on_inputs import rows_after_steps
-from giantstep.law.structured_inputs import spike_of_step
 from giantstep.spec.errors import BadInput
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model, Network, Step, Target
@@ -99,6 +97,8 @@ def spike_of(model: Model) -> SpikeParameters:
         return spike_of(known.model).told(known)
     values = model.network.readout.values or (1.0,)
     if model.inputs is not None and model.step is not None and not by_blocks(model):
+        from giantstep.law.structured_inputs import spike_of_step  # isotropic inputs start sooner without
+
         found = spike_of_step(model)
         return _checked(SpikeParameters(found.strength, found.alignments, found.bulk_variance))
     if model.spike is not None:
@@ -130,6 +130,8 @@ def states_after_steps(model: Model) -> tuple[LayerState, ...]:
             + ' or step.bulk = "isotropic"' * (model.bulk == "trained"),
         )
     if model.inputs is not None:
+        from giantstep.law.steps_on_inputs import rows_after_steps  # the same
+
         taken = (model.steps[:number] for number in range(1, len(model.steps) + 1))
         return tuple(rows_after_steps(model.inputs, model.network, steps, model.target).state for steps in taken)
     return _states(model.network, model.steps, model.target)

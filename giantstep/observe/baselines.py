@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 
 from derive.language.links import link_of
-from giantstep.law.multi_index_moments import index_moments
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 
@@ -34,6 +33,8 @@ def best_linear_error(link: str) -> float:
     """
     if link_of(link).indices == 1:
         return float(coefficients(link, np.zeros(1), 1.0)[2, 0])
+    from giantstep.law.multi_index_moments import index_moments  # targets of one index start sooner without
+
     moments = index_moments(link)
     left = moments.square - moments.mean**2 - float(np.sum(np.square(moments.linear)))
     return left if left > _CANCELS * moments.square else 0.0

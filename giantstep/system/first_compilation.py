@@ -28,7 +28,6 @@ from numba import typeof
 from numba.core.types import BaseFunction
 
 from generated.runtime.certificate import evaluate
-from generated.runtime.evaluation import run
 from giantstep.law.kind import ONE_COVARIANCE, bulk_kind, is_closed, kind_of_averages, square_name
 from giantstep.law.known_indices import in_known
 from giantstep.law.spike import rank_of
@@ -206,6 +205,8 @@ def _of_text(model: Model) -> list[Task]:
     rows, numbers = np.zeros((1, 1), np.uint64), np.ones(1)
     if bulk_kind(model) in ONE_COVARIANCE:
         return [partial(_compile, evaluate, (rows, numbers, np.ones(1)))]
+    from generated.runtime.evaluation import run  # isotropic rows start sooner without
+
     return [partial(_compile, run, (rows, numbers))]
 
 

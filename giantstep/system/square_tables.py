@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from giantstep.law.moments_given_kappa import LabelMoments
 from giantstep.law.terms import label_widths
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
@@ -15,6 +15,9 @@ from giantstep.quadrature.tensor import Shape, tensor_table
 from giantstep.spec.model import Target
 from giantstep.system.problem import Features, Problem
 from giantstep.system.span import Span
+
+if TYPE_CHECKING:
+    from giantstep.law.moments_given_kappa import LabelMoments
 
 Array = np.ndarray
 _COARSER, FINER = 0.85, 1.3  # of an axis: what its error is estimated from, and what it is refined by
@@ -73,7 +76,7 @@ def _on_axes(features: Features, fineness: Fineness) -> Array:
 def _with_label(rows: Array, label: LabelMoments, target: Target) -> Array:
     """The rows with the moments of a label that is drawn, behind those of the clean one."""
     kept, place = 1.0 - 2.0 * target.flips, 4 + target.indices
-    of_label = LabelMoments(kept * label.mean, kept * label.linear, label.square)
+    of_label = replace(label, mean=kept * label.mean, linear=kept * label.linear)
     columns = [rows[:, :place], of_label.mean, of_label.linear, of_label.rest, rows[:, place:]]
     return np.ascontiguousarray(np.column_stack(columns))
 
