@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 14f8d1a19c6e5bee, runtime 60ab684069df4472.
+Generated; do not edit. Signature 34e5b40d63fc93ad, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "14f8d1a19c6e5bee8f1cc3c63994f10b1bcbba69ea9d119a87d5418381d7dc96"
+SIGNATURE = "34e5b40d63fc93ad5d9f206a359dc8e8fbf0200e84f062d76ab1a30778dd0264"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 8f4b28eecebfd97f, runtime 60ab684069df4472.
+Generated; do not edit. Signature 4ea4536e98cd9013, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "8f4b28eecebfd97f66a32326b574b7d1ad5796e60d52217e73b0de16054acd97"
+SIGNATURE = "4ea4536e98cd90132bc69221ad906ac7f9c8fd96eaa6c4046a7c200c781155d0"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature e9ab3f4a3dc1324d, runtime 60ab684069df4472.
+Generated; do not edit. Signature bcac06427b5f3bbd, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "e9ab3f4a3dc1324dd46b37e7274957eb0fb1abb514016c0b7a8a13de4fe64d70"
+SIGNATURE = "bcac06427b5f3bbd46dc88680924f20ba2fe6d238be17584dd81415c21d99749"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

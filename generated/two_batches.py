@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 543f3303b5e38277, runtime 60ab684069df4472.
+Generated; do not edit. Signature 6f90105898a3753b, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "543f3303b5e38277d36b0999e6d0f6f71d12a14a9990378881a1e215df4d3903"
+SIGNATURE = "6f90105898a3753b9a5d528c87dd4b51d7e763a1deee2890eb099656ebaf947e"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -79,11 +79,11 @@ def evaluate(rows, value, bound):
 
 
 @kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
-def evaluate_points(rows, start, fraction, parameters, work, source, target, worst):
+def evaluate_points(rows, start, fraction, parameters, work, source, target, rooted, worst):
     """The same at many points on one table: worst[p], with families from work[p].
 
     start: what does not depend on point and fractions; parameters[p] and fractions come first in it, and the number
-    work[p, source[i]] goes to the place target[i].
+    work[p, source[i]] goes to the place target[i]. The bound at rooted[0, i] is the root of the number at rooted[1, i].
     """
     value, bound, given = np.empty_like(start), np.empty_like(start), parameters.shape[1]
     for p in range(parameters.shape[0]):
@@ -97,6 +97,8 @@ def evaluate_points(rows, start, fraction, parameters, work, source, target, wor
             value[target[i]] = work[p, source[i]]
         for i in range(start.shape[0]):
             bound[i] = abs(value[i])
+        for i in range(rooted.shape[1]):
+            bound[rooted[0, i]] = np.sqrt(abs(value[rooted[1, i]]))
         worst[p] = evaluate(rows, value, bound)
 
 
@@ -108,11 +110,12 @@ class OnTable:
     start: np.ndarray
     source: np.ndarray
     target: np.ndarray
+    rooted: np.ndarray
 
     def check(self, fraction, parameters, work):
         """Worst residuals [P] of solutions work [P, ...] at parameters [P, 5]."""
-        worst = np.empty(len(parameters))
-        evaluate_points(self.rows, self.start, fraction, parameters, work, self.source, self.target, worst)
+        worst, moved = np.empty(len(parameters)), (self.source, self.target, self.rooted)
+        evaluate_points(self.rows, self.start, fraction, parameters, work, *moved, worst)
         return worst
 
 
@@ -138,7 +141,16 @@ class Certificate:
         layout = layout_of(self.contractions, blocks, node.shape[1], shapes)
         start = layout.numbers()
         start[len(PARAMETERS) + blocks : layout.given.stop] = node.ravel()
-        return OnTable(layout.rows, start, *_moved(layout, tuple([places[name][0].start for name in layout.families])))
+        moved = _moved(layout, tuple([places[name][0].start for name in layout.families]))
+        return OnTable(layout.rows, start, *moved, self._rooted(layout))
+
+    def _rooted(self, layout):
+        """Places of the odd averages, and of those of squares whose roots bound them."""
+        found = np.empty((2, 0), np.intp)
+        for name in self.odd:
+            own, square = layout.families[name], layout.families["avg_gg"]
+            found = np.append(found, [np.arange(own.start, own.stop), np.arange(square.start, square.stop)], axis=1)
+        return found
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
@@ -191,7 +203,8 @@ class Many:
         """Worst residuals [S] at parameters [S, 5]; common: the families in common, in order; each [S, numbers]."""
         value, worst = self.start.copy(), np.empty(len(parameters))
         value[self.place] = common
-        evaluate_points(self.rows, value, fraction, parameters, each, self.source, self.target, worst)
+        none = np.empty((2, 0), np.intp)
+        evaluate_points(self.rows, value, fraction, parameters, each, self.source, self.target, none, worst)
         return worst
 
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4c58d9aeea156bfa, runtime 60ab684069df4472.
+Generated; do not edit. Signature f2721656f63c2380, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "4c58d9aeea156bfa568668508342fac0b67a4b65bbfba04a87ffa2b1ca0a3248"
+SIGNATURE = "f2721656f63c2380c27ef44747631c33cf9c5454da4e014f14b6b0935ccdbec1"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

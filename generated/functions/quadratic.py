@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature af9e798178b5e6e7, runtime 60ab684069df4472.
+Generated; do not edit. Signature 78aac36c0c07b42b, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "af9e798178b5e6e7c4f6baf40c52127d9525fb14ba0f40007e26f6a540f73ea7"
+SIGNATURE = "78aac36c0c07b42b944e55b9274376644eca61a4be227f4cbd1286a11dfd25ea"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c1f241a782ceb30c, runtime 60ab684069df4472.
+Generated; do not edit. Signature 9c998f5be597d046, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "c1f241a782ceb30c90b9963289efc38dc6213bb6adf7f1b60b7b8090d1bd20af"
+SIGNATURE = "9c998f5be597d0463ea32e77ecded09565c5c9aadcc184a77482ee60c6286eb0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c1a696dafa4ad964, runtime 60ab684069df4472.
+Generated; do not edit. Signature dda00979f7c68102, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "c1a696dafa4ad964feaaf608cf69d96f667746445308ded409edbac8104b4d0e"
+SIGNATURE = "dda00979f7c681028d66e043fb41a20fdab6ecb2323ebf4440d5c2c3209462c2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature df5ec2b4431114b3, runtime 60ab684069df4472.
+Generated; do not edit. Signature dcab0fed542f1087, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "df5ec2b4431114b3323ac2c643cd5694ef1c2fdcf507c72db37b6265393edb7e"
+SIGNATURE = "dcab0fed542f1087f403c523a7e65d197aa7572033044344ee3b8b979d7838c1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 80128804ed1d34bc, runtime 60ab684069df4472.
+Generated; do not edit. Signature 6c23513cab44441e, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "80128804ed1d34bca9d7118976b74458310d077643c8dc457bc29139dc0535c8"
+SIGNATURE = "6c23513cab44441ece7ba2b667fafea47ab2492088de74a016c3b93331d4f0e9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 35526c31a9041c2a, runtime 60ab684069df4472.
+Generated; do not edit. Signature 57d2b8036426126d, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "35526c31a9041c2a73f6a28f88193a332668871ce5191a34a09d036d38d545e6"
+SIGNATURE = "57d2b8036426126d13e546b121bf56eb483c783524975594f58aaec7d625d5e3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 130935dc0fb3534f, runtime 60ab684069df4472.
+Generated; do not edit. Signature 5099e0cb7e01405f, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "130935dc0fb3534ff0f0da214c1133c625ecdd34474e656254c10158feac25d6"
+SIGNATURE = "5099e0cb7e01405fed1089f32fdfe78686975b7b9a21f74f25fcd2271cadb123"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature dbb0114df7e14560, runtime 60ab684069df4472.
+Generated; do not edit. Signature 864ed57727c9b04e, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "dbb0114df7e145602aa74b6abf172dabbad2b02a4ee4b69780447c07b056f1c4"
+SIGNATURE = "864ed57727c9b04ea49bc960742b7a7562b654141ca249ace3834051fbee0459"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

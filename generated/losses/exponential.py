@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature ddb20ee19c7aaa30, runtime 60ab684069df4472.
+Generated; do not edit. Signature 8c853c773088a766, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "ddb20ee19c7aaa3062f9156221f2211d71400a932cbee84fa37e93f7c32b6e82"
+SIGNATURE = "8c853c773088a766f5c892da41be8c5ebfd4c1229a89070ea4b694b073be30a0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

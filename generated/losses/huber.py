@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 14ae658b0e23aeae, runtime 60ab684069df4472.
+Generated; do not edit. Signature 1dc17d340303ed73, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "14ae658b0e23aeaec461570f60f6ae6c02b39676ad02b50ca82b13d9ed468269"
+SIGNATURE = "1dc17d340303ed7353cda2e5ee23807982d146f6e2b27a4b68a2dcd9971c2155"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

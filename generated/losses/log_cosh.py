@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 52661075ff3ef9ce, runtime 60ab684069df4472.
+Generated; do not edit. Signature 3c41abd3d67cd1cd, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "52661075ff3ef9ce1e105519961ce8f2b1dc587b775085b46c3d6173034ff650"
+SIGNATURE = "3c41abd3d67cd1cdb593c00c5ec9bfb23a320e3f7e414e18afaa036e68d85ce8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

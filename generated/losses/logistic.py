@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature a0ab9aaf90c0f8d7, runtime 60ab684069df4472.
+Generated; do not edit. Signature 2aac9ba2ce4aa394, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "a0ab9aaf90c0f8d7290dafcd0012ce26aacccf16e74c8d8d2c7388eb8cdcab47"
+SIGNATURE = "2aac9ba2ce4aa39454e084e8ad952cec66bae0fd3308da1a0238c81921449105"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

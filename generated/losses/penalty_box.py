@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 0a5da6d909291e12, runtime 60ab684069df4472.
+Generated; do not edit. Signature ca59aefde5669ba5, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "0a5da6d909291e125fa8e5c99b19f90a3046a9ca0d36bcd498e73f10743a8855"
+SIGNATURE = "ca59aefde5669ba5fec82a1a0c025063d8fa2b35b3379091178afad609ad3419"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

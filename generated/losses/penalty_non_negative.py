@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b7bae317951b4326, runtime 60ab684069df4472.
+Generated; do not edit. Signature 61564bea2e43e9ab, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "b7bae317951b4326973b2cc826bade7736f6868186989a4708a9c5c11206121e"
+SIGNATURE = "61564bea2e43e9ab3f75f5f723331940219573d739e84734e9907d31f9464db3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

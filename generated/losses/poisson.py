@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 7461464d56bc8863, runtime 60ab684069df4472.
+Generated; do not edit. Signature b59088216c76911f, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "7461464d56bc886334254fa0e4023e4b392b46d82ac9953d22852365f317e81c"
+SIGNATURE = "b59088216c76911f7a6ddfec52bbd05e70937447de6e39d2333f51c871e4c26e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

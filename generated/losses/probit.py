@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 30a62bfd79136588, runtime 60ab684069df4472.
+Generated; do not edit. Signature 097dac241d4e9592, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "30a62bfd79136588ec30412ee6790da242dbd9e71630c9ce79e673928c726969"
+SIGNATURE = "097dac241d4e95926adca2198e343ec7693f8ee6de3c6bedf7082bfbf8740049"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 3412bd52f0c85d74, runtime 60ab684069df4472.
+Generated; do not edit. Signature 60db5b3540a89223, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "3412bd52f0c85d7437ad271d85899ba7e4819e1330361c4dac26410371b88475"
+SIGNATURE = "60db5b3540a89223b00fcaf317da587826ba9d3838ce1e8a951917bbee7319d3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -5,7 +5,7 @@ its values and bounds: sums of the absolute values of all terms, which the round
 to. An unknown whose equation has been evaluated is known to the bound of that.
 
 Written by hand, in codegen/runtime/certificate.py.
-Generated; do not edit. Signature 077583db60bd7758, runtime 60ab684069df4472.
+Generated; do not edit. Signature 58ec61163967ed73, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -85,11 +85,11 @@ def evaluate(rows, value, bound):
 
 
 @kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
-def evaluate_points(rows, start, fraction, parameters, work, source, target, worst):
+def evaluate_points(rows, start, fraction, parameters, work, source, target, rooted, worst):
     """The same at many points on one table: worst[p], with families from work[p].
 
     start: what does not depend on point and fractions; parameters[p] and fractions come first in it, and the number
-    work[p, source[i]] goes to the place target[i].
+    work[p, source[i]] goes to the place target[i]. The bound at rooted[0, i] is the root of the number at rooted[1, i].
     """
     value, bound, given = np.empty_like(start), np.empty_like(start), parameters.shape[1]
     for p in range(parameters.shape[0]):
@@ -103,6 +103,8 @@ def evaluate_points(rows, start, fraction, parameters, work, source, target, wor
             value[target[i]] = work[p, source[i]]
         for i in range(start.shape[0]):
             bound[i] = abs(value[i])
+        for i in range(rooted.shape[1]):
+            bound[rooted[0, i]] = np.sqrt(abs(value[rooted[1, i]]))
         worst[p] = evaluate(rows, value, bound)
 
 
@@ -114,11 +116,12 @@ class OnTable:
     start: np.ndarray
     source: np.ndarray
     target: np.ndarray
+    rooted: np.ndarray
 
     def check(self, fraction, parameters, work):
         """Worst residuals [P] of solutions work [P, ...] at parameters [P, 5]."""
-        worst = np.empty(len(parameters))
-        evaluate_points(self.rows, self.start, fraction, parameters, work, self.source, self.target, worst)
+        worst, moved = np.empty(len(parameters)), (self.source, self.target, self.rooted)
+        evaluate_points(self.rows, self.start, fraction, parameters, work, *moved, worst)
         return worst
 
 
@@ -144,7 +147,16 @@ class Certificate:
         layout = layout_of(self.contractions, blocks, node.shape[1], shapes)
         start = layout.numbers()
         start[len(PARAMETERS) + blocks : layout.given.stop] = node.ravel()
-        return OnTable(layout.rows, start, *_moved(layout, tuple([places[name][0].start for name in layout.families])))
+        moved = _moved(layout, tuple([places[name][0].start for name in layout.families]))
+        return OnTable(layout.rows, start, *moved, self._rooted(layout))
+
+    def _rooted(self, layout):
+        """Places of the odd averages, and of those of squares whose roots bound them."""
+        found = np.empty((2, 0), np.intp)
+        for name in self.odd:
+            own, square = layout.families[name], layout.families["avg_gg"]
+            found = np.append(found, [np.arange(own.start, own.stop), np.arange(square.start, square.stop)], axis=1)
+        return found
 
     def check(self, node, fraction, parameters, state):
         """Worst residual over all equations, each relative to the sum of its terms in absolute value."""
@@ -197,7 +209,8 @@ class Many:
         """Worst residuals [S] at parameters [S, 5]; common: the families in common, in order; each [S, numbers]."""
         value, worst = self.start.copy(), np.empty(len(parameters))
         value[self.place] = common
-        evaluate_points(self.rows, value, fraction, parameters, each, self.source, self.target, worst)
+        none = np.empty((2, 0), np.intp)
+        evaluate_points(self.rows, value, fraction, parameters, each, self.source, self.target, none, worst)
         return worst
 
 
@@ -228,4 +241,4 @@ def filled(contractions, node, fraction, parameters, state):
         value[layout.families[name]] = family.ravel()
     return layout, value
 
-SIGNATURE = "077583db60bd77586626a090d025025d3de5afedea5e9a8241fadfa5427a2d86"
+SIGNATURE = "58ec61163967ed7304587b29432a52b887e149bb091835ad0a004bdbb6a4d40e"

@@ -7,7 +7,7 @@ left of the equations; n + 2 the solution so far; n + 3 the size of each unknown
 relative to; the directions follow. Source: Eisenstat, Elman and Schultz, SIAM J. Numer. Anal. 20 (1983) 345.
 
 Written by hand, in codegen/runtime/conjugate_residuals.py.
-Generated; do not edit. Signature 077583db60bd7758, runtime 60ab684069df4472.
+Generated; do not edit. Signature 58ec61163967ed73, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -125,4 +125,4 @@ def solve_along(system, count, residual, step):
         return np.nan, np.nan
     return np.sqrt(left / norm) if norm > 0.0 else 0.0, change
 
-SIGNATURE = "077583db60bd77586626a090d025025d3de5afedea5e9a8241fadfa5427a2d86"
+SIGNATURE = "58ec61163967ed7304587b29432a52b887e149bb091835ad0a004bdbb6a4d40e"

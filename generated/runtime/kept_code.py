@@ -1,7 +1,7 @@
 """Machine code on disk: every file carries a digest; what is damaged is compiled again, a full disk is no error.
 
 Written by hand, in codegen/runtime/kept_code.py.
-Generated; do not edit. Signature 077583db60bd7758, runtime 60ab684069df4472.
+Generated; do not edit. Signature 58ec61163967ed73, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -174,4 +174,4 @@ def _opened(path: str, version: str) -> Any:
     except ImportError:  # it names a module that is no longer there by this name
         return None
 
-SIGNATURE = "077583db60bd77586626a090d025025d3de5afedea5e9a8241fadfa5427a2d86"
+SIGNATURE = "58ec61163967ed7304587b29432a52b887e149bb091835ad0a004bdbb6a4d40e"

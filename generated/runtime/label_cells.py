@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 077583db60bd7758, runtime 60ab684069df4472.
+Generated; do not edit. Signature 58ec61163967ed73, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -280,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "077583db60bd77586626a090d025025d3de5afedea5e9a8241fadfa5427a2d86"
+SIGNATURE = "58ec61163967ed7304587b29432a52b887e149bb091835ad0a004bdbb6a4d40e"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature d1c9d06f4e62d879.
+Generated; do not edit. Signature ad867b56b798b0f1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d1c9d06f4e62d8796d065d950edb7933eac7e90d7c1c771b082dd1910766d990"
+SIGNATURE = "ad867b56b798b0f1cb664d1d7d8d64a37bb74edd339eadbc5b12d791daa1987c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature a55f7172dd343891.
+Generated; do not edit. Signature b6c7d3adc76a0d30.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a55f7172dd34389101d88a4752e99abbd988c8df38f243bde4a3b5d12f8ec1ca"
+SIGNATURE = "b6c7d3adc76a0d30a7bf1ec2d5b831857ec5df9ae09ef5e15462eaa853f95705"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

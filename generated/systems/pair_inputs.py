@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 137adb41c596615e, runtime 60ab684069df4472.
+Generated; do not edit. Signature 2156d0d8836d08e5, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "137adb41c596615e99342dcdb3f733df688b38ee8cc30769ae2904ece82d2f6b"
+SIGNATURE = "2156d0d8836d08e5a4daf482a602f2cd33fad3a53ab043dcfd07d31e260718e7"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 022a40fec637d776, runtime 60ab684069df4472.
+Generated; do not edit. Signature cc82f521e6de684b, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "022a40fec637d776eaf5a7ecf5088005106360a6a235cd3b5d916609bde5784c"
+SIGNATURE = "cc82f521e6de684bfe819a77740279c903c10685feaa83139ed92b47e8a78370"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a8fd7f75d9eb2e24, runtime 60ab684069df4472.
+Generated; do not edit. Signature dce3636cf7a1ae5b, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "a8fd7f75d9eb2e24b1f205b1fe297860d938746a68042992fe21ad35635bd137"
+SIGNATURE = "dce3636cf7a1ae5be91701ca46533568204e06a344576b646b810dca1194648b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

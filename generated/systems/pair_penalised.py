@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature adfa677d9ff9974a, runtime 60ab684069df4472.
+Generated; do not edit. Signature d6e7de05aea75490, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "adfa677d9ff9974aaa2b02b087900e1f10f223343aed9a718596d671661f8988"
+SIGNATURE = "d6e7de05aea75490c812d4034459b961a8ccb7a5ca3bd8aba1f0c02e2e12ecd5"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 04d7f31b8ee8e49e.
+Generated; do not edit. Signature 7779186a57944b97.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "04d7f31b8ee8e49e6a41e516c53eb8c93411a7f0b63a8ee5004eb8ecdec7444a"
+SIGNATURE = "7779186a57944b97bfb07257003afc62dbf2a4d7660c2073bc87fb21a88a59e5"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

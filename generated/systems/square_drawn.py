@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bd2284e60b25f172.
+in X). Generated; do not edit. Signature dc92cc588c08590a.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "bd2284e60b25f1721e72109c1ddf73e2591c8bd6b6b38d04d0b84d60b9423cc0"
+SIGNATURE = "dc92cc588c08590afa4fad7ad7b97ba2ac15415e27c9e3fd48433e4e3efba212"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c45cd8ae0decec48.
+Generated; do not edit. Signature aa36b27a2abdbc4c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c45cd8ae0decec483a8fae44b97a4a549ab70e444c6e99f8c999207009bff233"
+SIGNATURE = "aa36b27a2abdbc4c1cc6e81dcdfc13d3c1ba44d05e56876c55dc3a7531cd41ec"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

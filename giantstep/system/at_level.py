@@ -14,14 +14,16 @@ from generated.runtime.nodes import Rule
 from generated.runtime.unknowns import TURNED, UNKNOWN
 from giantstep.law.kind import BulkKind, kind_of_averages, norms_vary
 from giantstep.quadrature.gauss import gauss_rule
+from giantstep.quadrature.remembered import Remembered
 from giantstep.system.discretisation import Columns, Level, Resolved, resolved
 from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.label_kernels import kernel_of
 from giantstep.system.problem import Problem
 from giantstep.system.span import Span, span_of
-from giantstep.system.state import members_and_norms, variance_rows
+from giantstep.system.state import members_and_norms, places_in_numbers, variance_rows
 
 Array = np.ndarray
+_MEMORY = 1 << 27  # bytes of certificates that are remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +58,14 @@ class AtLevel:
     def variance_rows(self) -> tuple[int, ...]:
         """See ``raise_variances``."""
         return variance_rows(self.kernel)
+
+
+def _certificate_of(level: AtLevel, blocks: int) -> Any:
+    """The certificate on the table of a level, for the numbers of a state of so many blocks."""
+    return level.kernel.CERTIFICATE.on(level.node, places_in_numbers(level.kernel, blocks, level.node.shape[1]))
+
+
+certificate_at = Remembered(_certificate_of, lambda found: found.start.nbytes, _MEMORY)
 
 
 @dataclass(frozen=True)

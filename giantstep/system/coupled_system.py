@@ -23,7 +23,7 @@ from giantstep.quadrature.mesh import ORDERS, meshes
 from giantstep.quadrature.panels import terms_of
 from giantstep.quadrature.tensor import coordinates
 from giantstep.spec.errors import NotConverged
-from giantstep.system.at_level import at_level
+from giantstep.system.at_level import at_level, certificate_at
 from giantstep.system.directions import in_units, unit_vectors
 from giantstep.system.discretisation import Level, Resolved, laws_between, resolved
 from giantstep.system.equations import Tangents
@@ -235,7 +235,8 @@ class CoupledSystem(LinearReadouts):
     def missed(self, x: Array) -> float:
         """The same, evaluated."""
         self.evaluate(x)
-        return float(self.kernel.check(self.node, self.problem.fraction, self.parameters, self.room))
+        check = certificate_at(self.at, self.blocks).check
+        return float(check(self.problem.fraction, self.parameters[None], self.room.numbers()[None])[0])
 
     def observables(self) -> Array:
         """(test error, training error, free energy) at the last x, on the nodes of the table."""

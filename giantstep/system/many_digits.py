@@ -53,6 +53,7 @@ def solver(kernel: ModuleType) -> Callable[..., Any]:
 def certified(certificate: OnTable, fraction: Array, parameters: Array, work: Array) -> Array:
     """Worst residuals [P] of solutions work [P, ...] in many digits."""
     worst = np.empty(len(parameters))
-    given = (many(certificate.start), many(fraction), many(parameters), work, certificate.source, certificate.target)
-    uncompiled(evaluate_points)(certificate.rows, *given, worst)
+    given = (many(certificate.start), many(fraction), many(parameters), work)
+    moved = (certificate.source, certificate.target, certificate.rooted)
+    uncompiled(evaluate_points)(certificate.rows, *given, *moved, worst)
     return worst

@@ -61,6 +61,11 @@ class Features:
         """Whether averages over label and output are explicit where the readout has no penalty."""
         return is_closed(self.model)
 
+    @cached_property
+    def norms_vary(self) -> bool:
+        """Whether the norms of the rows vary from neuron to neuron, and the readout may align with them."""
+        return norms_vary(self.model)
+
     def shift(self, block: int, kappa: np.ndarray) -> np.ndarray:
         """The mean pre-activation of a block at points [N] of kappa, [N, q] for several directions."""
         term = self.blocks[block]
@@ -182,8 +187,8 @@ class Problem(NamedTuple):
 
     @property
     def norms_vary(self) -> bool:
-        """Whether the norms of the rows vary from neuron to neuron, and the readout may align with them."""
-        return norms_vary(self.model)
+        """See ``Features``."""
+        return self.features.norms_vary
 
 
 class Solution(NamedTuple):

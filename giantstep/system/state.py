@@ -36,11 +36,18 @@ class State:
         self.work, self.field = room
         self.vector = self.work[: vectors * blocks].reshape(vectors, blocks)
         self.matrix = self.work[vectors * blocks :].reshape(matrices, blocks, blocks)
+        self._seen: dict[str, Array] = {}
 
     def __getitem__(self, name: str) -> Array:
-        array, row = rows_by_name(self.kernel)[name]
-        found: Array = getattr(self, array)[row]
+        found = self._seen.get(name)
+        if found is None:
+            array, row = rows_by_name(self.kernel)[name]
+            self._seen[name] = found = getattr(self, array)[row]
         return found
+
+    def numbers(self) -> Array:
+        """All of them: families, and the functions one after the other."""
+        return np.concatenate((self.work, self.field.ravel()))
 
     def rows(self, names: tuple[str, ...]) -> Array:
         """Functions of kappa that follow each other, [names, N]."""
@@ -131,6 +138,13 @@ def slices_by_name(kernel: ModuleType, blocks: int) -> dict[str, tuple[slice, tu
             start = start_of(kernel, name, blocks)
             found[name] = slice(start, start + blocks ** len(shape)), shape
     return found
+
+
+def places_in_numbers(kernel: ModuleType, blocks: int, nodes: int) -> dict[str, tuple[slice, tuple[int, ...]]]:
+    """Family or function of kappa -> (where it lies in ``State.numbers``, its shape)."""
+    first = size_of(kernel, blocks)
+    rows = {name: first + row * nodes for row, name in enumerate(kernel.FIELDS)}
+    return slices_by_name(kernel, blocks) | {name: (slice(at, at + nodes), (nodes,)) for name, at in rows.items()}
 
 
 def start_of(kernel: ModuleType, name: str, blocks: int) -> int:
