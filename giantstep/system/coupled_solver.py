@@ -28,6 +28,7 @@ from giantstep.system.resolution import (
     chooses,
     is_affordable,
     leading,
+    may_choose,
     next_times,
     pair,
 )
@@ -107,7 +108,10 @@ def coupled_solution(
             outcome = settling(problem, x, FINE[0], _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
         known = beside is not None and number == 0
-        coarser, finer = beside[0] if beside is not None and known else pair(problem, times, x)
+        systems = beside[0] if beside is not None and known else _pair(problem, times, x, found, tolerance)
+        if systems is None:
+            break
+        coarser, finer = systems
         coarser.takes(last)
         estimate = outcome if known else newton(coarser, x, most=12, settled=_NEAR, blind=True, near=outcome)
         finer.takes(coarser)
@@ -129,7 +133,7 @@ def coupled_solution(
                 found = *found[:3], min(error, found[3]), found[4]
             if found is not None and (failed > 1 or found[3] <= tolerance) or failed > 2:  # rounding stays
                 break
-            times = times.all
+            times = times.chosen_nodes if times.labels and may_choose(problem, times) else times.all
             continue
         told = answers(coarser, finer, estimate.x, tolerance)
         still, observables = stays(finer, answer.x, x if moving else estimate.x, tolerance), told[1]
@@ -151,6 +155,16 @@ def coupled_solution(
         raise NotConverged(stalled(problem), last.hint() or hint(problem))
     require_decided(*found[:2])
     return found
+
+
+def _pair(problem: Problem, times: Times, x: Array, found: Found | None, tolerance: float) -> Pair | None:
+    """The systems that are compared; None where they need too many nodes, and the test error found has settled."""
+    try:
+        return pair(problem, times, x)
+    except NotConverged:
+        if found is None or found[3] > tolerance:
+            raise
+        return None
 
 
 def _beside(problem: Problem, start: Result | None) -> tuple[Pair, Outcome, CoupledSystem] | None:

@@ -64,6 +64,11 @@ class Times:
         """Each once more."""
         return replace(self, kappa=self.kappa + 1, labels=self.labels + 1, samples=self.samples + 1)
 
+    @property
+    def chosen_nodes(self) -> Times:
+        """With nodes of the label that are chosen."""
+        return replace(self, labels=0, chosen=True)
+
 
 def leading(problem: Problem, level: Level) -> Level:
     """The level of systems that only lead to a solution: fewer nodes of several directions, and of kinked labels."""
@@ -151,7 +156,7 @@ def next_times(
     law of a sample, tells the axes apart.
     """
     if not _is_small(finer):
-        return replace(times, labels=0, chosen=True)
+        return times.chosen_nodes
     coarse, fine = told
     alone = apart(coarse[0], fine[0], tolerance) > tolerance  # the others follow from it
     if alone:
@@ -189,7 +194,7 @@ def next_times(
     of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in ((coarse, rough), (rough, fine)))
     more = not of_labels <= 0.5
     if more and may_choose(finer.problem, times) and (times.labels or isinstance(finer.labels, Lines)):
-        return replace(times, labels=0, chosen=True)  # what nodes of kappa miss is told once those of the label serve
+        return times.chosen_nodes  # what nodes of kappa miss is told once those of the label serve
     return replace(times if of_kappa <= 0.5 else both, labels=times.labels + more)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +23,15 @@ from giantstep.law.kink_roots import Kinks, moves
 from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_lines import Lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
-from giantstep.law.multi_index_labels import axes_of, rows_of_nodes
+from giantstep.law.multi_index_labels import axes_of
 from giantstep.quadrature.gauss import lobatto, lobatto_coefficients
 from giantstep.quadrature.kinks import jumps_only, kinks
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import NOTHING
 from giantstep.system.label_crossings import (
+    REACH,
     Index,
     Panels,
     Search,
@@ -45,9 +48,10 @@ _LONGEST = 3.0  # a panel: the weight of a standard normal variable is a polynom
 _OUTER, _INNER = (14, 13), (18, 17)  # nodes of a panel of the first t and the second; of the estimate of their error
 _FAR, _SHORT = 9.0, 6.0  # spreads: of the output from a kink that it does not feel, and that it passes on a panel
 _HALVINGS, _ROUNDED = 36, 1e-15
-_MOST = 1 << 17  # panels of the first t that are halved together
+_LEAST = 1e-13  # tolerance: sums of thousands of terms are rounded to less, but not to much less
+_MOST = 1 << 26  # nodes of all kappa, each counted as the one that has most: rows are that long, at 32 bytes a node
 _TOGETHER = 4096  # lines that are handled together
-_AVERAGES = ("avg_M", "avg_g", "avg_gg", "avg_h", "avg_t_1g", "avg_t_2g")  # that residuals and errors are made of
+_AVERAGES = ("avg_M", "avg_g", "avg_h", "avg_gg", "avg_t_1g", "avg_t_2g")  # that residuals and errors are made of
 
 
 def settles_of_two(problem: Problem) -> bool:
@@ -70,8 +74,10 @@ def settles_of_two(problem: Problem) -> bool:
 
 
 def settled_law(system: CoupledSystem, tolerance: float) -> LabelLaw:
-    """The law of the label with nodes that settle the averages at the fields of a system."""
-    return _Plane(system).settled(tolerance)
+    """The law of the label with nodes that settle the averages at the fields of a system. Raises NotConverged where
+    they are too many.
+    """
+    return _Plane(system).settled(max(tolerance, _LEAST))
 
 
 @dataclass(frozen=True)
@@ -82,6 +88,17 @@ class _Lines:
     first: Array
     weight: Array
     fixed: Array
+
+
+class _Told(NamedTuple):
+    """Averages [average, panel] within panels, estimates of their errors, the probability [panel] of a panel, and
+    nodes there.
+    """
+
+    total: Array
+    error: Array
+    share: Array
+    nodes: Index
 
 
 class _Plane:
@@ -97,6 +114,8 @@ class _Plane:
         self.carried, self.rest = noisy.carry @ (np.eye(2) if self.axes.back is None else self.axes.back.T), noisy.rest
         inside = np.einsum("dn,de,en->n", system.slopes, noisy.rest, system.slopes)
         self.spread = np.sqrt(system.view("Delta") + system.noise + inside)
+        #: the distance from a kink on which an average over the output turns
+        self.turning = np.maximum(self.spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else self.spread
         self.outer, self.inner = (orders[system.level.rough] for orders in (_OUTER, _INNER))
 
     def settled(self, tolerance: float) -> LabelLaw:
@@ -108,49 +127,80 @@ class _Plane:
 
     def _settled(self, tolerance: float) -> Panels:
         """Panels on which averages are settled but for their rounding."""
-        system, active, done = self.system, self._first(), []
-        rounding = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal())) / self.spread
+        active, done, kept = self._first(), [], np.zeros(len(self.fixed), dtype=int)
         scale: Array | None = None
         for _ in range(_HALVINGS):
-            total, error = self._integrals(active)
+            told = self._integrals(active)
             if scale is None:
-                scale = _scale(system, active, total)
-            known = rounding[active.owner] * np.abs(total)
-            good = np.all(error <= tolerance * scale[:, active.owner] + known, axis=0)
+                scale = _scale(self.system, active, told.total)
+            allowed = tolerance * scale[:, active.owner] + self._rounded(active.owner, told)
+            good = np.all(told.error <= allowed, axis=0)
+            nodes = np.stack([np.bincount(active.owner[part], told.nodes[part], len(kept)) for part in (good, ~good)])
+            kept = kept + nodes[0].astype(int)
+            if len(kept) * int((kept + nodes[1]).max()) > _MOST:
+                raise self._too_many()
             done.append(active.chosen(good))
             active = active.chosen(~good)
-            if good.all() or len(active.owner) > _MOST:
+            if good.all():
                 break
             lower, upper = active.halves()
             active = lower.joined(upper)
         return active.joined(*done)
 
+    def _rounded(self, owner: Index, told: _Told) -> Array:
+        """What rounding of the place of output and label moves averages [average, panel] by: each by its slope in that,
+        which is g of the envelope, h of g, and h over what it turns on of h; and what sums are rounded to.
+        """
+        system, least = self.system, np.maximum(told.share, 1e-290)
+        place = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal()))[owner]
+        _, _, h, square, _, _ = np.abs(told.total)
+        steep = np.sqrt(square / least)
+        g = place * h + _ROUNDED * steep * told.share
+        of_t = np.broadcast_to(REACH * g, (2, len(owner)))
+        turned = place / self.turning[owner] * h
+        return np.stack([place * steep * told.share, g, turned, 2.0 * steep * g, *of_t])
+
+    def _too_many(self) -> NotConverged:
+        """What is said where there would be too many nodes."""
+        loss, link = self.system.problem.model.fit.loss, self.target.link
+        return NotConverged(
+            f"averages of the loss {loss} need more than {_MOST:.0e} nodes of the label {link!r}: at some kappa the "
+            f"output varies by {np.min(self.spread):.1g} only",
+            "add label noise (target.noise), use the square loss, or lower fit.ridge or spike.strength (the learning "
+            "rate of the step): outputs then vary more",
+        )
+
     def _first(self) -> Panels:
         """Panels between kinks of the link, and places where those of the second direction meet."""
         return panels_between([self.kinked.roots(0, self.fixed), self.kinked.meetings(0, self.fixed)[0]], _LONGEST)
 
-    def _integrals(self, panels: Panels) -> tuple[Array, Array]:
-        """Averages [average, panel] within panels, with estimates of their errors."""
+    def _integrals(self, panels: Panels) -> _Told:
+        """Averages within panels."""
         t, weight = panels.nodes(self.outer, ends=True)
         each = np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel()
         parts = [[part[start : start + _TOGETHER] for part in each] for start in range(0, t.size, _TOGETHER)]
-        found = np.concatenate([self._averages(*part) for part in parts], axis=1).reshape(-1, *t.shape)
-        return found.sum(axis=2), _error_of(found / lobatto(self.outer)[1])
+        found, nodes = zip(*(self._averages(*part) for part in parts), strict=True)
+        values = np.concatenate(found, axis=1).reshape(-1, *t.shape)
+        error = _error_of(values / lobatto(self.outer)[1])
+        return _Told(values.sum(axis=2), error, weight.sum(axis=1), np.concatenate(nodes).reshape(t.shape).sum(axis=1))
 
-    def _averages(self, kappa: Index, first: Array, weight: Array) -> Array:
-        """Averages [average, line] over the output and what is left of the label, with the weights of the lines."""
+    def _averages(self, kappa: Index, first: Array, weight: Array) -> tuple[Array, Index]:
+        """Averages [average, line] over the output and what is left of the label, with the weights of the lines, and
+        their nodes.
+        """
         system, lines = self.system, self._lines(kappa, first, weight)
-        rows = [k for k, name in enumerate(system.kernel.AVERAGES) if name in _AVERAGES]
-        found, at = np.zeros((len(rows), len(kappa))), lines.kappa
+        rows = [system.kernel.AVERAGES.index(name) for name in _AVERAGES]
+        found, nodes, at = np.zeros((len(rows), len(kappa))), np.zeros(len(kappa), dtype=int), lines.kappa
         if not len(at):
-            return found
+            return found, nodes
         V, mean, Delta = (np.ascontiguousarray(system.view(name)[at]) for name in ("V", "mean", "Delta"))
         fields = Fields(V, mean, np.ascontiguousarray(system.slopes[:, at]), Delta)
-        kernel, labels = kernel_of(system.loss, self._law(lines, np.arange(len(at)), len(at)), system.kappa[at])
+        law, counts = self._law(lines, np.arange(len(at)), len(at)), self._counts(kappa, weight)
+        kernel, labels = kernel_of(system.loss, law, system.kappa[at])
         told = np.zeros((len(system.averages), len(at)))
         kernel(system.rule, labels, fields, system.scratch, told)
-        found[:, self._counts(kappa, weight)] = told[rows]
-        return found
+        found[:, counts], nodes[counts] = told[rows], np.count_nonzero(law.weight, axis=1)
+        return found, nodes
 
     def _counts(self, kappa: Index, weight: Array) -> NDArray[np.bool_]:
         """Which weights are not next to nothing."""
@@ -162,18 +212,17 @@ class _Plane:
         kappa, first, weight = kappa[keep], first[keep], weight[keep]
         return _Lines(kappa, first, weight, self.fixed[kappa] + first[:, None] * self.axes.lower[:, 0])
 
-    def _law(self, lines: _Lines, row: Index, rows: int) -> LabelLaw:
+    def _law(self, lines: _Lines, row: Index, rows: int) -> Lines | Points:
         """Labels along lines in rows."""
         return (self._pieces if isinstance(self.system.labels, Lines) else self._points)(lines, row, rows)
 
     def _pieces(self, lines: _Lines, row: Index, rows: int) -> Lines:
         """Those of a label that is straight between kinks."""
         line, columns = pieces_beside(self.node, self.axes, self.kinked, lines.fixed)
-        columns = np.column_stack([columns, lines.first[line]])
-        weight, columns = _in_rows(row[line], lines.weight[line], columns, rows)
-        label, slope, low, high = (np.ascontiguousarray(columns[..., k]) for k in range(4))
-        mean, axis = columns[..., 4:] * self.carried[:, 0], np.ascontiguousarray(self.carried[:, 1])
-        return Lines(weight, label, slope, low, high, mean, axis, self.rest)
+        mean, axis = lines.first[line, None] * self.carried[:, 0], np.ascontiguousarray(self.carried[:, 1])
+        in_rows = _Rows.of(row[line], rows)
+        weight, label, slope, low, high = (in_rows.filled(part) for part in (lines.weight[line], *columns.T))
+        return Lines(weight, label, slope, low, high, in_rows.filled(mean), axis, self.rest)
 
     def _points(self, lines: _Lines, row: Index, rows: int) -> Points:
         """Those at nodes of the second direction, with the noise of a loss that is not of the residual."""
@@ -184,8 +233,8 @@ class _Plane:
         keep = self._counts(lines.kappa[line], weight)
         line, second, weight = line[keep], second[keep], weight[keep]
         label = self._labels(lines.fixed[line], second[:, None])[:, 0]
-        weight, columns = _in_rows(row[line], weight, np.column_stack([label, lines.first[line], second]), rows)
-        law = Points(weight, np.ascontiguousarray(columns[..., 0]), columns[..., 1:] @ self.carried.T, self.rest)
+        t, in_rows = np.column_stack([lines.first[line], second]) @ self.carried.T, _Rows.of(row[line], rows)
+        law = Points(in_rows.filled(weight), in_rows.filled(label), in_rows.filled(t), self.rest)
         if self.target.noise == 0.0 or self.system.loss.FORM == "residual":
             return law
         noisy = with_noise(law, self.target.noise, self.system.level.labels, self.system.level.rough)
@@ -194,12 +243,12 @@ class _Plane:
 
     def _about_crossings(self, lines: _Lines) -> Panels:
         """Panels of the second direction between kinks of the link, and about crossings."""
-        found = crossings_of(partial(self._distances, lines), self._width(lines), _SEARCH)
+        found = crossings_of(partial(self._distances, lines), self.turning[lines.kappa], _SEARCH)
         return panels_between([self.kinked.roots(1, lines.fixed), found.T], _LONGEST)
 
     def _followed(self, lines: _Lines, panels: Panels) -> Panels:
         """The same panels in parts on each of which the output passes few of its spreads, or no kink of the loss."""
-        active, done, width = panels, [], self._width(lines)
+        active, done, width = panels, [], self.turning[lines.kappa]
         for _ in range(_HALVINGS):
             places = active.low[:, None] + (active.high - active.low)[:, None] * np.linspace(0.0, 1.0, 5)
             passed, spread = self._distances(lines, places, active.owner), width[active.owner]
@@ -212,11 +261,6 @@ class _Plane:
             lower, upper = active.halves()
             active = lower.joined(upper)
         return active.joined(*done)
-
-    def _width(self, lines: _Lines) -> Array:
-        """On which distance from a kink an average over the output turns."""
-        width = self.spread[lines.kappa]
-        return np.asarray(np.maximum(width, 1.0 / self.system.loss.STEEPNESS)) if self.system.loss.SMOOTH else width
 
     def _distances(self, lines: _Lines, t: Array, line: Index) -> Array:
         """How far u of the output's centre is from the image of each kink, at places of the second t of lines."""
@@ -257,7 +301,24 @@ def _error_of(values: Array) -> Array:
     return np.asarray(2.0 * end * falls**2)
 
 
-def _in_rows(row: Index, weight: Array, columns: Array, rows: int) -> tuple[Array, Array]:
-    """Weights and columns of nodes by their rows."""
-    order = np.argsort(row, kind="stable")
-    return rows_of_nodes(row[order], weight[order], columns[order], rows)
+class _Rows(NamedTuple):
+    """Where nodes stand that are sorted by their rows: their order, rows and places there, and the shape of all."""
+
+    order: Index
+    row: Index
+    place: Index
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, row: Index, rows: int) -> _Rows:
+        """Those of nodes in rows, of which there are so many."""
+        order = np.argsort(row, kind="stable")
+        row = row[order]
+        place = np.arange(len(row)) - np.searchsorted(row, row)
+        return cls(order, row, place, (rows, int(place.max(initial=0)) + 1))
+
+    def filled(self, values: Array) -> Array:
+        """Values [node, ...] in rows, which are filled up with zeros."""
+        found = np.zeros((*self.shape, *values.shape[1:]))
+        found[self.row, self.place] = values[self.order]
+        return found

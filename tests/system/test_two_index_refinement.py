@@ -12,7 +12,9 @@ from scipy.stats import norm
 
 from giantstep.law.label_lines import Lines, are_lines, lines_given_kappa
 from giantstep.law.labels import label_law
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
+from giantstep.system import two_index_refinement
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Resolved, resolved
 from giantstep.system.newton import newton
@@ -54,17 +56,25 @@ def model(link: str, loss: str, **target: float) -> Model:
     )
 
 
-def system_of(problem: Problem) -> tuple[CoupledSystem, Array]:
+def system_of(problem: Problem, places: tuple[float, ...] = KAPPA) -> tuple[CoupledSystem, Array]:
     """A system at few nodes of kappa, with fixed nodes of the label, and unknowns."""
     target, form = problem.model.target, problem.model.fit.loss.form
     lines = are_lines(target, problem.overlaps, form)
     rows = resolved(problem, FINE[1]).table.copy()
-    rows = rows[[int(np.argmin(np.abs(rows[:, 0] - kappa))) for kappa in KAPPA]]
+    rows = rows[[int(np.argmin(np.abs(rows[:, 0] - kappa))) for kappa in places]]
     law = (lines_given_kappa if lines else label_law)(target, problem.overlaps, rows[:, :1], 0, False)
     system = coupled_at(problem, FINE[1], Resolved(rows, law, law))
     x = system.unknowns({name: np.array(value) for name, value in UNKNOWNS.items()})
     system.residual(x)
     return system, x
+
+
+def chosen_at(fixed: CoupledSystem, x: Array) -> CoupledSystem:
+    """The same system with nodes that are chosen, at its unknowns."""
+    laws = Resolved(fixed.feature_table, settled_law(fixed, 1e-12), fixed.clean)
+    chosen = coupled_at(fixed.problem, FINE[1], laws)
+    chosen.residual(x)
+    return chosen
 
 
 def by_panels(system: CoupledSystem, node: int, link: str, flat: float) -> Array:
@@ -112,17 +122,43 @@ def even_panels(cuts: Array, count: int) -> tuple[Array, Array]:
 def test_averages_are_those_of_even_panels(link: str, loss: str) -> None:
     problem = problem_of(model(link, loss))
     fixed, x = system_of(problem)
-    laws = Resolved(fixed.feature_table, settled_law(fixed, 1e-12), fixed.clean)
-    chosen = coupled_at(problem, FINE[1], laws)
-    chosen.residual(x)
+    chosen = chosen_at(fixed, x)
     names = ("avg_g", "avg_h", "avg_t_1g", "avg_t_2g")
     rows = [chosen.kernel.AVERAGES.index(name) for name in names]
     flat = chosen.view("V") + (1.0 if loss == "huber" else 0.0)
     exact = by_panels(chosen, 1, link, float(flat[1]))
     error, before = (np.max(np.abs(s.averages[rows, 1] / exact - 1.0)) for s in (chosen, fixed))
-    assert isinstance(laws.labels, Lines) == (link == "tanh(z1)*relu(z2)")
+    assert isinstance(chosen.labels, Lines) == (link == "tanh(z1)*relu(z2)")
     assert error < 1e-11  # ten nodes on a spread or less leave 1e-12
     assert before > 1e-8  # what the nodes are for
+
+
+def test_labels_are_resolved_where_outputs_do_not_vary() -> None:
+    """Of saturated features the place where an output passes its label is known to rounding, and so is the probability
+    of labels to either side, also where lines touch the curve on which they are the output.
+    """
+    given = model("tanh(z1*z2)", "absolute").replace({"spike.strength": 6.5})
+    chosen = chosen_at(*system_of(problem_of(given), (-0.4, 2.45)))
+    mean, spread = float(chosen.view("mean")[1]), math.sqrt(float(chosen.view("Delta")[1]))
+    assert spread < 1e-8 and np.max(np.abs(chosen.slopes[:, 1])) < 1e-11
+    gamma, kappa = np.array(ALIGNMENT), float(chosen.kappa[1])
+    lower = np.linalg.cholesky(np.eye(2) - np.outer(gamma, gamma))
+    zero = -gamma[0] * kappa / lower[0, 0]  # where z1 changes its sign: averages beside it turn within exp(-1/z1^2)
+    close = np.geomspace(1e-9, 1.0, 30)
+    t, weight = even_panels(zero + np.concatenate([-close, [0.0], close]), 480)
+    z1 = gamma[0] * kappa + lower[0, 0] * t
+    turn = (math.atanh(mean) / z1 - gamma[1] * kappa - lower[1, 0] * t) / lower[1, 1]
+    exact = weight @ (np.sign(z1) * (norm.sf(turn) - norm.cdf(turn)))
+    assert chosen.averages[chosen.kernel.AVERAGES.index("avg_g"), 1] == pytest.approx(exact, abs=3e-13)
+
+
+def test_too_many_nodes_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    fixed, _ = system_of(problem_of(model("tanh(z1*z2)", "absolute")))
+    monkeypatch.setattr(two_index_refinement, "_MOST", 20_000)
+    with pytest.raises(
+        NotConverged, match=r"more than 2e\+04 nodes of the label 'tanh.* varies by 0.1 only; add label noise"
+    ):
+        settled_law(fixed, 1e-12)
 
 
 @pytest.mark.parametrize(
