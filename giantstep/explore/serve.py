@@ -18,7 +18,7 @@ _HOME = "127.0.0.1"
 
 @takes_model
 def explore(model: Model) -> panel.viewable.Viewable:
-    """Sliders for every number of a model, with its curves beside them: shows itself in a notebook.
+    """Sliders for the main numbers of a model, with its curves beside them: shows itself in a notebook.
 
     Raises BadInput where panel is not installed (the extra ``explore``).
     """

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
 from giantstep.observe.tune import RANGES
+from giantstep.spec.fit_loss import FitLoss
+from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.model import Model
 
 _STEPS = 200
+_AWAY = 0.01  # of an interval, from ends that a parameter does not have
+_FACTOR = 100.0  # of a parameter without an upper end, both ways
 _LOGARITHMIC = {**RANGES, "fit.ridge": (1e-5, 1e3), "step.samples": (0.1, 100.0)}
 _LINEAR: Mapping[str, tuple[float, float]] = MappingProxyType(
     {
         "network.bias": (-3.0, 3.0),
         "step.exponent": (0.02, 0.5),
         "spike.alignment": (-1.0, 1.0),
+        "inputs.capacity": (0.0, 3.0),
+        "inputs.source": (0.0, 3.0),
         "target.noise": (0.0, 2.0),
         "target.flips": (0.0, 0.49),
         "target.probit": (0.0, 2.0),
@@ -25,6 +31,7 @@ _LINEAR: Mapping[str, tuple[float, float]] = MappingProxyType(
 _ORDER = (
     *("fit.samples", "fit.ridge", "network.width", "network.bias", "step.samples", "step.learning_rate"),
     *("step.exponent", "spike.strength", "spike.alignment", "spike.bulk_variance"),
+    *("inputs.capacity", "inputs.source"),
     *("target.noise", "target.flips", "target.probit"),
 )
 
@@ -69,7 +76,19 @@ def sliders_of(model: Model) -> tuple[Slider, ...]:
         found.append(
             Slider(key, min(low, value) if log or key in _LINEAR else 0.0, max(high, value), float(value), log)
         )
-    return tuple(found)
+    return (*found, *_of_parameters("fit.loss", model.fit.loss), *_of_parameters("fit.penalty", model.fit.penalty))
+
+
+def _of_parameters(table: str, given: FitLoss | FitPenalty | None) -> Iterator[Slider]:
+    """Those of the parameters of a loss or a penalty: over the middle of a bounded interval, or by factors."""
+    for item, (name, value) in zip(given.entry.parameters, given.parameters, strict=True) if given is not None else ():
+        key, log = f"{table}.{name}", math.isinf(item.high) and value > 0.0
+        margin = _AWAY * (item.high - item.low)
+        low, high = item.low + margin, item.high - margin
+        if log:
+            low, high = _LOGARITHMIC.get(key, (value / _FACTOR, value * _FACTOR))
+        if math.isfinite(high):  # otherwise zero is given, and there is no scale
+            yield Slider(key, min(low, value), max(high, value), value, log)
 
 
 def _counts(model: Model, key: str) -> bool:

@@ -8,6 +8,7 @@ import pytest
 import giantstep as gs
 from giantstep.explore.answers import VIEWS, answer
 from giantstep.explore.sliders import sliders_of
+from giantstep.observe.tune import RANGES
 
 MODEL = gs.Model(
     network=gs.Network("tanh", width=0.5),
@@ -17,7 +18,7 @@ MODEL = gs.Model(
 )
 
 
-def test_every_number_that_counts_has_a_slider() -> None:
+def test_main_numbers_that_count_have_a_slider() -> None:
     keys = [slider.key for slider in sliders_of(MODEL)]
     assert keys == [
         *("fit.samples", "fit.ridge", "network.width", "network.bias", "step.samples", "step.learning_rate"),
@@ -25,6 +26,17 @@ def test_every_number_that_counts_has_a_slider() -> None:
     ]
     margin = [slider.key for slider in sliders_of(MODEL.replace({"fit.loss": "logistic"}))]
     assert "target.flips" in margin and "target.noise" not in margin
+
+
+def test_parameters_and_power_laws_have_sliders() -> None:
+    found = {slider.key: slider for slider in sliders_of(MODEL.replace({"fit.loss": "quantile"}))}
+    assert not found["fit.loss.tau"].log and 0.0 < found["fit.loss.tau"].low < found["fit.loss.tau"].high < 1.0
+    found = {slider.key: slider for slider in sliders_of(MODEL.replace({"fit.loss": {"name": "huber", "delta": 0.3}}))}
+    assert found["fit.loss.delta"].log and found["fit.loss.delta"].low < 0.3 < found["fit.loss.delta"].high
+    found = {slider.key: slider for slider in sliders_of(MODEL.replace({"fit.penalty": "elastic_net"}))}
+    assert (found["fit.penalty.l1"].low, found["fit.penalty.l1"].high) == RANGES["fit.penalty.l1"]
+    bent = gs.model("linear", "linear", inputs=gs.Inputs(capacity=1.5, source=0.3), learning_rate=None)
+    assert {"inputs.capacity", "inputs.source"} <= {slider.key for slider in sliders_of(bent)}
 
 
 def test_positions_and_values() -> None:
