@@ -85,7 +85,7 @@ def _solved(result: gs.Result) -> list[Line]:
     size = "d -> infinity" if result.dimension is None else f"with the correction at d = {result.dimension}"
     lines = [
         ("test error", number(result.test_error), f"{loss.test_error}, {size}"),
-        *_of_signs(result.model),
+        *_of_signs(result),
         ("train error", number(result.train_error), f"{loss.train_error} on the training set"),
         ("spike strength r", number(spike.strength), ""),
         *_alignment(spike),
@@ -121,10 +121,9 @@ def _solved(result: gs.Result) -> list[Line]:
     ]
 
 
-def _of_signs(model: gs.Model) -> list[Line]:
+def _of_signs(result: gs.Result) -> list[Line]:
     """What a classifier is judged by, where the loss does not tell that it is one."""
-    labels_are_signs = model.target.takes_only_signs and model.target.noise == 0.0
-    if model.fit.loss.form != "general" or not labels_are_signs or model.metrics is not None:
+    if not result.leaves_out_signs:
         return []
     return [("", "", 'for the probability of a wrong sign write [metrics] wrong = "y*f < 0"')]
 

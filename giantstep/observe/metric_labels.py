@@ -27,7 +27,7 @@ Averaged = Callable[[Points, Index], Array]
 Along = tuple[Callable[[Array], Array], Callable[[Array], Array]]
 _REACH, _ORDER, _PANELS = 9.0, 32, 3  # of t; nodes of a panel; panels between two cuts, at first
 _BEYOND = 14.0  # where places of the link are looked for
-_CHANGE, _FINER, _ROUNDED = 1e-12, 8.0, 4e-15  # of a panel by its halves, beside the average
+_CHANGE, _FINER, _ROUNDED = 1e-11, 8.0, 4e-15  # what a panel may leave beside the average: a tenth of what is promised
 _GENTLE = 0.3  # width of a turn that panels resolve without an end next to it
 _AROUND = (0.0, 1.0, 4.0, 10.0, 40.0)  # ends of panels about a turn that is next to a step, in its widths
 

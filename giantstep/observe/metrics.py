@@ -144,8 +144,8 @@ def _settled(name: str, given: Given) -> Resolution:
     """
     kappa = _PLACES[:, None] * np.linspace(1.0, -0.6, given.output.problem.rank)
     found = Resolution(_WIDEST, 0)
+    before = given.at(kappa, found)
     for finer in (Resolution.narrower, Resolution.denser, Resolution.further):
-        before = given.at(kappa, found)
         for _ in range(_TIMES):
             with np.errstate(over="ignore", invalid="ignore"):  # of what grows too fast, which does not settle
                 after = given.at(kappa, finer(found))

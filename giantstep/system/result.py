@@ -125,6 +125,15 @@ class Result(Shown):
         return _PERCENT * self.mean_output_variance / self.test_error
 
     @property
+    def leaves_out_signs(self) -> bool:
+        """Whether labels are signs and the loss does not tell that outputs are judged by theirs: the test error is a
+        squared one, and no metric of the model says more.
+        """
+        model = self.model
+        signs = model.target.takes_only_signs and model.target.noise == 0.0
+        return model.fit.loss.form == "general" and signs and model.metrics is None
+
+    @property
     def is_unsettled(self) -> bool:
         """Whether networks of its dimension, in the limit of an ordinary one, are below the settled one."""
         return self.settled_dimension > max(_SETTLED, self.dimension or 0)
@@ -144,8 +153,9 @@ class Result(Shown):
         """Errors, the spike, the certificates, the model."""
         spike = self.spike
         variances = " ".join(f"{value:.6g}" for value in spike.bulk_variance)
+        signs = '; wrong signs: gs.metrics(model, {"wrong": "y*f < 0"})' if self.leaves_out_signs else ""
         return [
-            ("test error", f"{number(self.test_error)}  ({self.model.fit.loss.test_error})"),
+            ("test error", f"{number(self.test_error)}  ({self.model.fit.loss.test_error}{signs})"),
             ("train error", f"{number(self.train_error)}  ({self.model.fit.loss.train_error})"),
             ("spike", f"strength {spike.strength:.6g}, alignment {spike.alignment:.6g}, bulk variance {variances}"),
             ("certificates", f"residual {self.residual:.1e}, quadrature {self.quadrature_error:.1e}"),
@@ -157,6 +167,7 @@ class Result(Shown):
         found = {
             "test_error": self.test_error,
             "train_error": self.train_error,
+            "meaning": {"test_error": self.model.fit.loss.test_error, "train_error": self.model.fit.loss.train_error},
             "order_parameters": {
                 name: self.order_parameters[name].tolist() for name in ALL_PARAMETERS if name in self.order_parameters
             },

@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -123,10 +124,12 @@ def test_solve_says_what_it_takes_by_default(run: Run, model: str) -> None:
 
 
 def test_a_classifier_that_the_loss_does_not_tell_is_pointed_to_its_metric() -> None:
-    weighted = giantstep.model("tanh", link="sign", loss="log(1+exp(-y*f))*(0.5+step(y))")
-    assert 'wrong = "y*f < 0"' in str(_of_signs(weighted))
+    weighted = giantstep.solve(giantstep.model("tanh", link="sign", loss="log(1+exp(-y*f))*(0.5+step(y))"))
+    assert 'wrong = "y*f < 0"' in str(_of_signs(weighted)) and "gs.metrics" in str(weighted)
+    assert weighted.to_dict()["meaning"]["test_error"] == "E (f_* - f)^2"
     for change in ({"target": {"noise": 0.1}}, {"target": {"link": "tanh"}}, {"fit": {"loss": "logistic"}}):
-        assert not _of_signs(weighted.replace(**change))
+        other = replace(weighted, model=weighted.model.replace(**change))
+        assert not _of_signs(other) and "gs.metrics" not in str(other)
 
 
 def test_the_basis_of_psi_is_named_where_it_has_columns(run: Run, model: str) -> None:
