@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.polynomial.hermite_e import hermevander
 
+from derive.language.catalogue import lookup
 from derive.language.grammar import Node, constant_value, parse
-from giantstep.quadrature.gauss import evenly_cut, normal_nodes
+from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, normal_nodes
 from giantstep.spec.errors import BadInput
 from giantstep.spec.expressions import numpy_function
 
@@ -47,11 +48,21 @@ def activation_moments(text: str, breakpoints: tuple[float, ...], bias: float = 
     """Moments of an activation with a fixed bias. Raises BadInput where they do not settle."""
     function = numpy_function(text)
 
-    def integrands(z: np.ndarray) -> np.ndarray:
-        value, slope = function(z + bias)
+    def integrands(z: np.ndarray, own: np.ndarray) -> np.ndarray:
+        value, slope = function(own)
         return np.stack([value, z * value, (z * z - 1.0) * value, slope * slope])
 
-    return ActivationMoments(*_settled(integrands, [b - bias for b in breakpoints], text, squares=1))
+    argument = _Argument(text, breakpoints, shift=bias)
+    try:
+        return ActivationMoments(*_settled(integrands, argument, squares=1))
+    except _Unsettled as error:
+        if argument.has_root and error.which == (3,):
+            raise BadInput(
+                f"the slope of {text!r} is not square integrable: E sigma'(z)^2, which the variance of rows after a "
+                "gradient step has, is infinite",
+                "take a power above 1/2, smooth the root, as (z**2 + 1e-4)**0.25 for abs(z)**0.5, or leave out [step]",
+            ) from None
+        raise
 
 
 @lru_cache(maxsize=256)
@@ -62,22 +73,30 @@ def rest_moments(
 
     Raises BadInput where they do not settle.
     """
-    function = numpy_function(text)
+    function, argument = numpy_function(text), _Argument(text, breakpoints, shift=bias)
 
-    def integrands(z: np.ndarray) -> np.ndarray:
-        slope = function(z + bias)[1]
+    def integrands(z: np.ndarray, own: np.ndarray) -> np.ndarray:
+        slope = function(own)[1]
         return np.stack([slope, z * slope])
 
-    cuts = [b - bias for b in breakpoints]
-    mean, linear = _settled(integrands, cuts, text)
+    mean, linear = _settled(integrands, argument)
 
-    def rests(z: np.ndarray) -> np.ndarray:
-        slope = function(z + bias)[1]
+    def rests(z: np.ndarray, own: np.ndarray) -> np.ndarray:
+        slope = function(own)[1]
         rest = slope - mean - linear * z
         rest[np.abs(rest) <= _ROUNDING * (np.abs(slope) + abs(mean) + np.abs(linear * z))] = 0.0
         return np.stack([rest**i * z**j for i, j in powers])
 
-    return tuple(_settled(rests, cuts, text))
+    try:
+        return tuple(_settled(rests, argument))
+    except _Unsettled:
+        if not argument.has_root:
+            raise
+        raise BadInput(
+            f"powers of the slope of {text!r}, up to {max(i for i, _ in powers)}, have no average, and norms of rows "
+            "and the trained bulk have it",
+            'take a higher power, smooth the root, as (z**2 + 1e-4)**0.25 for abs(z)**0.5, or step.bulk = "isotropic"',
+        ) from None
 
 
 @lru_cache(maxsize=64)
@@ -88,52 +107,96 @@ def hermite_moments(text: str, breakpoints: tuple[float, ...], order: int, bias:
     """
     function = numpy_function(text)
 
-    def integrands(z: np.ndarray) -> np.ndarray:
-        value, _ = function(z + bias)
+    def integrands(z: np.ndarray, own: np.ndarray) -> np.ndarray:
+        value, _ = function(own)
         return np.asarray(hermevander(z, order).T * value)
 
-    return tuple(_settled(integrands, [b - bias for b in breakpoints], text))
+    return tuple(_settled(integrands, _Argument(text, breakpoints, shift=bias)))
 
 
 @lru_cache(maxsize=256)
 def link_moments(text: str, breakpoints: tuple[float, ...], probit: float = 0.0) -> LinkMoments:
     """Moments of a link of one index. Raises BadInput where they do not settle."""
-    function, scale = numpy_function(text), math.sqrt(1.0 + probit)
+    function = numpy_function(text)
 
-    def integrands(z: np.ndarray) -> np.ndarray:
-        value, _ = function(scale * z)
+    def integrands(z: np.ndarray, own: np.ndarray) -> np.ndarray:
+        value, _ = function(own)
         return np.stack([value, z * value, value * value])
 
-    mean, linear, square = _settled(integrands, [b / scale for b in breakpoints], text, squares=1)
+    mean, linear, square = _settled(integrands, _Argument(text, breakpoints, scale=math.sqrt(1.0 + probit)), squares=1)
     return LinkMoments(mean, (linear,), square)
 
 
+@dataclass(frozen=True)
+class _Argument:
+    """What a function is taken of, scale z + shift, and the breakpoints it has there."""
+
+    text: str
+    breaks: tuple[float, ...]
+    scale: float = 1.0
+    shift: float = 0.0
+
+    @cached_property
+    def has_root(self) -> bool:
+        """Whether the function has a root, a logarithm or a power that is no whole number."""
+        return _has_root(parse(lookup(self.text).expression))
+
+    def nodes(self, reach: float, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """(z, scale z + shift, weights) on panels of a width between breakpoints; beside roots gathered at their ends,
+        so that a function that is infinite there, and has an average, needs no other rule.
+        """
+        if not self.has_root:
+            z, weight = normal_nodes(
+                evenly_cut(reach, width, [(b - self.shift) / self.scale for b in self.breaks]), _ORDER
+            )
+            return z, self.scale * z + self.shift, weight
+        edges = np.unique([*(self.scale * evenly_cut(reach, width, ()) + self.shift), *self.breaks])
+        own, weight = gathered_nodes(edges)
+        z = (own - self.shift) / self.scale
+        return z, own, weight / self.scale * np.exp(-0.5 * z * z) / math.sqrt(2.0 * math.pi)
+
+
+class _Unsettled(BadInput):
+    """Moments do not settle; which: the places of those."""
+
+    def __init__(self, message: str, hint: str, which: tuple[int, ...]) -> None:
+        super().__init__(message, hint)
+        self.which = which
+
+
 def _settled(
-    integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float], text: str, squares: int = 0
+    integrands: Callable[[np.ndarray, np.ndarray], np.ndarray], argument: _Argument, squares: int = 0
 ) -> list[float]:
-    """Gauss-Legendre on panels between the breakpoints, halved until two answers agree.
+    """Integrals of a function of z and of scale z + shift on panels between the breakpoints, halved until two answers
+    agree.
 
     squares: how many integrands, the last ones, are squares, whose size says nothing of that of the others.
     """
     previous: np.ndarray | None = None
+    apart = np.empty(0, dtype=bool)
     with np.errstate(over="ignore", invalid="ignore"):
-        reach = _reach(integrands)
-        for level in range(12):
-            current, size = _panels(integrands, breaks, reach, 2.0 ** (1 - level))
+        reach = _reach(integrands, argument)
+        for level in range(12 if not argument.has_root else 5):
+            z, own, weight = argument.nodes(reach, 2.0 ** (1 - level))
+            values = integrands(z, own)
+            current, size = values @ weight, np.abs(values) @ weight
             scale = np.concatenate([np.maximum(part, _SHARE * part.max()) for part in _parted(size, squares)])
-            if previous is not None and np.all(np.abs(current - previous) <= _TOLERANCE * scale):
-                # what cancels to below the resolution vanishes: a moment of the other parity, say
-                return [float(x) if abs(x) > _TOLERANCE * y else 0.0 for x, y in zip(current, scale, strict=True)]
+            if previous is not None:
+                apart = ~(np.abs(current - previous) <= _TOLERANCE * scale)
+                if not apart.any():
+                    # what cancels to below the resolution vanishes: a moment of the other parity, say
+                    return [float(x) if abs(x) > _TOLERANCE * y else 0.0 for x, y in zip(current, scale, strict=True)]
             previous = current
-    raise BadInput(
-        f"the moments of {text!r} under a standard normal do not settle: {previous}",
-        _unsettled_hint(text),
+    raise _Unsettled(
+        f"the moments of {argument.text!r} under a standard normal do not settle: {previous}",
+        _unsettled_hint(argument),
+        tuple(np.flatnonzero(apart).tolist()),
     )
 
 
-def _unsettled_hint(text: str) -> str:
+def _unsettled_hint(argument: _Argument) -> str:
     """What to change: by the parts that the text has."""
-    if _has_root(parse(text, ("z",))):
+    if argument.has_root:
         return "smooth the root, beside which nodes are of no use: abs(z)**0.5 as (z**2 + 1e-4)**0.25"
     return "use a function that grows more slowly than exp(z^2/4) and does not oscillate on scales below 1e-3"
 
@@ -145,24 +208,17 @@ def _has_root(node: Node) -> bool:
     return broken or (node.op == "call" and node.value in ("sqrt", "log")) or any(map(_has_root, node.args))
 
 
-def _reach(integrands: Callable[[np.ndarray], np.ndarray]) -> float:
+def _reach(integrands: Callable[[np.ndarray, np.ndarray], np.ndarray], argument: _Argument) -> float:
     """Where the Gaussian weight has made the integrands negligible."""
     reach = _REACH
     while reach < _FARTHEST:
         z = np.linspace(-reach, reach, 113)
-        weighted = np.abs(integrands(z)) * np.exp(-0.5 * z * z)
-        if np.all(weighted[:, [0, -1]] <= _NEGLIGIBLE * weighted.max(axis=1, keepdims=True)):
+        weighted = np.abs(integrands(z, argument.scale * z + argument.shift)) * np.exp(-0.5 * z * z)
+        ends = weighted[:, [0, -1]] <= _NEGLIGIBLE * np.nanmax(weighted, axis=1, keepdims=True)
+        if np.all(ends):
             break
         reach += 4.0
     return reach
-
-
-def _panels(
-    integrands: Callable[[np.ndarray], np.ndarray], breaks: list[float], reach: float, width: float
-) -> tuple[np.ndarray, np.ndarray]:
-    z, weight = normal_nodes(evenly_cut(reach, width, breaks), _ORDER)
-    values = integrands(z)
-    return values @ weight, np.abs(values) @ weight
 
 
 def _parted(size: np.ndarray, squares: int) -> list[np.ndarray]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 INSIDE = 1e-12  # of half the length of a panel: what its ends are off by
+_STEP, _STEPS = 0.125, 48  # of the double exponential rule, on either side
 
 
 @lru_cache(maxsize=64)
@@ -104,6 +105,21 @@ def normal_nodes(edges: Array, order: int) -> tuple[Array, Array]:
     """The same [(E - 1) * order] on the panels between edges [E]."""
     t, weight = normal_between(edges[:-1], edges[1:], order)
     return t.ravel(), weight.ravel()
+
+
+def gathered_nodes(edges: Array) -> tuple[Array, Array]:
+    """Nodes and weights on the panels between edges [E], double exponentially near these, to 1e-270 of their lengths.
+
+    A power above -1, or a logarithm, of the distance from an edge is integrated as well as what is smooth. Nodes are
+    sums of an edge and a distance: next to an edge at zero they have all their digits. Source: Takahasi, Mori 1974.
+    """
+    t = _STEP * np.arange(-_STEPS, _STEPS + 1)
+    far = np.pi * np.sinh(np.abs(t))
+    share = np.exp(-far) / (1.0 + np.exp(-far))  # of a panel, from its nearer edge
+    weight = _STEP * np.pi * np.cosh(t) * share * (1.0 - share)
+    low, length = edges[:-1, None], np.diff(edges)[:, None]
+    places = np.where(t < 0.0, low + length * share, edges[1:, None] - length * share)
+    return places.ravel(), (length * weight).ravel()
 
 
 @lru_cache(maxsize=64)
