@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import lru_cache
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -158,13 +157,21 @@ def pairs(blocks: int) -> list[tuple[int, int]]:
     return [(b, c) for b in range(blocks) for c in range(b, blocks)]
 
 
-@dataclass(frozen=True)
-class Solved:
-    """What a solver leaves behind: its status, (test error, training error, free energy), and all numbers."""
+class Solved(NamedTuple):
+    """What a solver leaves behind: its status, (test error, training error, free energy), and room with all numbers of
+    a system of so many blocks.
+    """
 
     status: int
     out: Array
-    state: State
+    kernel: ModuleType
+    blocks: int
+    room: tuple[Array, Array]
+
+    @property
+    def state(self) -> State:
+        """The numbers by name."""
+        return State(self.kernel, self.blocks, self.room[1].shape[1], room=self.room)
 
 
 class SolvedPoints(NamedTuple):
@@ -218,5 +225,4 @@ def run_solver(
     found = run_points(
         kernel, (node[:, :0], node), fraction, parameters[None], start=begin, solve=solve, functions=functions
     )
-    state = State(kernel, len(fraction), node.shape[1], room=(found.work[0], found.field))
-    return Solved(int(found.status[0]), found.out[0, :3], state)
+    return Solved(int(found.status[0]), found.out[0, :3], kernel, len(fraction), (found.work[0], found.field))
