@@ -72,6 +72,24 @@ def lobatto_coefficients(order: int) -> Array:
     return found
 
 
+def middle_and_end(coefficients: Array) -> tuple[Array, Array]:
+    """Sizes [...] of Legendre coefficients [..., n] in their middle and at their end, each of two: even and odd
+    functions have none of every second degree.
+    """
+    size, half = np.abs(coefficients), coefficients.shape[-1] // 2
+    return size[..., half - 1 : half + 1].max(axis=-1), size[..., -2:].max(axis=-1)
+
+
+def tail(middle: Array, end: Array, power: int, least: float = 0.0) -> Array:
+    """The error of a rule of n nodes from Legendre coefficients: what they come to beyond, where they go on to fall as
+    from their middle to their end, by at most 1/least, so many times. Twice is to the degree 2n - 4, where a Gauss rule
+    misses that of 2n; three times to 2.5n - 5.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        falls = np.clip(np.nan_to_num(end / middle, nan=1.0), least, 1.0)
+    return np.asarray(2.0 * end * falls**power)
+
+
 def evenly_cut(reach: float, width: float, breaks: Iterable[float]) -> Array:
     """Ends [E] of panels of a width that cover (-reach, reach), cut further at breakpoints inside."""
     grid = np.arange(-reach, reach + 0.5 * width, width)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from giantstep.quadrature.gauss import legendre, legendre_coefficients
+from giantstep.quadrature.gauss import legendre, legendre_coefficients, middle_and_end, tail
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import panel_ends
 
@@ -53,10 +53,7 @@ def _errors(weighted: Array, order: int) -> Array:
     coefficients go on to twice the order, where they fall as from their middle to their end.
     """
     values = weighted.reshape(len(weighted), -1, order)
-    size = np.abs(values @ _to_coefficients(order))
-    end, middle = size[..., -2:].max(axis=-1), size[..., order // 2 - 1 : order // 2 + 1].max(axis=-1)
-    falls = np.minimum(np.divide(end, middle, out=np.ones_like(end), where=middle > 0.0), 1.0)
-    return np.asarray((2.0 * end * falls**3).max(axis=0))
+    return np.asarray(tail(*middle_and_end(values @ _to_coefficients(order)), power=3).max(axis=0))
 
 
 def _to_coefficients(order: int) -> Array:

@@ -19,7 +19,7 @@ from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.label_lines import are_lines
 from giantstep.law.labels import cuts_of, drawn, is_constant, with_noise
-from giantstep.quadrature.gauss import ends_within, legendre, legendre_coefficients
+from giantstep.quadrature.gauss import ends_within, legendre, legendre_coefficients, tail
 from giantstep.spec.expressions import special
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
@@ -266,9 +266,7 @@ def _averages(system: CoupledSystem, panels: Panels) -> tuple[Array, Array]:
     with np.errstate(divide="ignore", invalid="ignore"):
         steep = np.nan_to_num(np.sqrt(out[3] / law.weight.sum(axis=1)))
     middle[2], last[2] = steep * np.abs(told[:, 1]), steep * np.abs(told[:, 2])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        falls = np.clip(np.nan_to_num(last / middle, nan=1.0), _LEVEL, 1.0)
-    return out[_AVERAGED], 2.0 * last * falls**2
+    return out[_AVERAGED], tail(middle, last, power=2, least=_LEVEL)
 
 
 @lru_cache(maxsize=1)

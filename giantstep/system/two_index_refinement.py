@@ -24,7 +24,7 @@ from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_lines import Lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
 from giantstep.law.multi_index_labels import axes_of
-from giantstep.quadrature.gauss import lobatto, lobatto_coefficients
+from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
 from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
@@ -293,12 +293,7 @@ def _error_of(values: Array) -> Array:
 
     The ends of a panel are nodes: a kink closer to one than any other would change none of them.
     """
-    order = values.shape[-1]
-    size = np.abs(values @ lobatto_coefficients(order).T)
-    end, middle = size[..., -2:].max(axis=-1), size[..., order // 2 - 1 : order // 2 + 1].max(axis=-1)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        falls = np.minimum(np.nan_to_num(end / middle, nan=1.0), 1.0)
-    return np.asarray(2.0 * end * falls**2)
+    return tail(*middle_and_end(values @ lobatto_coefficients(values.shape[-1]).T), power=2)
 
 
 class _Rows(NamedTuple):

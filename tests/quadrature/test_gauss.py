@@ -18,8 +18,10 @@ from giantstep.quadrature.gauss import (
     legendre_coefficients,
     lobatto,
     lobatto_coefficients,
+    middle_and_end,
     normal_between,
     normal_nodes,
+    tail,
 )
 
 ROUNDING = 1e-13  # sums of a few hundred terms of order one
@@ -88,3 +90,27 @@ def test_breakpoints_within_reach() -> None:
     mirrored = ends_within(-breaks[::-1], -centres[[0, 2, 3, 4]], 0.5, 6.0)
     assert np.array_equal(mirrored, -found[[0, 2, 3, 4], ::-1])
     assert ends_within(breaks[:0], centres, 0.5, 6.0).shape == (5, 0)
+
+
+@pytest.mark.parametrize("pole", [1.3, 1.6, 2.0, 0.4j, 0.8j, 1.2j])
+def test_coefficients_tell_the_error_of_a_rule(pole: complex) -> None:
+    """Beside a pole they fall by a factor with each degree, and the error is that of the degree 2n.
+
+    From the degree n - 2 they are told to go on as far as from n/2 - 1 to there, twice: to 2n - 4; of an even function
+    as far as from n/2: to 2n - 6.
+    """
+    nodes, weights = legendre(12)
+    square = (pole * pole).real
+    values = 1.0 / (pole.real - nodes) if square > 0.0 else 1.0 / (nodes**2 - square)
+    size = math.sqrt(abs(square))
+    exact = math.log((size + 1.0) / (size - 1.0)) if square > 0.0 else 2.0 / size * math.atan(1.0 / size)
+    middle, end = middle_and_end(legendre_coefficients(12) @ values)
+    error = abs(weights @ values - exact)
+    growth = size + math.sqrt(size**2 - math.copysign(1.0, square))
+    assert error < tail(middle, end, power=2) < 10.0 * growth ** (4 if square > 0.0 else 6) * error
+    assert tail(middle, end, power=3) < tail(middle, end, power=2)
+    assert tail(middle, end, power=2, least=1.0) == 2.0 * end
+
+
+def test_what_has_no_coefficients_has_no_tail() -> None:
+    np.testing.assert_array_equal(tail(np.array([0.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0]), power=2), [0.0, 2.0, 0.0])
