@@ -94,7 +94,7 @@ def rest_moments(
             raise
         raise BadInput(
             f"powers of the slope of {text!r}, up to {max(i for i, _ in powers)}, have no average, and norms of rows "
-            "and the trained bulk have it",
+            "and the trained bulk need these",
             'take a higher power, smooth the root, as (z**2 + 1e-4)**0.25 for abs(z)**0.5, or step.bulk = "isotropic"',
         ) from None
 

@@ -97,10 +97,12 @@ class Map(Pictured):
         best = self.least()
         least = "not known" if best is None else f"{self.dataset.numbers('test_error')[best]:.6g}"
         where = "" if best is None else f" at {self.dataset.point(best)}"
+        edge = "" if best is None else ", ".join(self.ends(best))
         tuned = [] if self.optimum is None else [("tuned in every point", self.optimum)]
         return [
             ("points", f"{len(self.dataset)} over {self.dataset.grid}"),
             ("least test error", least + where),
+            *([("at an end of the range", f"{edge}: the error may be less beyond it")] if edge else []),
             *tuned,
             ("model", outline(self.dataset.model, self.dataset.grid.keys)),
         ]

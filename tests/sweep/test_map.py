@@ -63,6 +63,10 @@ def test_the_line_of_the_optimum_is_what_tune_finds(model: gs.Model, found: gs.M
     assert np.isnan(narrow.line()).all()  # the least error is at the end of the range
     best = narrow.least()
     assert best is not None and "step.learning_rate" in narrow.ends(best)
+    assert (
+        "at an end of the range" in str(narrow)
+        and "step.learning_rate" in dict(narrow.summary())["at an end of the range"]
+    )
 
 
 def test_a_third_key_is_tuned_in_every_point(model: gs.Model) -> None:
