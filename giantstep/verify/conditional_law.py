@@ -14,6 +14,7 @@ from functools import cached_property, lru_cache
 import numpy as np
 import sympy as sp
 
+from codegen.functions import hints_of
 from derive.labels import index_function
 from derive.scalar import scalar_function
 from giantstep.spec.model import Target
@@ -29,6 +30,7 @@ Array = np.ndarray
 
 _WIDTHS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 _SETTLED = 3e-13
+_RATIO, _NARROW = 3.0, 0.5  # of distances of panels' ends from a feature; width that panels resolve anyway
 _LIGHT = 1e-20  # a weight of a node that no label makes up for
 _ROUNDING = 32.0 * float(np.finfo(float).eps)  # of a sum over nodes, relative to the root of E sigma^2
 
@@ -37,6 +39,24 @@ _ROUNDING = 32.0 * float(np.finfo(float).eps)  # of a sum over nodes, relative t
 def _scalar(text: str) -> tuple[Function, tuple[float, ...]]:
     found = scalar_function(text)
     return numpy_of(found.expr, (found.z,)), tuple(float(b) for b in found.breakpoints)
+
+
+@lru_cache(maxsize=64)
+def features_of(text: str) -> tuple[tuple[float, float], ...]:
+    """(centre, width) of what an activation may turn on, kinks and jumps among them."""
+    found = scalar_function(text)
+    return (*hints_of(found).features, *((float(b), 0.0) for b in found.breakpoints))
+
+
+@lru_cache(maxsize=64)
+def _narrow(text: str, root: float) -> Array:
+    """Ends of panels about features that are narrow beside a deviation, ever further apart."""
+    marks = []
+    for centre, width in features_of(text):
+        while 0.0 < width < _NARROW * root:
+            marks += [centre - width, centre, centre + width]
+            width *= _RATIO
+    return np.unique(marks)
 
 
 @lru_cache(maxsize=64)
@@ -108,8 +128,8 @@ def _at_nodes(text: str, shift: Array, variance: float, width: float) -> tuple[A
     """(g, weights, sigma(shift + sqrt(variance) g)) [N, nodes], on panels of a width between the breakpoints."""
     function, breaks = _scalar(text)
     root = math.sqrt(variance)
-    cuts = (np.array(breaks)[None] - shift[:, None]) / root if breaks else np.empty((len(shift), 0))
-    g, weight = normal_nodes(cuts, width)
+    places = np.concatenate([np.array(breaks), _narrow(text, root)])
+    g, weight = normal_nodes((places[None] - shift[:, None]) / root, width)
     return g, weight, function(shift[:, None] + root * g)
 
 

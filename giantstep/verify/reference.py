@@ -24,8 +24,8 @@ from giantstep.verify.first_layer import FirstLayer, first_layer
 from giantstep.verify.giant_step import turns_of_label
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import averages_are_drawn, loss_averages, test_errors
-from giantstep.verify.output_law import Output, turns_of_mean
-from giantstep.verify.quadrature import Nodes, density, drawn_nodes, grid_nodes, settled_nodes, stretched_nodes
+from giantstep.verify.output_law import AROUND, Output, turns_of_mean
+from giantstep.verify.quadrature import REACH, Nodes, density, drawn_nodes, grid_nodes, settled_nodes, stretched_nodes
 from giantstep.verify.readout_law import ReadoutLaw, at_a_dimension, readout_law
 from giantstep.verify.stated_directions import (
     along_the_bulk,
@@ -41,6 +41,7 @@ _STEPS = 0.5, 0.0625  # of the rule where there are several indices, and one dir
 _GRIDS = {2: (0.3, 0.15), 3: (0.5, 0.35)}  # where there are several directions
 _DRAWN = {1: (0.4, 0.2), 2: (0.6, 0.4), 3: (1.0, 0.7)}  # the same where averages are drawn
 _WIDE = 0.5  # turns of the label that equal steps resolve
+_FAST = 0.25  # of the distance from zero: turns that nodes may step over
 _TOLERANCE = 1e-9
 _EPS, _HIDDEN = 2.2e-16, 1e-7  # rounding of the output beside its size from which on its averages tell nothing
 _ABOVE_ROUNDING = 40.0  # panels are halved no further than rounding lets averages agree
@@ -173,7 +174,7 @@ class Reference:
                 if found.error <= _TOLERANCE:
                     break
             return found
-        if self.result.vocabulary.target.indices > 1:
+        if self.result.vocabulary.target.indices > 1 and not self._turns_aside:
             found = stretched_nodes(self.at, self.layer.rows.turn, _STEPS, _TOLERANCE, self._terms)
             if found.error <= _TOLERANCE:
                 return found
@@ -229,12 +230,19 @@ class Reference:
         terms = (np.einsum("bn,cn,bc->n", mu1, mu1, np.abs(self.order[name])) for name in ("V1", "Q1"))
         return max(float(_EPS * (weight @ each) / (weight @ size)) for each, size in zip(terms, sizes, strict=True))
 
+    @cached_property
+    def _turns_aside(self) -> list[float]:
+        """Places about which features turn faster than nodes gathered about zero follow, unless they do so there."""
+        turns = [(place, length) for place, length in self.layer.turns() if abs(place) < REACH]
+        fast = [(place, length) for place, length in turns if abs(place) > length and length < _FAST * abs(place)]
+        return [place + length * x for place, length in fast for x in AROUND]
+
     def _cuts(self) -> list[float]:
-        """Where the label turns, and where the mean output changes sign and its spread is smaller than a panel."""
+        """Where label and features turn, and where the mean output changes sign with a spread less than a panel."""
         output = self.output(_ZEROS, self.features(_ZEROS))
         clean = LabelLaw.of(self.law.clean(self.result.vocabulary.fit.loss.form == "margin"), self.law.overlaps)
         cuts = [0.0, *turns_of_label(self.law), *turns_of_label(clean)]  # this may turn more sharply
-        return cuts + turns_of_mean(_ZEROS, output)
+        return cuts + self._turns_aside + turns_of_mean(_ZEROS, output)
 
     @cached_property
     def point(self) -> Point:
