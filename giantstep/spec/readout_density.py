@@ -1,7 +1,7 @@
 """Densities of readout values: "gaussian", "uniform", or an expression in u, normalised here.
 
-The density is represented by Gauss-Legendre points on panels that are halved where it is not resolved: at jumps and
-kinks down to rounding. From them its moments, its samples and its Gauss rules follow.
+The density is represented by Gauss-Legendre points on panels that are halved where it is not resolved, at jumps and
+kinks down to rounding, and towards zero. From them its moments, its samples and its Gauss rules follow.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ DENSITIES: Mapping[str, str] = MappingProxyType(
     {"gaussian": "exp(-u**2/2)", "uniform": "step(sqrt(3) - u)*step(sqrt(3) + u)"}
 )
 _ORDER, _DEEPEST = 12, 44  # points of a panel; how often one is halved
+_GRADED = 16  # halvings of panels towards zero, where features turn on scales that the density does not know
 _RESOLVED = 1e-15  # of the whole: what the halves of a panel may add to it
 _FARTHEST, _NEGLIGIBLE = 200.0, 1e-17  # |u| looked at; share of the fourth moment that lies beyond
 
@@ -118,6 +119,7 @@ def _resolved(function: Callable[[Array], Array], reach: float) -> Density:
     symmetric = bool(np.all(np.abs(left - right) <= 1e-13 * max(left.max(), right.max())))
     width = min(1.0, reach / 8.0)
     edges = np.linspace(0.0, reach, math.ceil(reach / width) + 1)
+    edges = np.union1d(edges, edges[1] * 0.5 ** np.arange(1.0, _GRADED))
     u, weight = _panels(function, edges)
     if symmetric:
         u, weight = np.concatenate([-u[::-1], u]), np.concatenate([weight[::-1], weight])

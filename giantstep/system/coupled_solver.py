@@ -15,7 +15,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.kink_crossings import cut_anew, passes_unseen
+from giantstep.system.kink_crossings import cut_anew, cuts_serve, passes_unseen
 from giantstep.system.label_refinement import settles, stays
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem, Solution
@@ -78,7 +78,7 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
         observables, error = system.answer(on_panels), max(error, left)
     residual = remaining(system, x)
     if lower is None and rests_on_floor(system):
-        observables, left, residual = without_floor(system, x, observables)
+        observables, left, residual, system, x = without_floor(system, x, observables)
         error = max(error, left)
         system.evaluate(x)
     if lower is not None or rests_on_floor(system):  # others have another variance there
@@ -146,6 +146,7 @@ def coupled_solution(
             continue
         held += number > 1 and change > 0.5 * previous
         served = still or at_answer or not moving  # by the nodes of the label
+        served = served and (change > 1.0 or cuts_serve(finer, x))
         if served and change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer, times):
             break
         if not served and change <= 1.0:

@@ -58,7 +58,7 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
         return system
 
     around = _GRADED if _sweeps(problem) else _AROUND
-    system = at(table(problem.blocks, problem.link, _BASE.order)[:, 0])
+    system = at(_with_sides(table(problem.blocks, problem.link, _BASE.order)[:, 0], _breaks(problem)))
     found = {
         round(place, _DIGITS)
         for label, kink in _passages(system, base.labels)
@@ -75,6 +75,22 @@ def cut_anew(system: CoupledSystem, x: Array) -> CoupledSystem:
     return system_at(system.problem, replace(system.level, cuts=cuts_at(system.problem, x)), x)
 
 
+def cuts_serve(system: CoupledSystem, x: Array) -> bool:
+    """Whether the panels in kappa of a system are those that the unknowns x ask for, but for less than a panel about a
+    turn: a rule that steps over one knows nothing of how it moves.
+    """
+    if not system.level.cuts:
+        return True
+    wanted, given = np.array(cuts_at(system.problem, x)), np.array(system.level.cuts)
+    if len(wanted) < 2:
+        return True
+    after = np.clip(np.searchsorted(given, wanted), 1, len(given) - 1)
+    away = np.minimum(np.abs(wanted - given[after - 1]), np.abs(given[after] - wanted))
+    gaps = np.diff(wanted)
+    panel = np.minimum(np.append(gaps, gaps[-1]), np.append(gaps[0], gaps))
+    return bool(np.all(away <= panel))
+
+
 def passes_unseen(system: CoupledSystem) -> bool:
     """Whether the output passes a kink of the loss between two nodes of kappa, faster than a rule on them follows.
 
@@ -84,10 +100,8 @@ def passes_unseen(system: CoupledSystem) -> bool:
     if not _may_turn(problem):
         return False
     nodes, fields = system.kappa, (_width(system), system.view("mean"), system.view("V"))
-    breaks = _breaks(problem)
-    breaks = breaks[(breaks > nodes[0]) & (breaks < nodes[-1])]
-    kappa = np.sort(np.concatenate([nodes, breaks - _SIDE, breaks + _SIDE])) if len(breaks) else nodes
-    width, mean, response = (np.interp(kappa, nodes, row) for row in fields) if len(breaks) else fields
+    kappa = _with_sides(nodes, _breaks(problem))
+    width, mean, response = (np.interp(kappa, nodes, row) for row in fields) if len(kappa) > len(nodes) else fields
     return any(
         crosses(
             kappa,
@@ -96,6 +110,12 @@ def passes_unseen(system: CoupledSystem) -> bool:
         )
         for label, kink in _passages(system, system.labels)
     )
+
+
+def _with_sides(nodes: Array, breaks: Array) -> Array:
+    """Nodes of kappa, with both sides of the breaks between them."""
+    breaks = breaks[(breaks > nodes[0]) & (breaks < nodes[-1])]
+    return np.sort(np.concatenate([nodes, breaks - _SIDE, breaks + _SIDE])) if len(breaks) else nodes
 
 
 def _breaks(problem: Problem) -> Array:

@@ -2,8 +2,10 @@
 vanishes.
 
 Variances below rounding are raised to a floor, and labels on a kink feel the root of it: 1e-14 of a variance moves
-errors by 1e-8. Here the outputs are given a spread that rounding resolves, several times, and what is found there is
-extrapolated to none. The overlaps keep the floor, and so do the other errors where the test error does not feel it.
+errors by 1e-8. Panels that were cut beside the kinks may also stop a solution short of them. It is found again on
+panels of its own; where that still feels the floor, the outputs are given a spread that rounding resolves, several
+times, and what is found there is extrapolated to none. The overlaps keep the floor, and so do the other errors where
+the test error does not feel it.
 Elsewhere errors feel the floor itself only, of variances and of responses: where these vanish beside others, 1e-14 of
 the mean response may be 1e-8 of a training error. What is reported is found again above a lower one.
 """
@@ -48,12 +50,14 @@ _ENOUGH = 5e-11  # relative error of a test error
 
 class Sharp(NamedTuple):
     """(test error, training error, free energy) without a floor, the change of the test error that is left, relative,
-    and the worst residual of what they follow from.
+    and the worst residual of what they follow from; the system and the unknowns that overlaps are told by.
     """
 
     observables: Array
     error: float
     residual: float
+    system: CoupledSystem
+    x: Array
 
 
 def remaining(system: CoupledSystem, x: Array) -> float:
@@ -130,19 +134,28 @@ def without_floor(system: CoupledSystem, x: Array, observables: Array) -> Sharp:
     to where there is less, are extrapolated to.
     """
     near = _Solved.of(system.problem._replace(floor=_NEXT), system, x)
-    plain = Sharp(observables, _apart(near.observables, observables), remaining(system, x))
+    plain = Sharp(observables, _apart(near.observables, observables), remaining(system, x), system, x)
     if plain.error <= _ENOUGH:
         return plain
+    own = _Solved.of(system.problem, system, x)
+    error = _apart(near.observables, own.observables)
     found = [plain]
-    for sharp in _extrapolations(system, x):
-        if sharp.error <= _ENOUGH:
-            return sharp
-        found.append(sharp)
+    if error < math.inf and own.residual <= RESIDUAL:
+        found.append(Sharp(own.observables, error, own.residual, own.system, own.x))
+    solved = found[-1]
+    if solved.error <= _ENOUGH:
+        return solved
+    for observables, error, residual in _extrapolations(solved.system, solved.x):
+        found.append(Sharp(observables, error, residual, solved.system, solved.x))
+        if error <= _ENOUGH:
+            break
     return min(found, key=lambda one: one.error)
 
 
-def _extrapolations(system: CoupledSystem, x: Array) -> Iterator[Sharp]:
-    """What two ways to give the outputs a spread, both without effect in the limit, are extrapolated to."""
+def _extrapolations(system: CoupledSystem, x: Array) -> Iterator[tuple[Array, float, float]]:
+    """What two ways to give the outputs a spread, both without effect in the limit, are extrapolated to: errors, the
+    change of the test error and the worst residual.
+    """
     system.fields(x)
     weight, variance = system.table[:, 1], system.view("Delta")
     square = system.view("mean") ** 2 + variance + (system.slopes**2).sum(axis=0)
@@ -154,14 +167,14 @@ def _extrapolations(system: CoupledSystem, x: Array) -> Iterator[Sharp]:
     yield _extrapolation([problem._replace(floor=(spread / own) ** 2) for spread in spreads], system, x)
 
 
-def _extrapolation(problems: list[Problem], system: CoupledSystem, x: Array) -> Sharp:
+def _extrapolation(problems: list[Problem], system: CoupledSystem, x: Array) -> tuple[Array, float, float]:
     """The limit of problems whose spreads fall; its error is the change by the last of them."""
     found = []
     for problem in problems:
         found.append(_Solved.of(problem, system, x))
         x = found[-1].x
     before, last = (_limit([one.observables for one in found][k : len(found) - 1 + k]) for k in (0, 1))
-    return Sharp(last, _apart(before, last), max(one.residual for one in found))
+    return last, _apart(before, last), max(one.residual for one in found)
 
 
 class _Solved(NamedTuple):

@@ -66,6 +66,18 @@ def test_rules_of_a_density_integrate_features(text: str, exact: object, low: ob
         assert np.array_equal(u, -u[::-1])
 
 
+def test_rules_resolve_features_that_turn_close_to_zero() -> None:
+    """1/(1 + 17^2 u^2) under a density that vanishes there: panels that resolve this alone left 2e-7."""
+    rate, edges = 17.0, [0.0, 0.01, 0.1, 1.0, 8.0]
+    feature, whole = (mpmath.quad(f, edges) for f in (lambda u: _of_squares(u) / (1 + (rate * u) ** 2), _of_squares))
+    u, weights = density_rule("u**2*exp(-u**2)", 46, 0.5 / rate)
+    assert weights @ (1.0 / (1.0 + (rate * u) ** 2)) == pytest.approx(float(feature / whole), rel=1e-10)
+
+
+def _of_squares(u: mpmath.mpf) -> mpmath.mpf:
+    return u**2 * mpmath.exp(-(u**2))
+
+
 @pytest.mark.parametrize("scale", [0.25, 1.0])
 def test_rules_of_many_nodes_keep_their_weights(scale: float) -> None:
     """Sums of weights and moments of an exponential density with 48 nodes, whose last weights are 1e-24: polynomials of

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 from loss_cases import MARGIN, RESIDUAL, model
+from scipy.integrate import quad
+from scipy.optimize import brentq
 
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
@@ -46,6 +48,32 @@ def test_the_limit_of_huber_losses() -> None:
     assert result.residual < 1e-10 and result.quadrature_error < 1e-10
     *_, check = solution_checks(result.model)
     assert check.outcome == "undecided" and "extrapolated" in check.undecided
+
+
+def test_overlaps_where_an_output_without_spread_passes_a_kink() -> None:
+    """Signs of what is left of the label, times the mean feature, sum to nothing: by parts between the places where
+    mean and label meet. Outputs vary by 1e-3 there, which leaves 3e-5.
+
+    Panels cut where they met before stopped m short by 5e-5 of itself, and this at 2e-4.
+    """
+    spike = {"strength": 3.0, "alignment": 1.0, "bulk_variance": 1.0}
+    fit = {"fit__ridge": 1775.60935348978, "fit__samples": 7.644944897192797}
+    order = solve(
+        model("absolute", network__width=0.7098503666515827, spike=spike, target__link="cubic", **fit)
+    ).order_parameters
+
+    def feature(kappa: float) -> float:
+        return math.erf(math.sqrt(3.0) * kappa)
+
+    def left(kappa: float) -> float:
+        return kappa**3 - 3.0 * kappa - float(order["m"][0]) * feature(kappa)
+
+    meeting = [brentq(left, *ends) for ends in ((0.2, 0.9), (0.9, 2.0))]
+    parts = [
+        (np.sign(left(0.5 * (low + high))), quad(lambda k: math.exp(-0.5 * k * k) * feature(k), low, high)[0])
+        for low, high in pairwise([0.0, *meeting, 12.0])
+    ]
+    assert abs(sum(sign * part for sign, part in parts)) < 5e-5 * sum(part for _, part in parts)
 
 
 def test_digits_that_are_not_known_are_not_told() -> None:
