@@ -49,7 +49,7 @@ _OUTER, _INNER = (14, 13), (18, 17)  # nodes of a panel of the first t and the s
 _FAR, _SHORT = 9.0, 6.0  # spreads: of the output from a kink that it does not feel, and that it passes on a panel
 _HALVINGS, _ROUNDED = 36, 1e-15
 _LEAST = 1e-13  # tolerance: sums of thousands of terms are rounded to less, but not to much less
-_MOST = 1 << 26  # nodes of all kappa, each counted as the one that has most: rows are that long, at 32 bytes a node
+_MOST = 1 << 27  # nodes of all kappa, each counted as the one that has most: rows are that long, at 32 bytes a node
 _TOGETHER = 4096  # lines that are handled together
 _AVERAGES = ("avg_M", "avg_g", "avg_h", "avg_gg", "avg_t_1g", "avg_t_2g")  # that residuals and errors are made of
 
