@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 34e5b40d63fc93ad, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 86b4f361e5851486, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "34e5b40d63fc93ad5d9f206a359dc8e8fbf0200e84f062d76ab1a30778dd0264"
+SIGNATURE = "86b4f361e5851486801779ab1bda8aa9003108760bd6d8dff32ae971884cca6e"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 4ea4536e98cd9013, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature cece76fc3c920803, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4ea4536e98cd90132bc69221ad906ac7f9c8fd96eaa6c4046a7c200c781155d0"
+SIGNATURE = "cece76fc3c920803b6cbac876ed4bc7686da9af6f2692d840de56002e3dc05e5"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature a4b70a937eb2efc7, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 83628318a73c789e, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "a4b70a937eb2efc7eea391932e5bcdac0af2231f458c4dc7b55ec8bcc0b92b46"
+SIGNATURE = "83628318a73c789e2873fd9d7833cb4afbdcf7f495ff9a886ff77ed990b66390"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 79c3ab259d99fd00.
+Generated; do not edit. Signature 92f467b44f3976ac.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "79c3ab259d99fd003b3ee7e890498fba3b204756cd9daee451a25a3e76d41eba"
+SIGNATURE = "92f467b44f3976acb97a07a9df600c2ea58c48f47ce72c833dababfba95a3cdf"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

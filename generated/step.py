@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature bcac06427b5f3bbd, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 9f8816527136d9e6, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "bcac06427b5f3bbd46dc88680924f20ba2fe6d238be17584dd81415c21d99749"
+SIGNATURE = "9f8816527136d9e642d02db5f1811abd70e52e5371975b009aa5307b07e771a8"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

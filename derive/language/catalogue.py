@@ -21,6 +21,7 @@ from derive.language.grammar import (
     parse,
     shorten,
 )
+from derive.language.other_languages import meant_by
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def lookup(text: str) -> Entry:
     if name.isascii() and name.isidentifier() and name not in ("z", *CONSTANTS, *FUNCTIONS, *NAMED):
         raise ExpressionError(
             f"{shorten(name)} is no known function",
-            f"{did_you_mean(name, _NAMES)}known are {', '.join(_NAMES)}; "
+            f"{meant_by(name, True, ('z',)) or did_you_mean(name, _NAMES)}known are {', '.join(_NAMES)}; "
             'or write an expression in z, for example "erf(z/sqrt(2))"',
         )
     find = _of_expression if isinstance(text, str) else _of_expression.__wrapped__  # which says what it must be

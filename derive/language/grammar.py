@@ -15,7 +15,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from derive.language.constants import NotFinite, fold
-from derive.language.other_languages import meant_by
+from derive.language.other_languages import SYMBOLS, meant_by
 
 MAX_CHARACTERS = 500
 MAX_DEPTH = 64
@@ -64,18 +64,6 @@ _SYMBOLS = MappingProxyType({"add": "+", "sub": "-", "mul": "*", "div": "/", "po
 _PRECEDENCE = MappingProxyType({"add": 1, "sub": 1, "mul": 2, "div": 2, "neg": 3, "pow": 4})
 _TOKEN = re.compile(r"(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[A-Za-z_]\w*)|[-+*/(), ]", re.ASCII)
 _NUMBER = re.compile(r"(?P<whole>\d*)\.?(?P<part>\d*)(?:[eE](?P<exponent>[+-]?\d+))?", re.ASCII)
-_WRITE_INSTEAD = MappingProxyType(
-    {
-        "^": "write powers with **",
-        "\u2212": "write -",
-        "\u00d7": "write *",
-        "\u00b7": "write *",
-        "\u00b2": "write **2",
-        "\u00b3": "write **3",
-        "\u03c0": "write pi",
-        "\u221a": "write sqrt(...)",
-    }
-)
 _ALLOWED = "allowed are numbers, + - * / **, parentheses, the constants pi and e, and the functions " + " ".join(
     sorted((*FUNCTIONS, *DEFINED))
 )
@@ -176,6 +164,9 @@ def shorten(value: object, length: int = 60) -> str:
 def did_you_mean(word: str, known: tuple[str, ...]) -> str:
     """``did you mean 'x'?`` for the nearest known word, or an empty text."""
     lowered = {name.lower(): name for name in reversed(known)}
+    parts = sorted(word.lower().split("_"))
+    if same := [name for name in known if sorted(name.lower().split("_")) == parts]:
+        return f"did you mean '{same[0]}'? "
     close = difflib.get_close_matches(word[:50].lower(), list(lowered), n=1)
     return f"did you mean '{lowered[close[0]]}'? " if close else ""
 
@@ -247,7 +238,7 @@ def _bad_character(text: str, character: str) -> ExpressionError:
     name = "" if character.isascii() else f" ({unicodedata.name(character, 'unnamed')})"
     return ExpressionError(
         f"the character {shown}{name} in {shorten(text)} is not part of an expression",
-        _WRITE_INSTEAD.get(character, _ALLOWED),
+        SYMBOLS.get(character, _ALLOWED),
     )
 
 

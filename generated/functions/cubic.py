@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e8491631dd646db2, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 2800723409942f65, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "e8491631dd646db2affdb747f31d6317af80a62ab5ffbfe2e9441cb17710bb2b"
+SIGNATURE = "2800723409942f65c0bcc4b6266a42c4614909424f33aa3ba3a626497ba24e83"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature eb9593988b54b1ff, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature d83dd8efcfc93a9a, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "eb9593988b54b1ff32d5032de320ed2befb7eebc210cd54f70f03f7a5718ab07"
+SIGNATURE = "d83dd8efcfc93a9ab0b0e16a2494795abe0f37df8ee13654cd14bc31d705445c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

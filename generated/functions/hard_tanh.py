@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4e09207335d350d6, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature b4a985279bbd0a76, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "4e09207335d350d6da05b981b3a88de2a47fc92d01d6058fc35f8e886dc810b3"
+SIGNATURE = "b4a985279bbd0a761d71ffda43d5b1792d2cb3c9ea843f7a3224f27e623bb4c5"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

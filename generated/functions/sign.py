@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9c998f5be597d046, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 79e6db2e8917e1f9, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "9c998f5be597d0463ea32e77ecded09565c5c9aadcc184a77482ee60c6286eb0"
+SIGNATURE = "79e6db2e8917e1f9acbba9565c63714c05ea6b18d59bba94c0246897b3a357f6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

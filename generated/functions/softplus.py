@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6c23513cab44441e, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 11a80bffa4a1b445, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "6c23513cab44441ece7ba2b667fafea47ab2492088de74a016c3b93331d4f0e9"
+SIGNATURE = "11a80bffa4a1b44572d3d1e33c9f376e2a77b788718e2237ba0ca9100d179c66"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

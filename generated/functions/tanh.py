@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5083a373aadb55e2, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature fc5dc4487588ff67, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "5083a373aadb55e25e9e84f0928b81e7eda1a05d753bd98f7631b0256cef66b1"
+SIGNATURE = "fc5dc4487588ff67ad3868f3fd5b0c6ea1f03203cccc3fbcf2891749695978f9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

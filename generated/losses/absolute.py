@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9b1e82f8e82af90b, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature cb9563280a027770, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9b1e82f8e82af90b0fd879ed669aac2c3e6ab5509a1cdb7b6787bb9838f42688"
+SIGNATURE = "cb9563280a027770979da4206fdd2743592f264e437e554874b1ff6aa84587bd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 5099e0cb7e01405f, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature fc6f858587a57ab4, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "5099e0cb7e01405fed1089f32fdfe78686975b7b9a21f74f25fcd2271cadb123"
+SIGNATURE = "fc6f858587a57ab4fda460d92fecfd75d7a4b237a552e73102d96cdf7e663bc8"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

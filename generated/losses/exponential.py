@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8c853c773088a766, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature c9f9d8db433e805d, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "8c853c773088a766f5c892da41be8c5ebfd4c1229a89070ea4b694b073be30a0"
+SIGNATURE = "c9f9d8db433e805df9e173efeacb13ef63b9b3eb23fffd995ffb0e404d62ec49"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

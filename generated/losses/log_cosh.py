@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3c41abd3d67cd1cd, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature d359a0c2dd34d785, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "3c41abd3d67cd1cdb593c00c5ec9bfb23a320e3f7e414e18afaa036e68d85ce8"
+SIGNATURE = "d359a0c2dd34d785ce26c30d9b19c9ac74bd3ca416f6c34b1f0ca0b49b9d3a67"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

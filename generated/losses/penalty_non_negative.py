@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 61564bea2e43e9ab, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 652e689e00e9c3b1, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "61564bea2e43e9ab3f75f5f723331940219573d739e84734e9907d31f9464db3"
+SIGNATURE = "652e689e00e9c3b1c0c2b51c4e757e03dda23dcd0fb38a99715f09e6d02795b5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature b59088216c76911f, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 2c8d9e4c55b91309, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "b59088216c76911f7a6ddfec52bbd05e70937447de6e39d2333f51c871e4c26e"
+SIGNATURE = "2c8d9e4c55b913094a8d1334363f18d21e353de521ff0f3206ed909ff2048e9f"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 0fa76c2453676cac, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 909c28030d54c4b9, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "0fa76c2453676cac3cb476c1250fce476c65acb13911523829efbb1e73ae8fd5"
+SIGNATURE = "909c28030d54c4b9efd3b8df21d39fa790f73dfb5d4fdc300148e69c8b8e62cc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature ad867b56b798b0f1.
+Generated; do not edit. Signature 8268ffd80f5c28c0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ad867b56b798b0f1cb664d1d7d8d64a37bb74edd339eadbc5b12d791daa1987c"
+SIGNATURE = "8268ffd80f5c28c0c964755ab925313e56708ac4cb0291d23cbaf7f2d159edf3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

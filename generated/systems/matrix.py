@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature b6c7d3adc76a0d30.
+Generated; do not edit. Signature da08e1222dee51ec.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b6c7d3adc76a0d30a7bf1ec2d5b831857ec5df9ae09ef5e15462eaa853f95705"
+SIGNATURE = "da08e1222dee51ec11c8f73308c423ba2e638c29214bc2d27b86f42fb11279c2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature f5c44136c0ad1e67.
+Generated; do not edit. Signature 1757ee27a5e865a8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f5c44136c0ad1e673f502a52cd535907c4210a53aa4d33930d51d84f8411bc51"
+SIGNATURE = "1757ee27a5e865a80a9e932c859442187e4f4dd22fcf15da280a672a87660bdf"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature cc82f521e6de684b, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature e1723d2eea4a5dcb, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "cc82f521e6de684bfe819a77740279c903c10685feaa83139ed92b47e8a78370"
+SIGNATURE = "e1723d2eea4a5dcb2e3e78d4107955b96cd33c182debeb6f0c4a1c5183593bce"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

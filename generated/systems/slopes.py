@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 7779186a57944b97.
+Generated; do not edit. Signature 0b31786f3309ab6a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "7779186a57944b97bfb07257003afc62dbf2a4d7660c2073bc87fb21a88a59e5"
+SIGNATURE = "0b31786f3309ab6a19ed90c89d56d547b550376209a2901deb3ba554c51b016b"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature dc92cc588c08590a.
+in X). Generated; do not edit. Signature 96e37ac41c602109.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "dc92cc588c08590afa4fad7ad7b97ba2ac15415e27c9e3fd48433e4e3efba212"
+SIGNATURE = "96e37ac41c602109209b1d8de90b04771e7139a9566ec602afda3cefa074e514"
 
 
 # rows of node, then those of the blocks

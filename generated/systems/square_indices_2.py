@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 063e99adac763ec4.
+in X). Generated; do not edit. Signature d4486944c330fad7.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "063e99adac763ec429557c9a2d2e10c2f37934874353dbd23a48cf1ef533d699"
+SIGNATURE = "d4486944c330fad7dee35176391367eae9a4905dabcc3f4dcc0808370bee24f6"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature aa36b27a2abdbc4c.
+Generated; do not edit. Signature 4e998b8b713343b7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "aa36b27a2abdbc4c1cc6e81dcdfc13d3c1ba44d05e56876c55dc3a7531cd41ec"
+SIGNATURE = "4e998b8b713343b762bd2b047058e8d6847e4e6063f0132251ef8b2a90bf5c34"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

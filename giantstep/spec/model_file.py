@@ -31,7 +31,8 @@ def read_file(path: object) -> tuple[dict[str, Any], str]:
         raise BadInput(f"{shown} is not UTF-8 text (byte {error.start})", "save it as UTF-8") from None
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise BadInput(f"{shown} is not valid TOML: {reason}", 'a line looks like: activation = "tanh"') from None
+        hint = 'a line looks like: activation = "tanh", or: width = 0.5 (a digit on both sides of the point)'
+        raise BadInput(f"{shown} is not valid TOML: {reason}", hint) from None
     if not place.startswith(_OPENED):  # these have no folder of their own
         _look_beside(data, os.path.dirname(os.path.abspath(place)))
     return data, shown

@@ -32,6 +32,7 @@ from giantstep.law.kind import ONE_COVARIANCE, bulk_kind, is_closed, kind_of_ave
 from giantstep.law.known_indices import in_known
 from giantstep.law.spike import rank_of
 from giantstep.spec.emission import environment
+from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.system.kernels import loss_kernel, system_kernel
@@ -88,7 +89,11 @@ def _once_cold(*kernels: Any) -> Iterator[bool]:
 
 
 def is_cold(kernel: Any) -> bool:
-    """Whether numba keeps a cache on disk for a function and has nothing in it."""
+    """Whether numba keeps a cache on disk for a function and has nothing in it. Raises BadInput where numba is told not
+    to compile.
+    """
+    if not hasattr(kernel, "stats"):
+        raise BadInput("numba is told not to compile (NUMBA_DISABLE_JIT)", "unset NUMBA_DISABLE_JIT: kernels need it")
     folder, code = kernel.stats.cache_path, kernel.py_func.__code__
     kept = f"{Path(code.co_filename).stem}.{code.co_name}-*.nbi"
     return folder is not None and not any(Path(folder).glob(kept))

@@ -196,6 +196,7 @@ def test_names() -> None:
     [
         ("logistc", "did you mean 'logistic'"),
         ("Hinge", "did you mean 'hinge'"),
+        ("hinge_squared", "did you mean 'squared_hinge'"),
         ("pinball", "did you mean 'quantile'"),
         ("mse", "did you mean 'square'"),
         ("tanh", "not a registered loss"),
