@@ -82,7 +82,7 @@ def _gained(found: gs.Gains) -> list[Line]:
 
 def _solved(result: gs.Result) -> list[Line]:
     spike, loss, crossover = result.spike, result.model.fit.loss, result.crossover_dimension
-    size = "d -> infinity" if result.dimension is None else f"with the correction at d = {result.dimension}"
+    size = "d -> infinity" if result.dimension is None else result.correction
     lines = [
         ("test error", number(result.test_error), f"{loss.test_error}, {size}"),
         *_of_signs(result),

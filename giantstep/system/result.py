@@ -139,11 +139,23 @@ class Result(Shown):
         return self.settled_dimension > max(_SETTLED, self.dimension or 0)
 
     @property
+    def has_no_correction(self) -> bool:
+        """Whether the leading term of finite size vanishes, as m do: others of networks do not."""
+        return self.dimension is not None and not (self.crossover_dimension or 0.0) > 0.0
+
+    @property
+    def correction(self) -> str:
+        """What a dimension has done, in words."""
+        if self.has_no_correction:
+            return f"the correction at d = {self.dimension} vanishes"
+        return f"with the correction at d = {self.dimension}"
+
+    @property
     def heading(self) -> str:
         """What it is a solution of; of one that ordinary networks are far from, where it begins to hold."""
         settled = self.settled_dimension if self.is_unsettled else 0.0
         if self.dimension is not None:
-            told = f"Result with the correction at d = {self.dimension}"
+            told = f"Result; {self.correction}" if self.has_no_correction else f"Result {self.correction}"
             return told + (f"; networks differ below d = {settled:.0e}" if settled else "")
         crossover = self.crossover_dimension or 0.0
         least = max(settled, _PERCENT * crossover if crossover > _ORDINARY else 0.0)

@@ -64,10 +64,17 @@ def test_outputs_that_are_held_settle_early() -> None:
     """By a loss that bends everywhere: E g^2 over the square of E h is about the error, and there are two samples."""
     result = gs.solve(SATURATED.replace({"fit.loss": {"name": "huber", "delta": 2.0}}), dimension=400)
     assert result.mean_output_variance == pytest.approx(result.test_error / 2.0, rel=0.1)
-    assert not result.is_unsettled and result.heading == "Result with the correction at d = 400"
+    assert not result.is_unsettled and result.heading == "Result; the correction at d = 400 vanishes"
     found = gs.deviation(result.model, dimension=400)
     assert found.mean is not None and result.mean_output_variance is not None
     assert found.mean - result.test_error == pytest.approx(result.mean_output_variance / 400.0, rel=0.05)
+
+
+def test_a_correction_that_vanishes_is_told() -> None:
+    """Odd features without a spike have no mean, which the leading term of finite size is that of."""
+    result = gs.solve(gs.model(learning_rate=None), dimension=200)
+    assert result.heading == "Result; the correction at d = 200 vanishes"
+    assert "the correction at d = 200 vanishes" in str(result)
 
 
 def test_simulated_fits_have_that_mean() -> None:
