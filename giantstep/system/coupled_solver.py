@@ -6,7 +6,9 @@ import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -58,6 +60,7 @@ _SOON = 6  # Newton steps from what is near
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
 _BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an output, in units of it: first and last
 _PAIRS = 7  # compared, at most
+_DIGITS = 1e-4  # relative change of a test error that has some
 Pair = tuple[CoupledSystem, CoupledSystem]
 # system, unknowns, evaluations, change of the test error under refinement, observables
 Found = tuple[CoupledSystem, Array, int, float, Array]
@@ -108,7 +111,7 @@ def coupled_solution(
             outcome = settling(problem, x, FINE[0], _STILL)
             evaluations, x = evaluations + outcome.evaluations, outcome.x
         known = beside is not None and number == 0
-        systems = beside[0] if beside is not None and known else _pair(problem, times, x, found, tolerance)
+        systems = beside[0] if beside is not None and known else _unless_known(found, partial(pair, problem, times, x))
         if systems is None:
             break
         coarser, finer = systems
@@ -151,19 +154,22 @@ def coupled_solution(
             break
         if not served and change <= 1.0:
             continue
-        times = next_times(times, finer, answer, told, tolerance)
+        further = _unless_known(found, partial(next_times, times, finer, answer, told, tolerance))
+        if further is None:
+            break
+        times = further
     if found is None:
         raise NotConverged(stalled(problem), last.hint() or hint(problem))
     require_decided(*found[:2])
     return found
 
 
-def _pair(problem: Problem, times: Times, x: Array, found: Found | None, tolerance: float) -> Pair | None:
-    """The systems that are compared; None where they need too many nodes, and the test error found has settled."""
+def _unless_known(found: Found | None, make: Callable[[], Any]) -> Any:
+    """What is made; None where it needs too many nodes and some digits, which a tolerance may ask for, are found."""
     try:
-        return pair(problem, times, x)
+        return make()
     except NotConverged:
-        if found is None or found[3] > tolerance:
+        if found is None or not found[3] < _DIGITS:
             raise
         return None
 
