@@ -9,6 +9,7 @@ import pytest
 from loss_cases import model
 
 import giantstep as gs
+from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.newton import Outcome, newton
@@ -110,3 +111,18 @@ def test_what_too_few_nodes_of_samples_miss_is_told_from_what_kappa_misses() -> 
     found = solve(gs.model("tanh", link="He(3,z)", samples=2.0, ridge=0.05, step_samples=0.4, bulk="trained"))
     assert found.quadrature_error <= 1e-10
     assert found.test_error == pytest.approx(8.780872380139, rel=2e-10)  # on 130 and on 160 nodes of samples
+
+
+def test_digits_that_are_known_are_told_where_more_need_too_many_nodes(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused for more, with the tolerance that takes them; refused for the nodes where there are none."""
+
+    def too_many(*_: object, **__: object) -> None:
+        raise NotConverged("too many nodes", "fewer indices")
+
+    monkeypatch.setattr("giantstep.system.coupled_solver.next_times", too_many)
+    with pytest.raises(NotConverged, match="changes by") as caught:
+        solve(SMOOTH)
+    assert "--tolerance" in caught.value.hint
+    monkeypatch.setattr("giantstep.system.coupled_solver.pair", too_many)
+    with pytest.raises(NotConverged, match="too many nodes"):
+        solve(SMOOTH)
