@@ -6,6 +6,8 @@ there than it gains from the other labels: the response of the output vanishes w
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from giantstep.spec.errors import BadInput
@@ -27,7 +29,7 @@ _BLURS = 1e5, 1e9  # one over two blurs of the output, which one that is held fo
 _FOLLOWS = 0.01  # relative difference of their ratio and that of the responses
 _ON_A_KINK = 1e-4  # distance of the output from a kink at the smaller blur, relative to its size
 _LIKELY = 1e-3  # probability of a label that can hold an output
-_HALVED, _AGREE = 2, 0.1  # refinements that halve nodes of the label; share by which probabilities on both may differ
+_AGREE = 0.1  # share by which probabilities on both may differ: those of single nodes do by more
 _REFINED = 5
 _BESIDE, _OUTWEIGHS = 1e-6, 0.1  # a step away from a kink; of both slopes of a mean loss there, what each has
 
@@ -97,10 +99,10 @@ def _kinks(system: CoupledSystem) -> list[float]:
 
 
 def _likely(problem: Problem, level: Level) -> list[float]:
-    """Labels of a positive probability: values at nodes that have the same with more nodes."""
+    """Labels of a positive probability: values at nodes that have the same at other nodes."""
     found = []
-    for times in (0, _HALVED):
-        laws = resolved(problem, refined(level, times))
+    for each in (level, replace(level, order=level.order + 1, labels=level.labels + 1)):
+        laws = resolved(problem, each)
         labels, probability = label_points(laws.table, laws.labels)
         values, place = np.unique(labels, return_inverse=True)
         found.append((values, np.bincount(place, probability)))

@@ -168,7 +168,7 @@ def test_completion_without_its_library_says_what_to_install(run: Run, monkeypat
         ("ln(2 + z)", "write log(z)"),
         ("np.tanh(z)", "write functions by their names alone"),
         ("heaviside(z)", "write step(z)"),
-        ("where(z > 0, z, 0)", "write step(z - a)*f + step(a - z)*g"),
+        ("where(z > 0, z, 0)", "write step(z - place)*above + step(place - z)*below"),
         ("logistic(z)", "write sigmoid(z)"),
         ("z^2", "write powers with **"),
     ],
