@@ -16,7 +16,7 @@ import numpy as np
 
 from generated.runtime.between_nodes import crosses
 from giantstep.law.label_cells import LabelLaw
-from giantstep.law.labels import cuts_of
+from giantstep.law.labels import cuts_of, is_constant
 from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
@@ -102,11 +102,12 @@ def passes_unseen(system: CoupledSystem) -> bool:
     nodes, fields = system.kappa, (_width(system), system.view("mean"), system.view("V"))
     kappa = _with_sides(nodes, _breaks(problem))
     width, mean, response = (np.interp(kappa, nodes, row) for row in fields) if len(kappa) > len(nodes) else fields
+    swept = _swept if _sweeps(problem) else lambda *_: 0.0
     return any(
         crosses(
             kappa,
             distance_to(system, kink, label(kappa), mean, response),
-            np.hypot(width, _swept(problem, label, kappa)),
+            np.hypot(width, swept(problem, label, kappa)),
         )
         for label, kink in _passages(system, system.labels)
     )
@@ -119,9 +120,9 @@ def _with_sides(nodes: Array, breaks: Array) -> Array:
 
 
 def _breaks(problem: Problem) -> Array:
-    """Places of kappa where the link of one index has kinks."""
+    """Places of kappa where the link of one index has kinks; none of labels that are constant between jumps."""
     gamma = problem.overlaps[0][0] if problem.link is not None and problem.rank == 1 else 0.0
-    if gamma == 0.0:
+    if gamma == 0.0 or is_constant(problem.model.target.link):
         return np.empty(0)
     return np.sort(np.array(cuts_of(problem.model.target), dtype=float) / gamma)
 
