@@ -114,17 +114,39 @@ def passes_unseen(system: CoupledSystem) -> bool:
 
 
 def _with_sides(nodes: Array, breaks: Array) -> Array:
-    """Nodes of kappa, with both sides of the breaks between them."""
-    breaks = breaks[(breaks > nodes[0]) & (breaks < nodes[-1])]
-    return np.sort(np.concatenate([nodes, breaks - _SIDE, breaks + _SIDE])) if len(breaks) else nodes
+    """Nodes of kappa, with both sides of the breaks between them; of half a table from zero on."""
+    least = min(float(nodes[0]), 0.0)
+    sides = np.concatenate([breaks - _SIDE, breaks + _SIDE])
+    sides = sides[(sides > least) & (sides < nodes[-1])]
+    return np.sort(np.concatenate([nodes, sides])) if len(sides) else nodes
 
 
 def _breaks(problem: Problem) -> Array:
-    """Places of kappa where the link of one index has kinks; none of labels that are constant between jumps."""
+    """Places of kappa where the link of one index has kinks, and where it turns if kappa tells the label; none of
+    labels that are constant between jumps.
+    """
     gamma = problem.overlaps[0][0] if problem.link is not None and problem.rank == 1 else 0.0
     if gamma == 0.0 or is_constant(problem.model.target.link):
         return np.empty(0)
-    return np.sort(np.array(cuts_of(problem.model.target), dtype=float) / gamma)
+    target = problem.model.target
+    places = (*cuts_of(target), *(() if _sweeps(problem) else _turns(target.mean_link)))
+    return np.unique(np.array(places, dtype=float) / gamma)
+
+
+@lru_cache(maxsize=128)
+def _turns(link: str) -> tuple[float, ...]:
+    """Places of the local extremes of a link of one index."""
+    values, low, high = link_values(link), _INDEX[:-2], _INDEX[2:]
+    rise = np.diff(values(_INDEX[None]))
+    turns = rise[:-1] * rise[1:] < 0.0
+    side, low, high = np.sign(rise[:-1])[turns], low[turns], high[turns]
+    for _ in range(_ROUNDS if len(low) else 0):
+        places = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, _FINER)
+        best = np.argmax(side[:, None] * values(places.reshape(1, -1)).reshape(places.shape), axis=1).clip(
+            1, _FINER - 2
+        )
+        low, high = places[np.arange(len(low)), [best - 1, best + 1]]
+    return tuple((0.5 * (low + high)).tolist())
 
 
 def _may_turn(problem: Problem) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -139,26 +140,21 @@ def test_labels_are_resolved_where_outputs_do_not_vary() -> None:
     assert np.sum(still) > 10 and np.max(np.abs(losses[still] - exact)) < spacing**2
 
 
-def test_outputs_that_leave_a_kink_of_the_loss_where_the_label_turns() -> None:
-    """A spike of no strength tells nothing of kappa: a label that follows kappa alone is one beside it.
-
-    The output varies by .005 and is .009 from the label at its kink, which it leaves within as much.
-    """
-    quantile = {"name": "quantile", "tau": 0.155}
+@pytest.mark.parametrize(
+    ("loss", "link", "ridge"),
+    [
+        ({"name": "quantile", "tau": 0.155}, "leaky_relu", 1e-3),
+        ("absolute", "z**2", 3600.0),
+        ({"name": "huber", "delta": 0.03}, "abs(z)", 2000.0),
+    ],
+    ids=["leaves a kink", "passes it twice where the label turns", "the same at a kink"],
+)
+def test_kinks_of_the_loss_where_a_label_that_kappa_tells_turns(loss: Any, link: str, ridge: float) -> None:
+    """A spike of no strength tells nothing of kappa: a label that follows kappa alone is one beside it."""
     spikes = ({"strength": 0.0, "alignment": gamma, "bulk_variance": 1.0} for gamma in (-1.0, 0.0))
+    fit = {"fit__samples": 7.8, "fit__ridge": ridge, "target__link": link}
     held, free = (
-        solve(
-            model(
-                quantile,
-                network__activation="relu",
-                network__width=0.34,
-                spike=spike,
-                target__link="leaky_relu",
-                fit__samples=7.8,
-                fit__ridge=1e-3,
-            )
-        )
-        for spike in spikes
+        solve(model(loss, network__activation="relu", network__width=0.34, spike=spike, **fit)) for spike in spikes
     )
     assert held.test_error == pytest.approx(free.test_error, rel=10 * TOLERANCE)
     assert held.free_energy == pytest.approx(free.free_energy, rel=100 * TOLERANCE)
