@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved, resolved, rows_between
 from giantstep.system.label_crossings import Kink, distance_to, kinks_of
 from giantstep.system.label_refinement import system_at, varies
+from giantstep.system.link_extremes import extremes, stationary_values
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
 
@@ -34,13 +36,26 @@ _AROUND = (-8.0, -4.0, -2.0, 0.0, 2.0, 4.0, 8.0)  # ends of panels about a turn,
 _GRADED = (0.0, *(side * 4.0**k for k in range(-1, 16) for side in (-1.0, 1.0)))  # about one whose approach is long
 _WIDEST = 0.5  # width of a turn that the panels of the coefficients resolve
 _PLAINLY = 1.5  # times that, of one that is followed no further
-_FAR, _SAME = (40.0, 60.0), 9  # indices that hardly occur; decimals to which two values of a label are one
-_INDEX = np.linspace(-9.0, 9.0, 2001)  # where a link is searched for stationary values
 _FEW = 4  # values of a label that is constant between its jumps
 _NEAR, _DIGITS = 1e-6, 11  # step of a slope in kappa; decimals to which two turns are one
 _SIDE = 1e-9  # from a kink of the link, where its side begins
 _FELT = 9.0  # spreads from a kink of the loss beyond which it is not felt
 _AWAY = _WIDEST * 0.5 ** np.arange(26)  # distances from a place at which the output is looked at
+
+
+class _Passage(NamedTuple):
+    """A label as a function of kappa, and a kink of the loss that the output may pass there."""
+
+    label: Callable[[Array], Array]
+    kink: Kink | None
+
+    def distance(self, system: CoupledSystem) -> Array:
+        """How far the mean output is from the kink, at the nodes of a system."""
+        return distance_to(system, self.kink, self.label(system.kappa), system.view("mean"), system.view("V"))
+
+    def spread(self, system: CoupledSystem) -> Array:
+        """The distance from it at which it is felt there, of the output and of a label that follows its index."""
+        return np.asarray(np.hypot(_width(system), _swept(system.problem, self.label, system.kappa)))
 
 
 def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
@@ -61,8 +76,8 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
     system = at(_with_sides(table(problem.blocks, problem.link, _BASE.order)[:, 0], _breaks(problem)))
     found = {
         round(place, _DIGITS)
-        for label, kink in _passages(system, base.labels)
-        for places in (_sharp(at, system, label, kink, around), _beside_breaks(at, system, label, kink, around))
+        for passage in _passages(system, base.labels)
+        for places in (_sharp(at, system, passage, around), _beside_breaks(at, system, passage, around))
         for place in places
     }
     if system.loss.SYMMETRIC:  # where kappa is folded, panels must be so
@@ -129,24 +144,8 @@ def _breaks(problem: Problem) -> Array:
     if gamma == 0.0 or is_constant(problem.model.target.link):
         return np.empty(0)
     target = problem.model.target
-    places = (*cuts_of(target), *(() if _sweeps(problem) else _turns(target.mean_link)))
+    places = (*cuts_of(target), *(() if _sweeps(problem) else extremes(target.mean_link)))
     return np.unique(np.array(places, dtype=float) / gamma)
-
-
-@lru_cache(maxsize=128)
-def _turns(link: str) -> tuple[float, ...]:
-    """Places of the local extremes of a link of one index."""
-    values, low, high = link_values(link), _INDEX[:-2], _INDEX[2:]
-    rise = np.diff(values(_INDEX[None]))
-    turns = rise[:-1] * rise[1:] < 0.0
-    side, low, high = np.sign(rise[:-1])[turns], low[turns], high[turns]
-    for _ in range(_ROUNDS if len(low) else 0):
-        places = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, _FINER)
-        best = np.argmax(side[:, None] * values(places.reshape(1, -1)).reshape(places.shape), axis=1).clip(
-            1, _FINER - 2
-        )
-        low, high = places[np.arange(len(low)), [best - 1, best + 1]]
-    return tuple((0.5 * (low + high)).tolist())
 
 
 def _may_turn(problem: Problem) -> bool:
@@ -171,14 +170,14 @@ def _swept(problem: Problem, label: Callable[[Array], Array], kappa: Array) -> A
     return np.asarray(np.abs(slope) * np.sqrt(max(0.0, 1.0 - gamma * gamma)))
 
 
-def _passages(system: CoupledSystem, law: LabelLaw) -> list[tuple[Callable[[Array], Array], Kink | None]]:
+def _passages(system: CoupledSystem, law: LabelLaw) -> list[_Passage]:
     """The labels with the kinks that the output may pass; a smooth loss of the margin turns where the output vanishes,
     whatever the label.
     """
     labels = _labels(system.problem, law)
     if system.loss.SMOOTH and system.loss.FORM == "margin":
         labels = labels[:1]
-    return [(label, kink) for label in labels for kink in kinks_of(system)]
+    return [_Passage(label, kink) for label in labels for kink in kinks_of(system)]
 
 
 def _labels(problem: Problem, law: LabelLaw) -> list[Callable[[Array], Array]]:
@@ -208,46 +207,15 @@ def _sweeps(problem: Problem) -> bool:
     return varies(problem) and not (channel is not None and channel.values)
 
 
-@lru_cache(maxsize=128)
-def stationary_values(link: str) -> tuple[float, ...]:
-    """The values of a link of one index at its local extremes, where it is constant, and in its limits."""
-    from scipy.optimize import minimize_scalar  # loads slowly, and few models need it
-
-    values = link_values(link)
-    y = values(_INDEX[None])
-    (turns,) = np.nonzero(np.diff(np.sign(np.diff(y))) != 0.0)
-    far = np.round(values(np.outer([1.0, -1.0], _FAR).reshape(1, -1)).reshape(2, 2), _SAME)
-    found = set(far[far[:, 0] == far[:, 1], 0].tolist())
-    for k in turns.tolist():
-        sign = 1.0 if 2.0 * y[k + 1] <= y[k] + y[k + 2] else -1.0
-        least = minimize_scalar(
-            lambda z, sign=sign: sign * float(values(np.array([[z]]))[0]),
-            bounds=(_INDEX[k], _INDEX[k + 2]),
-            method="bounded",
-            options={"xatol": 1e-12},
-        )
-        found.add(sign * float(least.fun))
-    return tuple(sorted({round(value, _SAME) for value in found if np.isfinite(value)}))
-
-
-def _sharp(
-    at: Fields, grid: CoupledSystem, label: Callable[[Array], Array], kink: Kink | None, around: tuple[float, ...]
-) -> Iterator[float]:
-    """Places about the sharp passages of a kink at a label, from the signs on a grid of kappa; around: in widths."""
-
-    def of(system: CoupledSystem) -> Array:
-        return distance_to(system, kink, label(system.kappa), system.view("mean"), system.view("V"))
-
-    def spread_of(system: CoupledSystem) -> Array:
-        return np.asarray(np.hypot(_width(system), _swept(system.problem, label, system.kappa)))
-
-    low, high = _brackets(of(grid), grid.kappa)
+def _sharp(at: Fields, grid: CoupledSystem, passage: _Passage, around: tuple[float, ...]) -> Iterator[float]:
+    """Places about the sharp passages of a kink, from the signs on a grid of kappa; around: in widths."""
+    low, high = _brackets(passage.distance(grid), grid.kappa)
     for _ in range(_ROUNDS):
         if not len(low):
             return
         places = low[:, None] + (high - low)[:, None] * np.linspace(0.0, 1.0, _FINER)
         system = at(places.ravel())
-        values, spread = (each.reshape(places.shape) for each in (of(system), spread_of(system)))
+        values, spread = (each.reshape(places.shape) for each in (passage.distance(system), passage.spread(system)))
         above = values > 0.0
         first = np.argmax(above != above[:, :1], axis=1)
         ends = np.arange(len(low)), np.array([first - 1, first])
@@ -258,8 +226,8 @@ def _sharp(
     if not len(low):
         return
     system = at(np.concatenate([low, low + _NEAR, low - _NEAR]))
-    _, above, below = of(system).reshape(3, -1)
-    spread = spread_of(system)[: len(low)]
+    _, above, below = passage.distance(system).reshape(3, -1)
+    spread = passage.spread(system)[: len(low)]
     with np.errstate(divide="ignore", over="ignore"):
         width = 2.0 * _NEAR * spread / np.abs(above - below)
         width = np.exp2(0.5 * np.round(2.0 * np.log2(width)))  # mirror images have the same, and the same ends
@@ -267,19 +235,16 @@ def _sharp(
         yield from (centre + reach * part for part in around if reach * abs(part) < 8.0 * _WIDEST)
 
 
-def _beside_breaks(
-    at: Fields, grid: CoupledSystem, label: Callable[[Array], Array], kink: Kink | None, around: tuple[float, ...]
-) -> Iterator[float]:
+def _beside_breaks(at: Fields, grid: CoupledSystem, passage: _Passage, around: tuple[float, ...]) -> Iterator[float]:
     """Places beside kinks of the link from where the output leaves a kink of the loss that it is near to, within less
     than panels resolve.
     """
     breaks = _breaks(grid.problem)
-    follows_link = len(breaks) > 0 and np.ptp(label(grid.kappa)) > 0.0  # constant ones do not turn with it
+    follows_link = len(breaks) > 0 and np.ptp(passage.label(grid.kappa)) > 0.0  # constant ones do not turn with it
     for side in (-1.0, 1.0) if follows_link else ():
         places = breaks[:, None] + side * (_SIDE + _AWAY)
         system = at(places.ravel())
-        spread = np.hypot(_width(system), _swept(system.problem, label, system.kappa))
-        u = distance_to(system, kink, label(system.kappa), system.view("mean"), system.view("V")) / spread
+        u = passage.distance(system) / passage.spread(system)
         u = u.reshape(places.shape)
         follows = np.abs(u - u[:, -1:]) < 1.0
         reach = np.exp2(0.5 * np.round(2.0 * np.log2(_AWAY[np.argmax(follows, axis=1)])))
