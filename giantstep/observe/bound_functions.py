@@ -18,8 +18,8 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, number
-from giantstep.system.coupled_solver import reduced_order
 from giantstep.system.problem import Problem, problem_of
+from giantstep.system.reduced_order import reduced_order
 
 Array = np.ndarray
 

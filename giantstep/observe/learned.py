@@ -30,8 +30,8 @@ from giantstep.spec.model import Model, Target
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, Shown, number
 from giantstep.spec.validate import wrong
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 

@@ -22,8 +22,8 @@ from giantstep.spec.metrics import Metrics, MetricsKind
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import LINES, Row, Shown, cut, number
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.square_tables import shape_of

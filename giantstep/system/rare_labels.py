@@ -13,8 +13,8 @@ from collections.abc import Iterator
 import numpy as np
 
 from giantstep.spec.errors import NotConverged
-from giantstep.system.coupled_solver import starts
 from giantstep.system.discretisation import resolved
+from giantstep.system.first_solution import starts
 from giantstep.system.loss_at_zero import has_flat_part, probability_felt
 from giantstep.system.problem import Problem
 from giantstep.system.resolution import FINE

@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.label_refinement import system_at
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE, refined
 from giantstep.system.result import Result
 from giantstep.system.solved_again import starts_near

@@ -22,7 +22,7 @@ from generated.runtime.equation_text import lines_of
 from generated.runtime.tangents import TangentEquations
 from generated.runtime.unknowns import RESIDUAL
 from giantstep.spec.model import Model
-from giantstep.system import coupled_solver
+from giantstep.system import first_solution
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
@@ -111,7 +111,7 @@ def solved(kind: str, folder: Path) -> tuple[CoupledSystem, Array]:
     """A system of a kind, at its solution on a few nodes."""
     problem = problem_of(KINDS[kind](folder), 200)
     system = coupled_at(problem, ROUGH)
-    for start in coupled_solver.starts(problem, system, None):
+    for start in first_solution.starts(problem, system, None):
         outcome = newton(system, start)
         if outcome.converged:
             break

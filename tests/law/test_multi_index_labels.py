@@ -22,12 +22,12 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
 from giantstep.spec.model import Model
 from giantstep.system.causes import settling_hint
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import _resolved, resolved
 from giantstep.system.misclassification import bivariate_normal, wrong_sign
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE
 from giantstep.system.solve import solve
 from giantstep.system.square_start import unknowns_of_square_loss

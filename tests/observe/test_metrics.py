@@ -13,8 +13,8 @@ from scipy.special import erf, ndtr
 import giantstep as gs
 from giantstep.cli.main import main
 from giantstep.observe.output_law import Output
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 
 PLAIN = gs.model("tanh", link="sign", learning_rate=1.0, step_samples=4.0, samples=2.0, ridge=0.1)
 TWO = gs.model("relu", link="z1 + z1*z2", readout=[1.0, -0.5], step_samples=3.0, learning_rate=1.0, samples=2.0)

@@ -20,7 +20,7 @@ from derive.scalar import scalar_function
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import rows_at
 from giantstep.spec.model import Model
-from giantstep.system import coupled_solver
+from giantstep.system import first_solution
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, resolved_on
 from giantstep.system.kernels import loss_kernel
@@ -89,7 +89,7 @@ def small_system(problem: Problem, count: int = 4, level: Level = FINE) -> Coupl
 def solved(problem: Problem, count: int = 4, level: Level = FINE) -> tuple[CoupledSystem, Array]:
     """A small system and its solution."""
     system = small_system(problem, count, level)
-    for start in coupled_solver.starts(problem, system, None):
+    for start in first_solution.starts(problem, system, None):
         outcome = newton(system, start)
         if outcome.converged:
             system.residual(outcome.x)

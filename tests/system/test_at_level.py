@@ -80,8 +80,8 @@ def test_no_coarser_system_leads_to_a_trained_bulk(monkeypatch: pytest.MonkeyPat
     """A pair of levels is enough; the answer is that which a coarser system leads to."""
     model = Model.from_dict(MODEL).replace({"step.bulk": "trained", "fit.loss": "square"})
     problem, asked = problem_of(model), []
-    first = coupled_solver._first_solution
-    monkeypatch.setattr(coupled_solver, "_first_solution", lambda *given: asked.append(1) or first(*given))
+    first = coupled_solver.first_solution
+    monkeypatch.setattr(coupled_solver, "first_solution", lambda *given: asked.append(1) or first(*given))
     found = solve_coupled(problem, 1e-10)
     assert not asked
     monkeypatch.setattr(coupled_solver, "_beside", lambda *_: None)

@@ -6,7 +6,7 @@ import pytest
 
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
-from giantstep.system import coupled_solver
+from giantstep.system import first_solution
 
 SHARP = gs.Model.from_dict(
     {
@@ -32,8 +32,8 @@ def test_log_cosh_of_labels_that_are_large() -> None:
 
 def test_without_that_start_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """The test above says something: the other starts fail, and the continuation in the ridge is left out here."""
-    monkeypatch.setattr(coupled_solver, "_of_huber_losses", lambda *_: iter(()))
-    monkeypatch.setattr(coupled_solver, "continued", lambda *_, **__: coupled_solver.Outcome(None, 0, False))
-    monkeypatch.setattr(coupled_solver, "_upwards", lambda *_: coupled_solver.Outcome(None, 0, False))
+    monkeypatch.setattr(first_solution, "_of_huber_losses", lambda *_: iter(()))
+    monkeypatch.setattr(first_solution, "continued", lambda *_, **__: first_solution.Outcome(None, 0, False))
+    monkeypatch.setattr(first_solution, "_upwards", lambda *_: first_solution.Outcome(None, 0, False))
     with pytest.raises(NotConverged, match="not solved"):
         gs.solve(SHARP, dimension=1000)

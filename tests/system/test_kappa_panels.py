@@ -13,13 +13,13 @@ import pytest
 from loss_cases import model
 
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import Level, panel_ends
 from giantstep.system.kappa_panels import unresolved
 from giantstep.system.label_refinement import _averages, _first, stays, system_at
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE, Times, chooses, next_times, pair
 from giantstep.system.solve import solve
 

@@ -16,11 +16,11 @@ from scipy.optimize import brentq
 from scipy.special import expit, ndtr
 
 import giantstep as gs
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 

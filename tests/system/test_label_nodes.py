@@ -16,10 +16,10 @@ from generated.runtime.nodes import Fields, Rule
 from giantstep.law.labels import label_law
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.model import Target
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE, refined
 from giantstep.system.result import Result
 from giantstep.system.solve import solve

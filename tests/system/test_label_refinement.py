@@ -16,13 +16,13 @@ from scipy.stats import norm
 
 import giantstep as gs
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import crossings, stays, system_at
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.solve import solve

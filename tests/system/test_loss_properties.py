@@ -33,11 +33,11 @@ from generated.runtime.nodes import Output, Rule
 from generated.runtime.prox import NOWHERE
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
-from giantstep.system import coupled_solver
+from giantstep.system import first_solution
 
 VARIANCE, PLACE = 10.0, 2.5
 RARE = gs.Model.from_dict(
@@ -58,7 +58,7 @@ def test_the_mean_output_balances_both_signs() -> None:
 
 
 def test_without_that_path_it_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    failed = coupled_solver.Outcome(None, 0, False)
-    monkeypatch.setattr(coupled_solver, "_from_more_samples", lambda *_: failed)
+    failed = first_solution.Outcome(None, 0, False)
+    monkeypatch.setattr(first_solution, "_from_more_samples", lambda *_: failed)
     with pytest.raises(NotConverged, match="not solved"):
         gs.solve(RARE)

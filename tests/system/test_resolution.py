@@ -10,10 +10,10 @@ from loss_cases import model
 
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import Times, next_times, pair
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate

@@ -19,11 +19,11 @@ from giantstep.quadrature.mesh import meshes, nodes
 from giantstep.quadrature.panels import rows_at
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 

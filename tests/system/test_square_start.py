@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import COARSE
+from giantstep.system.first_solution import COARSE
 from giantstep.system.newton import distance
 from giantstep.system.problem import problem_of
 from giantstep.system.square_start import unknowns_of_like_square_loss, unknowns_of_square_loss

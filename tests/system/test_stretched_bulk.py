@@ -18,9 +18,10 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 from giantstep.system.bulk_system import rows_of_blocks
-from giantstep.system.coupled_solver import PATH, order_of
+from giantstep.system.first_solution import PATH
 from giantstep.system.newton import continued, newton
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE
 from giantstep.system.square_start import unknowns_of_square_loss
 from giantstep.system.stretched_system import StretchedSystem

@@ -8,9 +8,9 @@ import pytest
 
 import giantstep as gs
 from giantstep.spec.errors import BadInput
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.verify.trained_bulk import stretched_checks

@@ -17,10 +17,10 @@ from giantstep.observe.finite_system import default_kind
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.simulate import simulate
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.system_of_problem import coupled_at

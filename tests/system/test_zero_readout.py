@@ -230,7 +230,7 @@ def test_a_held_output_is_looked_for_before_paths(monkeypatch: pytest.MonkeyPatc
     def path(*_: object, **__: object) -> None:
         raise AssertionError
 
-    monkeypatch.setattr("giantstep.system.coupled_solver.continued", path)
+    monkeypatch.setattr("giantstep.system.first_solution.continued", path)
     result = solve(gs.model("relu", "relu(z-2)", samples=2.0, ridge=0.05, loss="absolute", learning_rate=None))
     density, tail = math.exp(-2.0) / math.sqrt(2.0 * math.pi), 0.5 * math.erfc(math.sqrt(2.0))
     assert result.test_error == pytest.approx(5.0 * tail - 2.0 * density, rel=1e-10)  # E relu(z - 2)^2

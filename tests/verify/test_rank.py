@@ -7,8 +7,8 @@ import pytest
 from rank_cases import model, staircase, three
 
 from giantstep.spec.model import Model
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.problem import problem_of
+from giantstep.system.reduced_order import order_of
 from giantstep.system.result import ORDER_PARAMETERS, reported
 from giantstep.system.solve import solve
 from giantstep.verify.answer import result_checks

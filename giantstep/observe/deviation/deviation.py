@@ -25,8 +25,8 @@ from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
 from giantstep.system.causes import settling_hint
-from giantstep.system.coupled_solver import order_of
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
