@@ -36,3 +36,17 @@ def test_a_dimension_decides() -> None:
     order, square = found.order_parameters, 1.5 + 2.0 / math.sqrt(2.0 * math.pi)
     assert order["m"][0] == pytest.approx(0.0, abs=1e-8)
     assert square < found.test_error < square + order["Q1"][0, 0] + order["Q2"][0]
+
+
+def test_slopes_that_differ_where_kappa_hardly_occurs_decide_nothing() -> None:
+    """A hinge at outputs that come near its kink only where kappa hardly occurs."""
+    model = Model.from_dict(
+        {
+            "network": {"activation": "gelu", "width": 0.32, "bias": -0.133},
+            "target": {"link": "sign"},
+            "fit": {"samples": 0.494, "ridge": 3.64, "loss": "hinge"},
+            "spike": {"strength": 0.0, "alignment": -0.7575, "bulk_variance": 1.0},
+        }
+    )
+    with pytest.raises(NotConverged, match="nothing decides m"):
+        solve(model)
