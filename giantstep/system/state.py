@@ -11,6 +11,7 @@ import numpy as np
 
 Array = np.ndarray
 _ROW = 7  # among the roles of an unknown
+_WHOLE = np.dtype(np.int64)
 
 
 class State:
@@ -203,12 +204,20 @@ def run_points(
     in plain Python, which takes numbers of any kind; functions: coordinates of the mean, if there are not K.
     """
     count, blocks, kind = len(parameters), len(fraction), parameters.dtype
-    work: Array = np.zeros((count, size_of(kernel, blocks)), kind) if start is None else start.astype(kind)
-    field: Array = np.empty((len(kernel.FIELDS), nodes[1].shape[1]), kind)
-    out, status = np.empty((count, 5)), np.empty(count, np.int64)
-    room = work, field, *members(kernel, blocks, blocks if functions is None else functions)
-    (solve or kernel.solve)(*nodes, fraction, parameters, *square, *room, start is not None, out, status)
+    size, rows, places, sizes = _room_of(kernel, blocks, blocks if functions is None else functions)
+    rough, node = nodes
+    work: Array = np.zeros((count, size), kind) if start is None else start.astype(kind)
+    field: Array = np.empty((rows, node.shape[1]), kind)
+    out, status = np.empty((count, 5)), np.empty(count, _WHOLE)
+    room = work, field, places, sizes
+    (solve or kernel.solve)(rough, node, fraction, parameters, *square, *room, start is not None, out, status)
     return SolvedPoints(status, out, work, field)
+
+
+@lru_cache(maxsize=64)
+def _room_of(kernel: ModuleType, blocks: int, functions: int) -> tuple[int, int, Array, Array]:
+    """What a solver needs room for: how many numbers all families have, functions of kappa; and ``members``."""
+    return size_of(kernel, blocks), len(kernel.FIELDS), *members(kernel, blocks, functions)
 
 
 def run_solver(
@@ -222,7 +231,6 @@ def run_solver(
 ) -> Solved:
     """The same at one point, on one table."""
     begin = None if start is None else start.work[None]
-    found = run_points(
-        kernel, (node[:, :0], node), fraction, parameters[None], start=begin, solve=solve, functions=functions
-    )
-    return Solved(int(found.status[0]), found.out[0, :3], kernel, len(fraction), (found.work[0], found.field))
+    nodes, square = (node[:, :0], node), (0.0, 0.0)
+    status, out, work, field = run_points(kernel, nodes, fraction, parameters[None], square, begin, solve, functions)
+    return Solved(int(status[0]), out[0, :3], kernel, len(fraction), (work[0], field))
