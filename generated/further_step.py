@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature cece76fc3c920803, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature dcd8a196665589c7, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cece76fc3c920803b6cbac876ed4bc7686da9af6f2692d840de56002e3dc05e5"
+SIGNATURE = "dcd8a196665589c7e7f928c595f384fd77a7a74ee67148f8e5139fc4eac65831"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 83628318a73c789e, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature c941f8f1c00bd13a, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "83628318a73c789e2873fd9d7833cb4afbdcf7f495ff9a886ff77ed990b66390"
+SIGNATURE = "c941f8f1c00bd13a2cfbd3bdfb15830975af767118912939ee3189105276171d"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 9f8816527136d9e6, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 2da652e598a8d32c, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "9f8816527136d9e642d02db5f1811abd70e52e5371975b009aa5307b07e771a8"
+SIGNATURE = "2da652e598a8d32c89ddbc02035635c1fb5e2e67bc840ca411171ac839b35606"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

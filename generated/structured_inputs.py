@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 31dfbbc3553e2ca0, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature a576bb71f717784a, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "31dfbbc3553e2ca018d2c958bd188c6d103d3aa8ad00a897b87a74c3d8424319"
+SIGNATURE = "a576bb71f717784afd96777e63abd79a4a9ddbee4852c8b1b4415026652ef0b9"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

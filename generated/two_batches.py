@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature ac267aa2e0f56d43, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature ddff3365efd350ed, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "ac267aa2e0f56d43a9024dc4535a7f78678434f434b5d7dde4b6b6fbd9973101"
+SIGNATURE = "ddff3365efd350ed4ee4a778e28b190c2c666e897a2c9dca65f09887a98c6e8c"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -61,7 +61,6 @@ NAMED = (*DEFINED, "arctan", "sigmoid")
 #: Registered name -> entry, for activations and links alike.
 REGISTERED: Mapping[str, Entry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
 _NAMES = tuple(sorted({*REGISTERED, *NAMED}))
-_BY_TEXT = MappingProxyType({canonical(parse(entry.expression)): entry for entry in _ENTRIES})
 
 
 def lookup(text: str) -> Entry:
@@ -85,12 +84,18 @@ def lookup(text: str) -> Entry:
     return find(text)
 
 
+@lru_cache(maxsize=1)
+def _by_text() -> Mapping[str, Entry]:
+    """Registered functions by their expressions, which a name need not read."""
+    return MappingProxyType({canonical(parse(entry.expression)): entry for entry in _ENTRIES})
+
+
 @lru_cache(maxsize=256)
 def _of_expression(text: str) -> Entry:
     node = parse(text)
     written = canonical(node)
-    if written in _BY_TEXT:
-        return _BY_TEXT[written]
+    if (known := _by_text().get(written)) is not None:
+        return known
     digest = hashlib.sha256(written.encode("ascii")).hexdigest()[:16]
     return Entry(f"user_{digest}", written, "expression given by the user", latex(node))
 

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Literal
 
@@ -222,7 +223,9 @@ _EXPRESSIONS: Mapping[str, str] = MappingProxyType(
 REGISTERED: Mapping[str, LossEntry] = MappingProxyType({entry.name: entry for entry in _ENTRIES})
 
 
-def _known_texts() -> Mapping[str, LossEntry]:
+@lru_cache(maxsize=1)
+def _by_text() -> Mapping[str, LossEntry]:
+    """Registered losses by their expressions, which take longer to read than a loss that is given by its name."""
     known = {}
     for entry in _ENTRIES:
         for text in entry.aliases if entry.parameters else (entry.expression, *entry.aliases):
@@ -230,7 +233,6 @@ def _known_texts() -> Mapping[str, LossEntry]:
     return MappingProxyType(known)
 
 
-_BY_TEXT = _known_texts()
 _OTHER_NAMES: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("l2", "mse", "least_squares", "ridge", "squared", "quadratic"), "square"),
@@ -275,8 +277,8 @@ def lookup(text: str) -> LossEntry:
         )
     node = parse(text, VARIABLES)
     written = canonical(node)
-    if written in _BY_TEXT:
-        return _BY_TEXT[written]
+    if (known := _by_text().get(written)) is not None:
+        return known
     missing = [variable for variable in VARIABLES if variable not in _names(node)]
     if missing:
         raise ExpressionError(

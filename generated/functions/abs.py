@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 15eaf71a427dea53, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature a9aa8bbd12ccff4b, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "15eaf71a427dea53c682d9e74663df9cd2b2a245fb8fc9aedd0902f36cda8113"
+SIGNATURE = "a9aa8bbd12ccff4b8d8db755ae9df7bb6827044d7b6e913121bffd4a76636aff"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

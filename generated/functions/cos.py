@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d5eec16901e893de, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature c2a1897d283a697e, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "d5eec16901e893deee518615ca2122c046b82ea183663db7f9ac947df332e809"
+SIGNATURE = "c2a1897d283a697ebfa5c17b652bc756740b9e445dbafd2b46de4038e4a9bba6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

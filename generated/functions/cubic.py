@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2800723409942f65, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 1067756e98dbc3bb, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "2800723409942f65c0bcc4b6266a42c4614909424f33aa3ba3a626497ba24e83"
+SIGNATURE = "1067756e98dbc3bb1569a4940e8a599236c3bb2e721777be4497cd39b5ff8caa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

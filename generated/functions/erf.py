@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ce636c7cb8ec4d34, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 522f5663cfede10f, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "ce636c7cb8ec4d342fccb101f2b65a26cb7df2bb625c4306bcdbca509c88ae49"
+SIGNATURE = "522f5663cfede10fa5a7da69ae81fc1bcfd08f36e0e5af3f47049479095df426"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d83dd8efcfc93a9a, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature c2af549162af5fef, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "d83dd8efcfc93a9ab0b0e16a2494795abe0f37df8ee13654cd14bc31d705445c"
+SIGNATURE = "c2af549162af5fef0ddfe194f6db0eec418013f40775c7c5b8f2b618715d6597"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature af5b5b69f2df9ab7, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 8085342aedc54ded, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "af5b5b69f2df9ab72357f689a5e092cd03eddd4a32ca2e6609446049e79957ab"
+SIGNATURE = "8085342aedc54dedacc9679d25c2936b33ee591664b27139dc53ed605893e45a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

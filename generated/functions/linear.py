@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 45efcfa3ff0b9548, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 7e84845b17de43e5, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "45efcfa3ff0b9548fa261b228d6d931a188ea462c475452f9f8860d6ce0ca741"
+SIGNATURE = "7e84845b17de43e54ff8280847e581fcfc69580d2053ee08bd36f152adc5a25e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature aa11803a1c6c5bd6, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 57fc850da8089cb1, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "aa11803a1c6c5bd68804944ce728d41274ecc9507285b5e4ba8bb6ffee139179"
+SIGNATURE = "57fc850da8089cb13530ef103a39d89d249b148ec67ae99e0149cdab4916d89a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

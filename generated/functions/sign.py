@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 79e6db2e8917e1f9, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature c061eeee383512d6, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "79e6db2e8917e1f9acbba9565c63714c05ea6b18d59bba94c0246897b3a357f6"
+SIGNATURE = "c061eeee383512d6246d0d87c4ef8e2f51ff5cb4848cbd2ed3bf7367d10d4a47"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1b4ab743f18d6ca9, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 6f84fdc6e38470db, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "1b4ab743f18d6ca935b40e5662bf9aeffb534dd1cdd021a32441479f7485dec4"
+SIGNATURE = "6f84fdc6e38470db1a52fdce5f0ad483803b965f94aa8c76117eea211a3ec9c0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

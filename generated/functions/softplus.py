@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 11a80bffa4a1b445, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature fcb50e593f3b8a4e, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "11a80bffa4a1b44572d3d1e33c9f376e2a77b788718e2237ba0ca9100d179c66"
+SIGNATURE = "fcb50e593f3b8a4e18cbac75288916d6eb1a2c231f01b217656ef872e520fea1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

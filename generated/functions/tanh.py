@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fc5dc4487588ff67, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature ddcc6b5c81368278, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "fc5dc4487588ff67ad3868f3fd5b0c6ea1f03203cccc3fbcf2891749695978f9"
+SIGNATURE = "ddcc6b5c81368278e1109dd267aeb172700462151a25650aeb3c471b9c3481b3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

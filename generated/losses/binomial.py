@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature fc6f858587a57ab4, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature a56c411559bb757b, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "fc6f858587a57ab4fda460d92fecfd75d7a4b237a552e73102d96cdf7e663bc8"
+SIGNATURE = "a56c411559bb757bc7a29e863b74fd6609d3fd8842b1214266026c303fd94043"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

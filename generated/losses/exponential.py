@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c9f9d8db433e805d, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 774971dca2e3e544, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "c9f9d8db433e805df9e173efeacb13ef63b9b3eb23fffd995ffb0e404d62ec49"
+SIGNATURE = "774971dca2e3e544fcff5226cfd06f28f8cd63dc70d1a882986737740b0d34d4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f61dbd304e6dcc00, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature f45c95e19e5b6328, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f61dbd304e6dcc00a0537f8182e66dfa440928c1c28ca36b6ca15166e056a1b4"
+SIGNATURE = "f45c95e19e5b6328432c6c3aa58b6913468be7d718282e0cd2e535467d4d371f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 4f6b427524bd9bfa, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 034fd3bb4eb85db3, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "4f6b427524bd9bfaad52fd623a4fafe4cd9370e160e3ab516cc0394e63d956d5"
+SIGNATURE = "034fd3bb4eb85db3e1275a81d712529e4398f1ecf35af8376b069ac914cb4eb5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d359a0c2dd34d785, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 4a655e631faa6c31, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "d359a0c2dd34d785ce26c30d9b19c9ac74bd3ca416f6c34b1f0ca0b49b9d3a67"
+SIGNATURE = "4a655e631faa6c31ae49eab221c860ae6f9ce4313c63bd39801e05ace717e68d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 104675103dbe2d10, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature f982ca193864d6aa, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "104675103dbe2d10eff6b66a03bd9b8738d87b274a3e2188e76c21814177bdae"
+SIGNATURE = "f982ca193864d6aac8bbcc4729d04a5d271751d1e91c89f11cfb63568ce2719a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

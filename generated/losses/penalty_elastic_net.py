@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature fc4b091cba13b4d8, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 72675d861b3ff8e1, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "fc4b091cba13b4d83bd7117cca14259971fd699343f3df596aefd77642a7daf9"
+SIGNATURE = "72675d861b3ff8e1148cd5ce99d6a386d8ab9ae7feee48b36f6e5c07fbe8b879"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

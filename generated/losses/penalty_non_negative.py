@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 652e689e00e9c3b1, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 1f824d7d5a4d5381, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "652e689e00e9c3b1c0c2b51c4e757e03dda23dcd0fb38a99715f09e6d02795b5"
+SIGNATURE = "1f824d7d5a4d5381d7f31a2d9847fb45b4db3545014173c252a9d790ca1a76f0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 2c8d9e4c55b91309, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 94bb55afd9fb1e5b, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "2c8d9e4c55b913094a8d1334363f18d21e353de521ff0f3206ed909ff2048e9f"
+SIGNATURE = "94bb55afd9fb1e5b6b78b519a537874e8d5c9023c9e3f84c4681f06ee49ff5f9"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 72ab86fa6e72b8b5, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 9e50c854c8fc6b7f, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "72ab86fa6e72b8b5bcb337ee984cea046c1f9c17d4b8be0f1ffc1b00d40e4b17"
+SIGNATURE = "9e50c854c8fc6b7f3a1491ac65e875385091dbec61df27dfb682b89fa5c9a9fc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 909c28030d54c4b9, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 2e9bfcfc9c781010, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "909c28030d54c4b9efd3b8df21d39fa790f73dfb5d4fdc300148e69c8b8e62cc"
+SIGNATURE = "2e9bfcfc9c781010e0e27ddd19c843e9e648c147f2caf44ba035eaf7215793f0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

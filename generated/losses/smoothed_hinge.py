@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 193433c442cf2c3b, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature b8f8d52ef66fc65c, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "193433c442cf2c3b2a84133fc919849f9abe9d3b8f86868fcd33ec645b3dcec7"
+SIGNATURE = "b8f8d52ef66fc65c3c2c65db9f349025907ac9786fe84e2600c0bec63d28419e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

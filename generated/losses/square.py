@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3280ea0e7558c03c, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 381913dd37ecad71, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "3280ea0e7558c03cae7e98b3269d9728139ef44b04f9fc2e34a996232b7c33d7"
+SIGNATURE = "381913dd37ecad710744b684f61eb1daac050f27dd59991a67be9be44ac22f54"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

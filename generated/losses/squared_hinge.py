@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 35e80be6742b2f48, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 494ce05985a02f52, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "35e80be6742b2f48bf989f4d4b0c597fb0a0ba88d9a5530277ae5d3659fe74d5"
+SIGNATURE = "494ce05985a02f52bd14e7a876e1e8161af73968ce1197bd3b29ba45be24566f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 8268ffd80f5c28c0.
+Generated; do not edit. Signature 9eb1d1bb5a98a007.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8268ffd80f5c28c0c964755ab925313e56708ac4cb0291d23cbaf7f2d159edf3"
+SIGNATURE = "9eb1d1bb5a98a0071eea8fff358fecc7a26da02d84ccf429e8fc909fa3f0b81e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

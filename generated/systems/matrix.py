@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature da08e1222dee51ec.
+Generated; do not edit. Signature 51d30c78916bac7b.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "da08e1222dee51ec11c8f73308c423ba2e638c29214bc2d27b86f42fb11279c2"
+SIGNATURE = "51d30c78916bac7bff8a3fef57e6b717a4dd7f0e50656c7b5007f5c899d099dd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

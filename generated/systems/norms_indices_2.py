@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c5455de56a4ffa04.
+in X). Generated; do not edit. Signature 3cfaf020c0a7df86.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "c5455de56a4ffa04c6415803dec68d24ee91899ba8a0e40840154962fa0726b1"
+SIGNATURE = "3cfaf020c0a7df86a46b0586f9a09453ade671ffed0325f420c0d8b0da250746"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a8c4018fb6335f52, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 70118d77bd6d8ce1, runtime 8bec164cb9dda3dd.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "a8c4018fb6335f525178f6a36b38334232c2027ae8098e3e395c0d031a69b18a"
+SIGNATURE = "70118d77bd6d8ce18c4c26b11401972c7e08b22cbed566715d40bbbe322fbca7"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

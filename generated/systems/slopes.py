@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 0b31786f3309ab6a.
+Generated; do not edit. Signature 50c10ec42f1fc966.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "0b31786f3309ab6a19ed90c89d56d547b550376209a2901deb3ba554c51b016b"
+SIGNATURE = "50c10ec42f1fc966e13751f796fb87ab384b1c2f5c01a6eb187967e4c1f6a5f0"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

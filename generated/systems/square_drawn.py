@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 96e37ac41c602109.
+in X). Generated; do not edit. Signature 31862f0c61b9559f.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "96e37ac41c602109209b1d8de90b04771e7139a9566ec602afda3cefa074e514"
+SIGNATURE = "31862f0c61b9559fff7ea431a2e8628563857f16a2d09819fd872ec0d2ea45b5"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 4e998b8b713343b7.
+Generated; do not edit. Signature af8ca2cc88f2c7da.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4e998b8b713343b762bd2b047058e8d6847e4e6063f0132251ef8b2a90bf5c34"
+SIGNATURE = "af8ca2cc88f2c7dac234147c4c045af10b9b6303d6ad039f038abd02d401087b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

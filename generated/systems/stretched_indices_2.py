@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7fe494147ec65fff.
+Generated; do not edit. Signature 4e6616aa28d488d1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7fe494147ec65fff41c66e24453fc2bdddc84d8daebc5eb997194b57fa4db68e"
+SIGNATURE = "4e6616aa28d488d1bb3b56c5d46619545064897dafc82952fcaa0420d702836c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -73,6 +72,8 @@ def text_table(heading: str, rows: Sequence[Row]) -> str:
 
 def html_table(heading: str, rows: Iterable[Sequence[str]], head: Sequence[str] = ()) -> str:
     """A small HTML table; the first cell of a row names it where the columns have no names."""
+    from html import escape  # of which a shell shows none
+
     left = ' style="text-align:left"'
     lines = [f"<table><caption{left}><b>{escape(heading)}</b></caption>"]
     if head:
