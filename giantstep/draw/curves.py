@@ -49,9 +49,19 @@ SYMBOLS: Mapping[str, tuple[str, str]] = {
     "fit.samples": (r"\alpha", r"samples of the fit $n/d$"),
     "fit.ridge": (r"\lambda", "ridge"),
 }
+_OWNERS = {"fit.loss": "loss", "fit.penalty": "penalty"}  # of numbers that they name
 
 _ERRORS = ("test_error", "train_error")
 MARKERS = "osD^vP*Xh"
+
+
+def known_as(key: str) -> tuple[str, str]:
+    """Symbol, or none, and words of a key."""
+    owner, _, name = key.rpartition(".")
+    if owner in _OWNERS:
+        symbol = name.replace("_", r"\_")
+        return rf"\mathrm{{{symbol}}}", f"parameter of the {_OWNERS[owner]}"
+    return SYMBOLS.get(key, ("", key))
 
 
 def rendered(dataset: Dataset, suffix: str, *, error: str = "test_error") -> bytes:
@@ -230,7 +240,7 @@ class _Drawing:
 
     def _words(self) -> None:
         key = self.grid.x.key
-        symbol, words = SYMBOLS.get(key, ("", key))
+        symbol, words = known_as(key)
         self.axes.set_xlabel(f"{words}" + (rf"  ($ {symbol} $)" if symbol else ""))
         self.axes.set_ylabel(f"{self.error.replace('_', ' ')}  {_formula(self.data.model, self.error)}")
         swept = {sweep.key for sweep in self.grid.sweeps}
@@ -351,7 +361,7 @@ def _value(value: float | str | tuple[float, ...] | Rows) -> str:
 def _named(changes: Changes) -> str:
     parts = []
     for key, value in changes:
-        symbol = SYMBOLS.get(key, ("", key))[0]
+        symbol = known_as(key)[0]
         text = f"{value:.4g}" if isinstance(value, float) else plain(shown(value))
         parts.append(rf"${symbol} =${text}" if symbol else f"{key} = {text}")
     return ", ".join(parts)

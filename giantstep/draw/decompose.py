@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.draw.curves import SYMBOLS, described
+from giantstep.draw.curves import described, known_as
 from giantstep.draw.legends import legend_above
 from giantstep.draw.look import Picture, plain_log_ticks
 from giantstep.observe.decompose import Decomposition
@@ -79,7 +79,7 @@ def draw_decompositions(axes: Axes, found: Decompositions, legend: bool = True) 
         axes.set_xscale("log")
         if len(x) and x.max() < 100.0 * x.min():
             plain_log_ticks(axes.xaxis)
-    symbol, words = SYMBOLS.get(found.sweep.key, ("", found.sweep.key))
+    symbol, words = known_as(found.sweep.key)
     axes.set_xlabel(f"{words}  ${symbol}$" if symbol else words)
     axes.set_ylabel("test error")
     axes.set_ylim(bottom=0.0)

@@ -14,7 +14,7 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from giantstep.draw.contour_labels import label_contours
-from giantstep.draw.curves import SYMBOLS, described
+from giantstep.draw.curves import described, known_as
 from giantstep.draw.look import Picture, plain_log_ticks
 from giantstep.sweep.grid import Grid, Sweep
 from giantstep.sweep.map import Map
@@ -124,12 +124,12 @@ def _words(axes: Axes, found: Map) -> None:
 
 
 def _label(sweep: Sweep) -> str:
-    symbol, words = SYMBOLS.get(sweep.key, ("", sweep.key))
+    symbol, words = known_as(sweep.key)
     return words + (rf"  ($ {symbol} $)" if symbol else "")
 
 
 def _name(key: str) -> str:
-    symbol = SYMBOLS.get(key, ("", ""))[0]
+    symbol = known_as(key)[0]
     return f"${symbol}$" if symbol else key
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.draw.curves import MARKERS, SYMBOLS, colours, described
+from giantstep.draw.curves import MARKERS, colours, described, known_as
 from giantstep.draw.look import Picture
 from giantstep.observe.tune import Tuned
 from giantstep.spec.metrics import Metrics
@@ -34,7 +34,7 @@ def draw_tuned(axes: Axes, found: Tuned) -> None:
     for number, (key, best) in enumerate(found.values.items()):
         colour = colours(len(found.values))[number]
         near = solve_many(model, {key: best * around}, dimension=found.result.dimension, tolerance=1e-6)
-        symbol = SYMBOLS.get(key, (key.replace("_", r"\_"), ""))[0]
+        symbol = known_as(key)[0] or key.replace("_", r"\_")
         label = rf"${symbol}$, best {best:.4g}" + (", at the edge of its range" if key in found.at_edge else "")
         axes.plot(around, near[column], color=colour, linestyle=("-", "--", "-.")[number % 3], label=label)
     axes.plot([1.0], [found.value], MARKERS[0], color="black", label=f"{words} {found.value:.4g}")

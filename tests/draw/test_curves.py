@@ -14,7 +14,7 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 from matplotlib.lines import Line2D
 
-from giantstep.draw.curves import _apart, colours, described, figure, rendered
+from giantstep.draw.curves import _apart, colours, described, figure, known_as, rendered
 from giantstep.draw.plot import plot
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
@@ -128,6 +128,9 @@ def test_axes_are_named_and_logarithmic_where_the_sweep_is() -> None:
     axes, _ = _drawn(dataset())
     assert axes.get_xscale() == "linear" and "n/d" in axes.get_xlabel() and "test error" in axes.get_ylabel()
     assert r"$\lambda = 0.05$" in axes.get_title("left")
+    assert known_as("fit.penalty.l1") == (r"\mathrm{l1}", "parameter of the penalty")
+    assert known_as("fit.loss.of_two") == (r"\mathrm{of\_two}", "parameter of the loss")
+    assert known_as("fit.loss") == ("", "fit.loss")
 
 
 def test_a_baseline_with_a_peak_does_not_set_the_scale() -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from types import ModuleType
+
 import numpy as np
 import pytest
+from interpreted import interpreted
+from mutants import survivors
 
 from generated.runtime import conjugate_residuals
 from generated.runtime.conjugate_residuals import FURTHER, LOST
@@ -56,3 +60,60 @@ def test_equations_that_directions_do_not_solve_are_told() -> None:
     _, left = solved(matrix, np.array([1.0, 1.0]), alone, alone)
     assert not np.isfinite(left[-1])
     assert 0.0 < LOST < FURTHER
+
+
+def in_few_directions(matrix: Array, right: Array, other: Array, count: int) -> tuple[Array, Array, float]:
+    """By a QR decomposition of what the matrix does to its powers: what leaves least of the equations, the solution for
+    other ones by these directions and by one in the place of the matrix beside them, and how much that is of them.
+    """
+    powers = np.stack([np.linalg.matrix_power(matrix, k) @ right for k in range(count)], axis=1)
+    images, triangle = np.linalg.qr(matrix @ powers)
+    known = images.T @ other
+    rest = other - images @ known
+    step = powers @ np.linalg.solve(triangle, known) + rest
+    return powers @ np.linalg.solve(triangle, images.T @ right), step, float(np.linalg.norm(rest))
+
+
+N, COUNT = 6, 3
+SIZES = np.array([1.0, 1e-3, 20.0])  # of the blocks
+ROW, COLUMN = np.array([[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]])
+UNITS = np.sqrt(SIZES[ROW] * SIZES[COLUMN])
+DRAW = np.random.default_rng(4)
+MATRIX = np.eye(N) + 0.3 * DRAW.normal(size=(N, N))  # of unknowns in their units
+RIGHT, OTHER = DRAW.uniform(-1.0, 1.0, (2, N))
+RIGHT[[0, 3, 5]] = 0.5, 1.0, -1.0  # of the blocks themselves; the first one's unknown is larger
+UNKNOWN = DRAW.uniform(-0.5, 0.5, N)
+UNKNOWN[0] = -1.0
+EXACT = in_few_directions(MATRIX, RIGHT, OTHER, COUNT)
+LEFT = [float(np.linalg.norm(RIGHT - MATRIX @ in_few_directions(MATRIX, RIGHT, OTHER, k)[0])) for k in (1, 2, 3)]
+
+
+def is_right(module: ModuleType) -> bool:
+    system = np.full((2 * N + 4, N), np.nan)
+    system[N], system[N + 1] = RIGHT * UNITS, UNKNOWN * UNITS
+    left = [module.begin(system, N, ROW, COLUMN)]
+    for k in range(COUNT):
+        system[k] = UNITS * (MATRIX @ system[N])
+        left.append(module.descend(system, N, k))
+    module.finish(system, N)
+    solved, step = system[N] / UNITS, np.full(N, np.nan)
+    system[N + 1] = UNITS
+    found, change = module.solve_along(system, COUNT, OTHER * UNITS, step)
+    norms = [np.linalg.norm(RIGHT), *LEFT, EXACT[2] / np.linalg.norm(OTHER), abs(EXACT[1]).max()]
+    right = np.allclose(solved, EXACT[0], rtol=1e-11) and np.allclose(step / UNITS, EXACT[1], rtol=1e-11)
+    right = right and np.allclose([*left, found, change], norms, rtol=1e-11)
+    room = np.full((2 * N + 4, N), np.nan)
+    room[N], room[N + 1] = RIGHT, 0.0
+    room[N, ROW == COLUMN] = 0.0
+    right = (
+        right and np.isclose(module.begin(room, N, ROW, COLUMN), np.linalg.norm(room[N])) and np.all(room[N + 3] == 1.0)
+    )
+    none = module.solve_along(system, COUNT, np.zeros(N), step), module.solve_along(system, COUNT, np.nan * OTHER, step)
+    return bool(right and none[0] == (0.0, 0.0) and np.isnan(none[1]).all())
+
+
+def test_changes_are_noticed() -> None:
+    """In plain Python; what counts as nothing new of a direction is told apart above."""
+    tried, survived = survivors("conjugate_residuals", lambda text: is_right(interpreted(text)))
+    assert tried > 30
+    assert not [words for words in survived if not words.startswith("before += ")]

@@ -22,7 +22,7 @@ COMPARED = (
     (" and ", " or "),
     (" or ", " and "),
 )
-BROKEN = (ArithmeticError, ValueError, IndexError, NameError, TypeError)
+BROKEN = (ArithmeticError, ValueError, IndexError, NameError, TypeError, MemoryError)
 
 
 def changed(
