@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature dcd8a196665589c7, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature aa18e7b4c23063ce, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "dcd8a196665589c7e7f928c595f384fd77a7a74ee67148f8e5139fc4eac65831"
+SIGNATURE = "aa18e7b4c23063ce80fb52e49f4d3cc5a9ca7aec51578a16fa95c61f7aa14310"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

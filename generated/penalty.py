@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature c941f8f1c00bd13a, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 011784e283e6c0d7, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c941f8f1c00bd13a2cfbd3bdfb15830975af767118912939ee3189105276171d"
+SIGNATURE = "011784e283e6c0d7796ac7c602e3ff64cba26219b642f4087712c462bd06af24"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

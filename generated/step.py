@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 2da652e598a8d32c, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature bd2ff0e84592bef4, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "2da652e598a8d32c89ddbc02035635c1fb5e2e67bc840ca411171ac839b35606"
+SIGNATURE = "bd2ff0e84592bef4d74361bae6b3276490e7c66af90cbe6433f595480b592264"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature a576bb71f717784a, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 305b0e6c65b4dbf1, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a576bb71f717784afd96777e63abd79a4a9ddbee4852c8b1b4415026652ef0b9"
+SIGNATURE = "305b0e6c65b4dbf116ee666a9a0d0abef98878d41eef0e21c96e65d02c1232ef"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

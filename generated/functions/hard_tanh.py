@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9d99d58bc5cf6457, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature f0a7f47f461ba9f4, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "9d99d58bc5cf6457c7b7d1f8009997fbc275577b7d7f6d219151529b13efd409"
+SIGNATURE = "f0a7f47f461ba9f4d432b0cce042a914f372dd115b97e56b7b7d18f9f35fa495"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

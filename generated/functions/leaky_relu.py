@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8085342aedc54ded, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature e6f3dbe8c0103024, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "8085342aedc54dedacc9679d25c2936b33ee591664b27139dc53ed605893e45a"
+SIGNATURE = "e6f3dbe8c0103024c9f1d03020b3521fdcd8229b7312873149c65f30e4c36745"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8b5d1531672e5a37, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 8b42acbcbec512cc, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "8b5d1531672e5a3797a0948f308d1a202d5ca923369a16f658a0aaf16c85445a"
+SIGNATURE = "8b42acbcbec512ccf40f8b90f9910acd27099c54fc65a144a79c555ddcb75def"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

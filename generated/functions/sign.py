@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c061eeee383512d6, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 67dda83f8ce4005b, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "c061eeee383512d6246d0d87c4ef8e2f51ff5cb4848cbd2ed3bf7367d10d4a47"
+SIGNATURE = "67dda83f8ce4005bd41871169e1e9d25d7cd438175a6cf0ba69fdb9a4c74951d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8e5cd32d7ac2a9b3, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature b2e94bc512b78fe2, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "8e5cd32d7ac2a9b3bd1e96b79c610ce2a947b8f5ad57ce3e5ef808699397d00c"
+SIGNATURE = "b2e94bc512b78fe2a54c317adb759087632e342613bf81ea7277d24073141a10"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fcb50e593f3b8a4e, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 9553203ac8504293, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "fcb50e593f3b8a4e18cbac75288916d6eb1a2c231f01b217656ef872e520fea1"
+SIGNATURE = "9553203ac850429377972cd94546cc910e64ff5f539f13b9f3015977c08d5e9f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

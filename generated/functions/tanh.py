@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ddcc6b5c81368278, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature c8968670b7f8c4d2, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "ddcc6b5c81368278e1109dd267aeb172700462151a25650aeb3c471b9c3481b3"
+SIGNATURE = "c8968670b7f8c4d226330aa8b858ec5cbb079a3587314feb19c055b5acb02a4b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

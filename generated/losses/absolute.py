@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature ca1971249b4db871, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 2643b744df8487d8, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "ca1971249b4db8713839d5f2e54ff82c6018f7ee6027d783ed3c4700ad2c2729"
+SIGNATURE = "2643b744df8487d8f9fbc3184a34b96bc1085ff8dfc17971235f3897b6fd0787"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature a56c411559bb757b, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature d1f050758bca3503, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "a56c411559bb757bc7a29e863b74fd6609d3fd8842b1214266026c303fd94043"
+SIGNATURE = "d1f050758bca35038878c0be97621e121af8d783671eee952639a63b8f960231"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

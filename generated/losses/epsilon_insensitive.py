@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 4ea2254e183f13a0, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature d21013b74e268fb4, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "4ea2254e183f13a03e0afb587f6655e25b1056a3d064778fb97448995cad25d3"
+SIGNATURE = "d21013b74e268fb4cf273a1524b97a1cc20494878d0967c8545e4a8aaf79a18d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

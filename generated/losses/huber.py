@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 034fd3bb4eb85db3, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 39ac0ddf282bbab0, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "034fd3bb4eb85db3e1275a81d712529e4398f1ecf35af8376b069ac914cb4eb5"
+SIGNATURE = "39ac0ddf282bbab0612074809a1ff04471aa7c9d7291e5706068fff2ba07c5ad"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4a655e631faa6c31, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 3e46e0fb694bd997, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "4a655e631faa6c31ae49eab221c860ae6f9ce4313c63bd39801e05ace717e68d"
+SIGNATURE = "3e46e0fb694bd997c9726a05c1b78e92ad3e99a976d85c7b11ed29ac5c1f1e59"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

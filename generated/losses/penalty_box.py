@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 4466141703fd6be7, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 076da0f97ae85883, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "4466141703fd6be702f9b1df6c398f46d817b7e64e4e072a74b88c24b61c6b20"
+SIGNATURE = "076da0f97ae85883804971a120fa0a6be6a166eaae30ab17c1237132a65e3e71"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

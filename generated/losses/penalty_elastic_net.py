@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 72675d861b3ff8e1, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature e9135f5ee13c501e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "72675d861b3ff8e1148cd5ce99d6a386d8ab9ae7feee48b36f6e5c07fbe8b879"
+SIGNATURE = "e9135f5ee13c501e473752ec375fab5a80676e16241e222a3f1e022ac711ab73"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

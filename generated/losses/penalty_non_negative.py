@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 1f824d7d5a4d5381, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature d8562f029bfb479e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "1f824d7d5a4d5381d7f31a2d9847fb45b4db3545014173c252a9d790ca1a76f0"
+SIGNATURE = "d8562f029bfb479e9e610d0b1bd8c839046db1b3a07717423bb616dbe21319ad"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

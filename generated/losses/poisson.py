@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 94bb55afd9fb1e5b, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature bc71159b4683227a, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "94bb55afd9fb1e5b6b78b519a537874e8d5c9023c9e3f84c4681f06ee49ff5f9"
+SIGNATURE = "bc71159b4683227a4b1a3e0235ef4089047a839d0fffbb712a62ba19ea308723"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

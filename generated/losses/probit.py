@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9e50c854c8fc6b7f, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 66aaaa5d9c8f8bb6, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "9e50c854c8fc6b7f3a1491ac65e875385091dbec61df27dfb682b89fa5c9a9fc"
+SIGNATURE = "66aaaa5d9c8f8bb6af6fc691343aa5581bb43133932d56761f6dc24cb74bb544"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

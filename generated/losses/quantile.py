@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 2e9bfcfc9c781010, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature c4b9cee319c3804d, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "2e9bfcfc9c781010e0e27ddd19c843e9e648c147f2caf44ba035eaf7215793f0"
+SIGNATURE = "c4b9cee319c3804d6b4cead7f5dba3e26a98c6fbb33a97a9a755022434cfaeef"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 381913dd37ecad71, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature aa19e7d27cfe6039, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "381913dd37ecad710744b684f61eb1daac050f27dd59991a67be9be44ac22f54"
+SIGNATURE = "aa19e7d27cfe603958123e007b71fee1936de625f7e275918ba6223ca6166935"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 9eb1d1bb5a98a007.
+Generated; do not edit. Signature ffa26b84024c5504.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9eb1d1bb5a98a0071eea8fff358fecc7a26da02d84ccf429e8fc909fa3f0b81e"
+SIGNATURE = "ffa26b84024c55044b8db7bdef1a792d24a5431f433067958ceaeb467a91312d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

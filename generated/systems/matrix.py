@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 51d30c78916bac7b.
+Generated; do not edit. Signature 2fa35c4c16cb99ca.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "51d30c78916bac7bff8a3fef57e6b717a4dd7f0e50656c7b5007f5c899d099dd"
+SIGNATURE = "2fa35c4c16cb99cac8d585f50a71fa3a918c4fee45dec0049d107e59cf8a57d3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

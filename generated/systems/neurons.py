@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 2a6970565c7df4f5.
+Generated; do not edit. Signature 4f2209efe809ae74.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2a6970565c7df4f59dde3fa14283d6aff8f89b39c1c6e3700dee48333809630a"
+SIGNATURE = "4f2209efe809ae74d9bb6c335b0b136dbf67066371dce2e668cd62279e48f4f8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

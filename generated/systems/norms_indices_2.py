@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3cfaf020c0a7df86.
+in X). Generated; do not edit. Signature c4fb22085f784242.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "3cfaf020c0a7df86a46b0586f9a09453ade671ffed0325f420c0d8b0da250746"
+SIGNATURE = "c4fb22085f7842429bf7296ae8fa60a281b628bfa1158c43986e7071d256b957"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 36d0174d5c529a48, runtime 8bec164cb9dda3dd.
+Generated; do not edit. Signature 16ee9403f07d0f45, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "36d0174d5c529a48eabd3658465db9b60f9bb6b3b879003bb58e3a0f51aaf9bd"
+SIGNATURE = "16ee9403f07d0f451a0ae52337127295f0da320409dd8b804e185a9dbfed898c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

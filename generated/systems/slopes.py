@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 50c10ec42f1fc966.
+Generated; do not edit. Signature e3b4642e02314d4d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "50c10ec42f1fc966e13751f796fb87ab384b1c2f5c01a6eb187967e4c1f6a5f0"
+SIGNATURE = "e3b4642e02314d4df1773c3085330a08c6bfa52561b4077c420bb3c1be177593"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

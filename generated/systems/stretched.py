@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature af8ca2cc88f2c7da.
+Generated; do not edit. Signature e6c7ba2dc4d08b1c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "af8ca2cc88f2c7dac234147c4c045af10b9b6303d6ad039f038abd02d401087b"
+SIGNATURE = "e6c7ba2dc4d08b1c4314b3f5cda7afce3549e4eca3123fe61892d9c56cfa9bfd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

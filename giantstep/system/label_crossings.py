@@ -23,6 +23,7 @@ NOWHERE = 1e300  # the distance of a kink that there is not
 _PARTS, _ROUNDS = 16, 12  # of an interval in which a crossing is, and how often one is taken for the whole
 _WITHIN = 0.5  # of the width: what a distance may change by on an interval where it is straight
 NEAR = 1e-6  # step of a slope
+CLOSE = 0.25  # of t, between blunt crossings
 FAR = 40.0  # spreads from a kink at which an average does not feel it
 NARROW, _NARROWED, _STEP = 0.1, 6, 1e-3  # of t: what panels may miss; of a search for the least distance; of its bend
 
@@ -35,7 +36,7 @@ class Panels:
     low: Array
     high: Array
 
-    def chosen(self, keep: NDArray[np.bool_]) -> Panels:
+    def chosen(self, keep: NDArray[np.bool_] | Index) -> Panels:
         """Some of them."""
         return Panels(self.owner[keep], self.low[keep], self.high[keep])
 
@@ -43,6 +44,10 @@ class Panels:
         """The lower ones and the upper ones."""
         middle = 0.5 * (self.low + self.high)
         return Panels(self.owner, self.low, middle), Panels(self.owner, middle, self.high)
+
+    def in_order(self) -> Panels:
+        """Sorted by their owners."""
+        return self.chosen(np.argsort(self.owner, kind="stable"))
 
     def joined(self, *others: Panels) -> Panels:
         """Together with others."""
@@ -77,6 +82,7 @@ class Search(NamedTuple):
 
     grid: int
     around: tuple[float, ...]
+    sharp: float = math.inf  # the longest part of a line on which an average turns that has edges to either side of it
 
 
 def crossings_of(distances: Distances, width: Array, search: Search) -> Array:
@@ -84,7 +90,7 @@ def crossings_of(distances: Distances, width: Array, search: Search) -> Array:
     there; width [I]: the distance from a kink on which it does.
 
     Where the centre of the output passes the image of a kink, or comes close to it and turns back, and some spreads of
-    the output to either side; for a smooth loss, where it passes zero. Rows are filled up with repeated places.
+    the output to either side; for a smooth loss, where it passes zero. Rows are filled up with nan.
     """
     grid = np.linspace(-REACH, REACH, search.grid)
     values = distances(np.broadcast_to(grid, (len(width), search.grid)), np.arange(len(width)))
@@ -93,9 +99,8 @@ def crossings_of(distances: Distances, width: Array, search: Search) -> Array:
     ends = values[kink, owner, place], values[kink, owner, place + 1]
     passed = _passed(distances, _Parts(kink, owner, grid[place], grid[place + 1]), ends, width)
     turned = _turning_back(distances, values, width, search)
-    return np.concatenate(
-        [np.zeros((len(width), 1)), *(_in_rows(*each, len(width), search) for each in (passed, turned))], axis=1
-    )
+    found = (_apart(*each, search) for each in (passed, turned))
+    return np.concatenate([_in_rows(*each, len(width), search) for each in found], axis=1)
 
 
 class _Parts(NamedTuple):
@@ -141,12 +146,21 @@ def _passed(distances: Distances, parts: _Parts, ends: tuple[Array, Array], widt
     return owner, place, reach
 
 
+def _apart(owner: Index, place: Array, reach: Array, search: Search) -> tuple[Index, Array, Array]:
+    """Of blunt crossings that are close to each other one, without edges aside."""
+    sharp = reach <= search.sharp
+    cell = owner[~sharp] * int(2.0 * REACH / CLOSE + 2.0) + np.floor(place[~sharp] / CLOSE).astype(int)
+    blunt = np.flatnonzero(~sharp)[np.unique(cell, return_index=True)[1]]
+    kept = np.concatenate([np.flatnonzero(sharp), blunt])
+    return owner[kept], place[kept], np.where(sharp, reach, 0.0)[kept]
+
+
 def _in_rows(owner: Index, place: Array, reach: Array, count: int, search: Search) -> Array:
     """Edges about places, a row for each of so many lines."""
     order = np.argsort(owner, kind="stable")
     owner, place, reach = owner[order], place[order], reach[order]
     rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
-    places = np.zeros((count, int(rank.max(initial=-1)) + 1, len(search.around)))
+    places = np.full((count, int(rank.max(initial=-1)) + 1, len(search.around)), np.nan)
     places[owner, rank] = place[:, None] + reach[:, None] * np.array(search.around)
     return places.reshape(count, -1)
 

@@ -180,8 +180,11 @@ def _first(system: CoupledSystem, search: Search = _SEARCH) -> Panels:
 
 
 def crossings(system: CoupledSystem, search: Search = _SEARCH) -> Array:
-    """Places t [N, C] around which an average over the output turns, at every node of kappa; see ``crossings_of``."""
-    return crossings_of(_distances(system), _width(system), search)
+    """Places t [N, C] around which an average over the output turns, at every node of kappa, and the middle; see
+    ``crossings_of``.
+    """
+    found = crossings_of(_distances(system), _width(system), search)
+    return np.concatenate([np.zeros((len(found), 1)), found], axis=1)
 
 
 def _width(system: CoupledSystem) -> Array:

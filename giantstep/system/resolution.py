@@ -42,7 +42,7 @@ _EVENLY = 2  # halvings of even nodes of a label, before others are chosen
 _HIGHER = 2  # orders of panels of kappa more than first, where nodes of the label are chosen
 _GROWTH = 1.6  # of nodes by a refinement
 _UNRESOLVED, _MARGIN = 1e-3, 0.1  # a change from which on digits say nothing; the share of the tolerance aimed at
-_MOST = 1 << 24  # nodes of label and kappa together
+_MOST = 1 << 25  # nodes of label and kappa together
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,8 @@ def next_times(
         return both
     of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in ((coarse, rough), (rough, fine)))
     more = not of_labels <= 0.5
-    if more and may_choose(finer.problem, times) and (times.labels or isinstance(finer.labels, Lines)):
+    serves = finer.loss.SMOOTH and not isinstance(finer.labels, Lines)  # doubling
+    if more and may_choose(finer.problem, times) and (times.labels or not serves):
         return times.chosen_nodes  # what nodes of kappa miss is told once those of the label serve
     return replace(times if of_kappa <= 0.5 else both, labels=times.labels + more)
 

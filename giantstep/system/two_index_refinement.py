@@ -8,14 +8,17 @@ function of the first direction, in parts: its panels are halved until a polynom
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 import numpy as np
+from numpy.polynomial.chebyshev import chebvander
 from numpy.typing import NDArray
 
 from derive.language.links import link_of
+from generated.runtime.label_rows import count_rows, fill_from, fill_rows, mark_short
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
@@ -24,10 +27,10 @@ from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_lines import Lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
 from giantstep.law.multi_index_labels import axes_of
-from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
+from giantstep.quadrature.gauss import legendre, lobatto, lobatto_coefficients, middle_and_end, tail
 from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.spec.errors import NotConverged
-from giantstep.spec.expressions import jet
+from giantstep.spec.expressions import jet, prepare
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import NOTHING
 from giantstep.system.label_crossings import (
@@ -43,10 +46,16 @@ from giantstep.system.label_kernels import kernel_of
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
-_SEARCH = Search(97, (-10.0, -4.0, 0.0, 4.0, 10.0))
+_SEARCH = Search(97, (-10.0, -4.0, 0.0, 4.0, 10.0), 0.1)
 _LONGEST = 3.0  # a panel: the weight of a standard normal variable is a polynomial of the order on it
 _OUTER, _INNER = (14, 13), (18, 17)  # nodes of a panel of the first t and the second; of the estimate of their error
-_FAR, _SHORT = 9.0, 6.0  # spreads: of the output from a kink that it does not feel, and that it passes on a panel
+_WHOLE = 6.0  # a panel of the second t
+#: Spreads of the output from a kink that it does not feel; how long a panel is at most, in t and in spreads that the
+#: output passes there, together; share of a spread that the distance may differ by from a polynomial of ``_DEGREE``.
+_LIMITS = 9.0, 5.5, 1e-3
+_DEGREE = 8
+_PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(_DEGREE + 1) / _DEGREE)  # of a panel, where it is told
+_LAST = np.linalg.inv(chebvander(2.0 * _PLACES - 1.0, _DEGREE))[-2:].copy()  # from values there to coefficients
 _HALVINGS, _ROUNDED = 36, 1e-15
 _LEAST = 1e-13  # tolerance: sums of thousands of terms are rounded to less, but not to much less
 _MOST = 1 << 27  # nodes of all kappa, each counted as the one that has most: rows are that long, at 32 bytes a node
@@ -108,10 +117,12 @@ class _Plane:
         target, gamma = system.problem.model.target, np.array(system.problem.overlaps)
         found, noisy = link_of(target.link), noisy_indices(gamma, target.probit)
         self.system, self.node, self.target = system, found.node, target
+        self.prepared = prepare(found.node)
         self.axes = axes_of(found, noisy.lower)
         self.kinked = Kinks(self.axes.names, tuple(dict.fromkeys(kinks(found.node))), self.axes.lower)
         self.fixed = system.points().reshape(len(system.table), -1) @ gamma[:, self.axes.places]
-        self.carried, self.rest = noisy.carry @ (np.eye(2) if self.axes.back is None else self.axes.back.T), noisy.rest
+        back = np.eye(2) if self.axes.back is None else self.axes.back.T
+        self.carried, self.rest = np.ascontiguousarray(noisy.carry @ back), noisy.rest
         inside = np.einsum("dn,de,en->n", system.slopes, noisy.rest, system.slopes)
         self.spread = np.sqrt(system.view("Delta") + system.noise + inside)
         #: the distance from a kink on which an average over the output turns
@@ -120,7 +131,7 @@ class _Plane:
 
     def settled(self, tolerance: float) -> LabelLaw:
         """Labels at the nodes of panels on which their averages are settled."""
-        panels = self._settled(tolerance)
+        panels = self._settled(tolerance).in_order()
         t, weight = panels.nodes(self.outer, ends=True)
         lines = self._lines(np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel())
         return self._law(lines, lines.kappa, len(self.fixed))
@@ -226,15 +237,20 @@ class _Plane:
 
     def _points(self, lines: _Lines, row: Index, rows: int) -> Points:
         """Those at nodes of the second direction, with the noise of a loss that is not of the residual."""
-        panels = self._followed(lines, self._about_crossings(lines))
-        second, share = (each.ravel() for each in panels.nodes(self.inner))
-        line = np.repeat(panels.owner, self.inner)
-        weight = lines.weight[line] * share
-        keep = self._counts(lines.kappa[line], weight)
-        line, second, weight = line[keep], second[keep], weight[keep]
-        label = self._labels(lines.fixed[line], second[:, None])[:, 0]
-        t, in_rows = np.column_stack([lines.first[line], second]) @ self.carried.T, _Rows.of(row[line], rows)
-        law = Points(in_rows.filled(weight), in_rows.filled(label), in_rows.filled(t), self.rest)
+        panels = self._followed(lines, self._about_crossings(lines)).in_order()
+        rule, given = np.array(legendre(self.inner)), (panels.owner, panels.low, panels.high)
+        with np.errstate(divide="ignore"):
+            left = np.log(lines.weight * self.system.table[lines.kappa, 1] / NOTHING)
+        reach = np.sqrt(2.0 * np.maximum(left, 0.0))
+        along = row, lines.first, lines.weight, reach, np.ascontiguousarray(lines.fixed.T)
+        counts = np.zeros(rows, dtype=np.intp)
+        count_rows(given, rule, along, counts)
+        shape = rows, int(counts.max(initial=0))
+        weight, t, label = np.zeros(shape), np.zeros((*shape, len(self.carried))), np.zeros(shape)
+        z = np.empty((len(self.axes.names), int(counts.sum())))
+        fill_rows(given, rule, along, self.carried, np.ascontiguousarray(self.axes.lower[:, 1]), weight, t, z)
+        fill_from(self._label_at(z), counts, label)
+        law = Points(weight, label, t, self.rest)
         if self.target.noise == 0.0 or self.system.loss.FORM == "residual":
             return law
         noisy = with_noise(law, self.target.noise, self.system.level.labels, self.system.level.rough)
@@ -244,18 +260,17 @@ class _Plane:
     def _about_crossings(self, lines: _Lines) -> Panels:
         """Panels of the second direction between kinks of the link, and about crossings."""
         found = crossings_of(partial(self._distances, lines), self.turning[lines.kappa], _SEARCH)
-        return panels_between([self.kinked.roots(1, lines.fixed), found.T], _LONGEST)
+        return panels_between([self.kinked.roots(1, lines.fixed), found.T], _WHOLE)
 
     def _followed(self, lines: _Lines, panels: Panels) -> Panels:
-        """The same panels in parts on each of which the output passes few of its spreads, or no kink of the loss."""
+        """The same panels in parts on which nodes resolve averages: see ``mark_short``."""
         active, done, width = panels, [], self.turning[lines.kappa]
         for _ in range(_HALVINGS):
-            places = active.low[:, None] + (active.high - active.low)[:, None] * np.linspace(0.0, 1.0, 5)
-            passed, spread = self._distances(lines, places, active.owner), width[active.owner]
-            far = (np.abs(passed).min(axis=2) > _FAR * spread).all(axis=0)
-            short = (np.ptp(passed, axis=2) <= _SHORT * spread).all(axis=0)
-            done.append(active.chosen(far | short))
-            active = active.chosen(~(far | short))
+            places = active.low[:, None] + (active.high - active.low)[:, None] * _PLACES
+            distances, short = self._distances(lines, places, active.owner), np.empty(len(places), dtype=bool)
+            mark_short(distances, active.high - active.low, width[active.owner], _LIMITS, _LAST, short)
+            done.append(active.chosen(short))
+            active = active.chosen(~short)
             if not len(active.owner):
                 break
             lower, upper = active.halves()
@@ -272,9 +287,13 @@ class _Plane:
 
     def _labels(self, fixed: Array, t: Array) -> Array:
         """The label [I, n] at places t of the second direction [I, n]."""
-        names, step = self.axes.names, self.axes.lower[:, 1]
-        z = {name: fixed[:, i, None] + step[i] * t for i, name in enumerate(names)}
-        return np.asarray(jet(self.node, names[0], z, 0)[0])
+        step = self.axes.lower[:, 1]
+        return self._label_at([fixed[:, i, None] + step[i] * t for i in range(len(step))])
+
+    def _label_at(self, z: Sequence[Array] | Array) -> Array:
+        """The label where the indices are z, in the order of the axes."""
+        names = self.axes.names
+        return np.asarray(jet(self.prepared, names[0], dict(zip(names, z, strict=True)), 0)[0])
 
 
 def _scale(system: CoupledSystem, panels: Panels, total: Array) -> Array:
