@@ -206,10 +206,7 @@ class CoupledSystem(LinearReadouts):
 
     def signal(self) -> float:
         """E y^2 of the clean label and its noise."""
-        nu = self.table[:, 2 : 4 + self.indices]
-        rest = self.table[:, 3 + self.indices]
-        square = (nu[:, : 1 + self.indices] ** 2).sum(axis=1) + rest
-        return float(self.table[:, 1] @ square + self.problem.parameters.noise)
+        return self.at.columns.square_of_label(self.indices) + float(self.problem.parameters.noise)
 
     def tangents(self, known: Mapping[str, Any]) -> Tangents:
         """The tangents of the equations where they are solved by what is known."""
@@ -351,8 +348,8 @@ class CoupledSystem(LinearReadouts):
         """The fields of the last x at many nodes of kappa, each of which may have many nodes of the label."""
         labels = self.clean.weight.shape[-1] if isinstance(self.clean, Points) else 1  # at each of them
         count = math.ceil(len(kappa) / min(_TOGETHER, max(1, _LABELS // labels)))
-        for part in zip(np.array_split(kappa, count), np.array_split(weight, count), strict=True):
-            yield self._on(*part)
+        parts = ((each,) if count == 1 else np.array_split(each, count) for each in (kappa, weight))
+        yield from (self._on(*part) for part in zip(*parts, strict=True))
 
     def _on(self, kappa: Array, weight: Array, clean: LabelLaw | None = None) -> CoupledSystem:
         """The fields of the last x at other nodes of kappa, with the law of the clean label there."""
@@ -373,7 +370,9 @@ class CoupledSystem(LinearReadouts):
         """
         if not self.fields(x):
             return math.nan
-        return self._judged(float(CoupledSystem.averaged(self)[0]), signs or self._found_signs())
+        otherwise = self.loss.FORM == "margin" or self.predicts is not None  # than by the squared error
+        squared = math.nan if otherwise else float(CoupledSystem.averaged(self)[0])
+        return self._judged(squared, signs or self._found_signs())
 
     def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""

@@ -80,6 +80,14 @@ class Columns:
     kappa: Array
     sizes: Array
     of_square: dict[float, Array] = field(default_factory=dict, compare=False, repr=False)
+    squares: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
+
+    def square_of_label(self, indices: int) -> float:
+        """E y^2 of the clean label of so many indices; remembered."""
+        if indices not in self.squares:
+            nu, rest = self.table[:, 2 : 3 + indices], self.table[:, 3 + indices]
+            self.squares[indices] = float(self.table[:, 1] @ ((nu**2).sum(axis=1) + rest))
+        return self.squares[indices]
 
 
 @dataclass(frozen=True, eq=False)

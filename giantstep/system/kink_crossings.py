@@ -130,6 +130,8 @@ def passes_unseen(system: CoupledSystem) -> bool:
 
 def _with_sides(nodes: Array, breaks: Array) -> Array:
     """Nodes of kappa, with both sides of the breaks between them; of half a table from zero on."""
+    if not len(breaks):
+        return nodes
     least = min(float(nodes[0]), 0.0)
     sides = np.concatenate([breaks - _SIDE, breaks + _SIDE])
     sides = sides[(sides > least) & (sides < nodes[-1])]
