@@ -22,6 +22,7 @@ _LEADING = 8  # points before that lead to one; more of them bring rounding
 _TRUSTED = 0.03  # relative change by the first of these, beyond which they are too far apart
 _NEXT = 0.1  # the same of the place beside a single one, and of numbers that two lead to, which are off by its square
 _Row = TypeVar("_Row")
+_Kind = list[tuple[str, tuple[int, ...]]]
 
 
 @dataclass(frozen=True)
@@ -65,12 +66,13 @@ class Leaders:
         self._places: list[float] = []
         self._numbers: list[np.ndarray] = []
         self._last: Result | None = None
+        self._kind: _Kind = []
 
     def add(self, place: float, result: Result) -> None:
         """The solution at a further place; one with other order parameters is the first of its kind."""
         numbers = np.concatenate([values.ravel() for values in result.order_parameters.values()])
-        if self._last is None or _kind(self._last) != _kind(result):
-            self._places, self._numbers = [], []
+        if (kind := _kind(result)) != self._kind:
+            self._places, self._numbers, self._kind = [], [], kind
         self._places, self._numbers = [*self._places, place][-_LEADING:], [*self._numbers, numbers][-_LEADING:]
         self._last = result
 
@@ -95,7 +97,7 @@ class Leaders:
         return replace(self._last, order_parameters=order)
 
 
-def _kind(result: Result) -> list[tuple[str, tuple[int, ...]]]:
+def _kind(result: Result) -> _Kind:
     return [(name, values.shape) for name, values in result.order_parameters.items()]
 
 

@@ -204,8 +204,8 @@ def _numbers_of(result: Result) -> dict[str, float]:
     """Columns of one result. Raises NotConverged where one is not finite."""
     evidence = {name: getattr(result, name) for name in EVIDENCE}
     numbers = {name: float(value) for name, value in _columns(evidence, result.order_parameters, result.spike).items()}
-    bad = [f"{name} = {value}" for name, value in numbers.items() if not math.isfinite(value)]
-    if bad:
+    if not all(map(math.isfinite, numbers.values())):
+        bad = [f"{name} = {value}" for name, value in numbers.items() if not math.isfinite(value)]
         raise NotConverged(f"the solution is not finite: {', '.join(bad)}")
     return numbers
 
@@ -221,7 +221,8 @@ def _columns(
         points = np.ndim(evidence["test_error"])
         for name, values in order_parameters.items():
             own, further = values.shape[: values.ndim - points], values.shape[values.ndim - points :]
-            found |= dict(zip(_members(name, own), values.reshape(-1, *further), strict=True))
+            rows = values.reshape(-1, *further) if further else values.ravel().tolist()
+            found |= zip(_members(name, own), rows, strict=True)
     return found
 
 

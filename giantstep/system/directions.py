@@ -31,8 +31,10 @@ def known_along(system: Equations, room: Array) -> int:
     would, or they do not.
     """
     n = room.shape[1]
+    if n <= _FEW:
+        return 0
     inside, size = room[machine.JACOBIAN : machine.JACOBIAN + 2 * n + 4], room[machine.SIZE]
-    equations = None if n <= _FEW else system.sizes_of_equations(size)
+    equations = system.sizes_of_equations(size)
     if equations is None:
         return 0
     right, units = room[machine.RESIDUAL] / equations, size / equations

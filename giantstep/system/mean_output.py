@@ -39,8 +39,9 @@ def means_of(system: CoupledSystem) -> Means:
     fill_products(mu0, weight, system.view("avg_gg"), system.view("avg_h"), sums)
     sums[1:] *= samples
     held = width * inverse_dimension / system.view("T")  # by the ridge, at a finite dimension
-    sizes = sums[0].diagonal()
-    places = np.flatnonzero(sizes > _NOTHING * sizes.max(initial=0.0))
+    sizes = sums[0].diagonal().tolist()
+    least = _NOTHING * max(sizes)
+    places = np.array([place for place, size in enumerate(sizes) if size > least], int)
     if len(places) < blocks:
         sums, held = np.ascontiguousarray(sums[:, places[:, None], places]), np.resize(held, blocks)[places]
     products, slope, curvature = sums
