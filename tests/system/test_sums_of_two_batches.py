@@ -55,14 +55,14 @@ def test_moments_of_the_square_loss_are_the_emitted_sums(blocks: int) -> None:
     own = Numbers(blocks)
     count = len(own.overlaps)
     found = np.empty(count), np.empty(count), np.empty(count), np.empty((count, count))
-    noise = np.array([np.linspace(0.1, 0.4, Z), np.ones(Z)])
+    noise = np.array([np.linspace(0.1, 0.4, Z), np.linspace(1.2, 0.7, Z)])
     moments_of_products(own.law, own.given, own.mu1, own.common, own.gain, own.slope, noise, found)
     first, drawn, plain, second = found
 
     def product(values: np.ndarray) -> np.ndarray:
         return values[:, :, None] * values[:, None, :]
 
-    shared = (noise[0] + NOISE)[:, None, None] + own.covariance
+    shared = (noise[0] + NOISE * noise[1])[:, None, None] + own.covariance
     average = product(own.slope) + product(own.gain) * shared
     x = own.overlaps.copy()
     x[:blocks] *= BETA  # T_12
@@ -73,7 +73,7 @@ def test_moments_of_the_square_loss_are_the_emitted_sums(blocks: int) -> None:
     assert own.missed(average, at[1]) > 1e-3  # other noise
     assert np.array_equal(slope[0], second) and not slope[2, :blocks].any() and not slope[2, :, :blocks].any()
     own.common[...] = 0.0  # layers apart
-    apart = product(own.slope) + product(own.gain) * ((noise[0] + NOISE)[:, None, None] + own.covariance)
+    apart = product(own.slope) + product(own.gain) * ((noise[0] + NOISE * noise[1])[:, None, None] + own.covariance)
     assert own.missed(apart, at[2]) < 1e-14
 
 
