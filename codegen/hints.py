@@ -12,7 +12,10 @@ from typing import Any
 import mpmath
 import sympy
 
-_MOST = 8  # features kept
+from codegen.turns import Feature, Kind, turns
+
+_MOST = 16  # features kept
+_EXACT = 2  # degree of polynomials whose roots are told by formulas; of others they may be multiple but for rounding
 _IMAGINARY = 1e-9  # a root with less is real
 
 
@@ -22,25 +25,28 @@ class Hints:
     the complex
     plane, in units of tanh's, 0 for polynomials; `wave`: sum of the frequencies of sines and cosines."""
 
-    features: tuple[tuple[float, float], ...]
+    features: tuple[Feature, ...]
     steepness: float
     wave: float
 
 
 def hints(expression: Any, z: sympy.Symbol) -> Hints:
-    """Features of an expression in z: zeros of the arguments of its functions, zeros of what it divides by."""
-    found: set[tuple[float, float]] = set()
+    """Features of an expression in z: zeros of the arguments of its functions, places where they turn, zeros of what it
+    divides by.
+    """
+    found: set[Feature] = set()
     steepness = wave = 0.0
-    for node in sorted(expression.atoms(sympy.Function, sympy.Pow), key=sympy.default_sort_key):
+    for node in sorted(expression.atoms(sympy.Function, sympy.Pow), key=_from_inside):
         argument = _argument(node, z)
         if argument is None:
+            found |= _singular(node, z, tuple(sorted(found)))
             continue
         slope = _slope(argument, z)
         if isinstance(node, sympy.sin | sympy.cos) and argument.is_polynomial(z) and sympy.degree(argument, z) == 1:
             wave += slope
             continue
         steepness = max(steepness, slope * _factor(node))
-        found |= _features(argument, z, slope, division=isinstance(node, sympy.Pow))
+        found |= _features(node, argument, z, tuple(sorted(found)))
     kept = sorted(sorted(found, key=lambda feature: (feature[1], abs(feature[0]), feature[0]))[:_MOST])
     return Hints(tuple(kept), float(f"{steepness:.6g}"), float(f"{wave:.6g}"))
 
@@ -77,14 +83,35 @@ def _slope(argument: Any, z: sympy.Symbol) -> float:
     return max((_slope(a, z) for a in argument.args if a.has(z)), default=0.0)
 
 
-def _features(argument: Any, z: sympy.Symbol, slope: float, division: bool) -> set[tuple[float, float]]:
-    width = 1.0 / max(slope, 1e-3)
+def _features(node: Any, argument: Any, z: sympy.Symbol, inner: tuple[Feature, ...]) -> set[Feature]:
+    """Those of a function of an argument; inner: of functions within."""
+    division, found = isinstance(node, sympy.Pow), set()
+    if not argument.is_polynomial(z) or sympy.degree(argument, z) > _EXACT:
+        kind: Kind = "division" if division else "maximum" if isinstance(node, sympy.exp) else "zero"
+        found = _shortened(turns(argument, z, kind, inner))
     if not argument.is_polynomial(z):
-        return set() if argument.has(sympy.exp) else {(0.0, _short(width))}
-    roots = _roots(sympy.Poly(argument, z))
+        return found
+    width, roots = 1.0 / max(_slope(argument, z), 1e-3), _roots(sympy.Poly(argument, z))
     if division:
-        return {(_short(root.real), _short(max(abs(root.imag), 1e-6))) for root in roots}
-    return {(_short(root.real), _short(width)) for root in roots if abs(root.imag) < _IMAGINARY or len(roots) == 2}
+        return found | {(_short(root.real), _short(max(abs(root.imag), 1e-6))) for root in roots}
+    real = [root.real for root in roots if abs(root.imag) < _IMAGINARY or len(roots) == 2]
+    return found | {(_short(place), _short(width)) for place in real}
+
+
+def _singular(node: Any, z: sympy.Symbol, inner: tuple[Feature, ...]) -> set[Feature]:
+    """Those of a power or a logarithm of what is no polynomial, where that is zero or nearly."""
+    whole = isinstance(node, sympy.Pow) and node.exp.is_Integer and node.exp > 0
+    if whole or not isinstance(node, sympy.Pow | sympy.log) or not node.args[0].has(z):
+        return set()
+    return _shortened(turns(node.args[0], z, "division", inner))
+
+
+def _shortened(found: list[Feature]) -> set[Feature]:
+    return {(_short(centre), float(f"{width:.2g}")) for centre, width in found}
+
+
+def _from_inside(node: Any) -> tuple[int, Any]:
+    return sympy.count_ops(node), sympy.default_sort_key(node)
 
 
 def _roots(polynomial: Any) -> list[complex]:

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 81f4c0d8cf2155ea, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 42731d57e4388bcb, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "81f4c0d8cf2155ea0516d25244a0b093d1353cf21a3fdd35e564131ac1b54d2f"
+SIGNATURE = "42731d57e4388bcb3ee47dc959b4862666447d8ffd4a0a0a770cbce99130ea24"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

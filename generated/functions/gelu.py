@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 714bb37e5c04ba4e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature e9be39af1be74bb3, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "714bb37e5c04ba4eb6cba3fefcba6f43be1bc9dd260e75b4f44407756fb9196a"
+SIGNATURE = "e9be39af1be74bb35cd3642eb008a0f9baecae39ca42d10f3e7a50bce5d84bd7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 67dda83f8ce4005b, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 120e29adb935fc7d, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "67dda83f8ce4005bd41871169e1e9d25d7cd438175a6cf0ba69fdb9a4c74951d"
+SIGNATURE = "120e29adb935fc7daf0fe82dd882abf91e552343f2968ef8cd69823257c827e3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c8968670b7f8c4d2, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature cf92ff8bc395c729, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c8968670b7f8c4d226330aa8b858ec5cbb079a3587314feb19c055b5acb02a4b"
+SIGNATURE = "cf92ff8bc395c729a00f916e392ec4cd38394ea1cfd860692b4c9aac24e30c84"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature d1f050758bca3503, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 17efa6c2e11348b6, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "d1f050758bca35038878c0be97621e121af8d783671eee952639a63b8f960231"
+SIGNATURE = "17efa6c2e11348b68c1557e1ca520d09fc95958cd8797dc07475bd65aa8f35d7"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d21013b74e268fb4, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature a384de6b34188780, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "d21013b74e268fb4cf273a1524b97a1cc20494878d0967c8545e4a8aaf79a18d"
+SIGNATURE = "a384de6b34188780a3060363169454f40bf0d664b991d092f9b17a50a84dd00e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

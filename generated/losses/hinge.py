@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f0ad368158a3f5ce, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature fb30b43cb36b6162, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f0ad368158a3f5cea69934e151e497246b378d83cd425b608599fe68367c9e1c"
+SIGNATURE = "fb30b43cb36b616274524f844316156eb96c83fa31ba35403aed6d31eb101c60"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3e46e0fb694bd997, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature bef2ffb88b7cff39, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "3e46e0fb694bd997c9726a05c1b78e92ad3e99a976d85c7b11ed29ac5c1f1e59"
+SIGNATURE = "bef2ffb88b7cff39d05f65bb8bd33775d06f1e1c561dcf0bc4dbc1bdbe9884aa"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature e9135f5ee13c501e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 32b89700bac85122, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "e9135f5ee13c501e473752ec375fab5a80676e16241e222a3f1e022ac711ab73"
+SIGNATURE = "32b89700bac8512231040290c0062c144876dc8a2040ad43639d9052589b7a30"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d8562f029bfb479e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature b09cbcaf5dff7a8e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "d8562f029bfb479e9e610d0b1bd8c839046db1b3a07717423bb616dbe21319ad"
+SIGNATURE = "b09cbcaf5dff7a8e7b77c1710bce374a8f8153686e8c22eb44f9ade3b61fc423"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

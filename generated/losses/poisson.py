@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature bc71159b4683227a, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 95e390989d74828d, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "bc71159b4683227a4b1a3e0235ef4089047a839d0fffbb712a62ba19ea308723"
+SIGNATURE = "95e390989d74828d4f3ca679e454f25135d7390fdc7efff21e1ea467fe7e4ae5"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e09d88cba4f12bdb, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature dc27bdbc4a5e2c4a, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e09d88cba4f12bdbace76afdfa0959c9d689f44f78292fd88a76f50f0966acdc"
+SIGNATURE = "dc27bdbc4a5e2c4a058cb962b3c839a53524fa212b8c5bda2bfdc290a6563ccd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -21,6 +21,7 @@ _FARTHEST = 38.0
 _MOST_PANELS = 4000
 _NEGLIGIBLE = 1e-19  # of the largest square: what may be left out
 _FLOOR = 1e-6  # a coefficient this much smaller than the function need not be resolved relative to itself
+_NARROW = 0.2  # width of a feature that the first panels may step over
 _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 Array = np.ndarray
@@ -210,12 +211,19 @@ def _squares(term: Term, kappa: Array) -> Array:
 
 
 def steep_places(term: Term) -> list[tuple[float, float]]:
-    """(centre, width) in kappa where a term varies: breakpoints and the origin of its function, blurred by variance."""
+    """(centre, width) in kappa where a term varies: breakpoints, narrow features and the origin of its function,
+    blurred by variance.
+    """
     if term.scale == 0.0:
         return []
     width = math.sqrt(term.variance) / abs(term.scale)
     kernel = function_kernel(term.function)
     hard = [((b - term.offset) / term.scale, width) for b in kernel.BREAKPOINTS]
+    narrow = [
+        ((centre - term.offset) / term.scale, math.hypot(width, of / abs(term.scale)))
+        for centre, of in kernel.FUNCTION.features
+    ]
+    hard += [place for place in narrow if place[1] < _NARROW]
     # a smooth function varies on a scale of one around its origin
     return [*hard, (-term.offset / term.scale, math.hypot(width, 1.0 / abs(term.scale)))]
 

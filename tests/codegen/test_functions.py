@@ -125,6 +125,33 @@ def test_multiple_roots_are_features_once() -> None:
     assert hints_of(scalar_function("tanh((z+1)**30)")).features == ((-1.0, pytest.approx(1.0 / 30.0)),)
 
 
+@pytest.mark.parametrize(
+    ("text", "centre", "width"),
+    [
+        ("exp(-1e6*(z-exp(-z))**2)+z", 0.5671432904, 1e-3 / (1.0 + 0.5671432904)),
+        ("exp(-1e10*(z**3-z-1)**2)", 1.3247179572, 1e-5 / (3.0 * 1.3247179572**2 - 1.0)),
+        ("1/(1+1e8*(cos(z)-0.2)**2)", math.acos(0.2), 1e-4 / math.sin(math.acos(0.2))),
+        ("tanh(1e5*(z*tanh(z)-0.7))", -0.9476111238, 8.6e-6),
+        ("log(1e-8+(tanh(z)-0.4)**2)", math.atanh(0.4), 1e-4 / (1.0 - 0.4**2)),
+        ("exp(-1e8*(tanh(1e4*(z-1))-0.5)**2)", 1.0 + 1e-4 * math.atanh(0.5), 1e-8 / 0.75),
+    ],
+)
+def test_features_of_arguments_that_are_no_polynomials(text: str, centre: float, width: float) -> None:
+    """Each of a width that its argument is linear on, to two digits."""
+    features = dict(hints_of(scalar_function(text)).features)
+    assert features[float(f"{centre:.10g}")] == pytest.approx(width, rel=0.03)
+
+
+def test_a_narrow_feature_far_from_where_panels_begin(tmp_path: Path) -> None:
+    """Of height 1 and width 1e-3, at the zero of an exponential. Laplace's method: weight times root of pi, over the
+    slope; the next term is 1e-6 of it.
+    """
+    text, place = "exp(-1e6*(z-exp(-z))**2)", 0.5671432904097838
+    found, _ = evaluate(load(emit(text).text, "narrow_feature", tmp_path), 0.0, 1.0)
+    leading = math.exp(-0.5 * place**2) / math.sqrt(2.0) / (1e3 * (1.0 + place))
+    assert found[0, 0] == pytest.approx(leading, rel=3e-6)
+
+
 def points(seed: int, number: int) -> list[tuple[float, float]]:
     """Shifts of either sign up to 1e5 and variances from 1e-6 to 1e6, log-uniform; half of them of order
     one.

@@ -11,6 +11,7 @@ from giantstep.quadrature.mesh import NARROW, ORDERS, WIDE, Mesh, Spacing, Term,
 from giantstep.quadrature.panels import table
 
 TERMS = (Term("tanh", 1.7, 0.2, 1.1), Term("sign", 0.95, 0.0, 0.0975), Term("relu", -0.8, -0.3, 1.4))
+NARROW_FEATURE = Term("exp(-1e6*(z-exp(-z))**2)", 1.0, 0.0, 0.0)
 
 
 @pytest.mark.parametrize("spacing", [NARROW, WIDE])
@@ -81,3 +82,12 @@ def made(edges: np.ndarray, values: object) -> Mesh:
     at = values(kappa.ravel()).reshape(3, *kappa.shape)  # type: ignore[operator]
     ends = values(edges[[0, -1]])  # type: ignore[operator]
     return Mesh(TERMS[:1], WIDE, edges, np.concatenate([kappa[None], 0.0 * kappa[None], at]), ends)
+
+
+def test_a_narrow_feature_is_not_stepped_over() -> None:
+    """A function of kappa alone, of height 1 and width 1e-3, between the nodes of panels that do not know of it: its
+    square integrates to the weight there times sqrt(pi/2) widths, with a next term of 1e-6.
+    """
+    place, rows = 0.5671432904097838, table((Term("tanh", 0.5, 0.0, 1.0),), NARROW_FEATURE, ORDERS[1])
+    found = rows[:, 1] @ rows[:, 2] ** 2
+    assert found == pytest.approx(0.5 * np.exp(-0.5 * place**2) / (1e3 * (1.0 + place)), rel=3e-6)
