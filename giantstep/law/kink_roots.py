@@ -50,7 +50,24 @@ class Kinks:
 
     def _ending(self, axis: int) -> list[Node]:
         """Kinks that no later t moves, and this one does."""
-        return [kink for kink, last in zip(self.expressions, self._last, strict=True) if last == axis]
+        return [self.expressions[k] for k in self._different if self._last[k] == axis]
+
+    def bend_beyond(self, axis: int) -> bool:
+        """Whether a kink that ends at the next axis is curved: what is integrated along this one turns with it."""
+        return axis + 1 < self.lower.shape[1] and any(self._curved(axis))
+
+    @cached_property
+    def _different(self) -> list[int]:
+        """The kinks that are no multiples of others, by their values at some places: roots that are the same but for
+        rounding would seem to cross everywhere.
+        """
+        places = np.random.default_rng(0).standard_normal((_PROBES, len(self.names)))
+        values = [self._along(kink, 0, places)(np.zeros((1, 1)))[:, 0] for kink in self.expressions]
+        found: list[int] = []
+        for k, value in enumerate(values):
+            if not any(_is_multiple(value, values[other]) for other in found):
+                found.append(k)
+        return found
 
     @cached_property
     def _last(self) -> list[int]:
@@ -222,6 +239,13 @@ def _that_many(roots: Array, count: int) -> Array:
     """The first ``count`` rows, filled up with nan."""
     missing = np.full((max(0, count - len(roots)), roots.shape[1]), np.nan)
     return np.concatenate([roots[:count], missing])
+
+
+def _is_multiple(values: Array, others: Array) -> bool:
+    """Whether values are those of others times a number, beyond rounding."""
+    largest = np.argmax(np.abs(others))
+    left = np.abs(values * others[largest] - others * values[largest])
+    return bool(np.max(left) <= _STILL * np.max(np.abs(values)) * np.abs(others[largest]))
 
 
 def moves(lower: Array, axis: int | slice) -> bool:

@@ -162,7 +162,8 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
             cuts = np.clip(np.nan_to_num(np.concatenate([cuts, ends]).T, nan=-REACH), -REACH, REACH)
             thin = float(np.linalg.norm(lower[:, axis])) < _THIN
             innermost = rule.innermost if axis == lower.shape[1] - 1 else 0
-            line, place, of_place = _by_line(cuts, replace(rule, graded=graded, innermost=innermost), thin)
+            poles = rule.poles or kinked.bend_beyond(axis)  # a rule that doubles
+            line, place, of_place = _by_line(cuts, replace(rule, graded=graded, innermost=innermost, poles=poles), thin)
         weight = weight[line] * of_place
         keep = weight * far[owner[line]] > rule.negligible
         line, weight = line[keep], weight[keep]

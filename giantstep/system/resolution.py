@@ -40,9 +40,10 @@ _BLIND, _SAME = 1e4, 1e-14  # the same where a step tells, as long as test error
 _LEAST = 1e-30
 _EVENLY = 2  # halvings of even nodes of a label, before others are chosen
 _HIGHER = 2  # orders of panels of kappa more than first, where nodes of the label are chosen
+_BESIDE_CHOSEN = 1  # the same of two indices, whose nodes beside each kappa are many
 _GROWTH = 1.6  # of nodes by a refinement
 _UNRESOLVED, _MARGIN = 1e-3, 0.1  # a change from which on digits say nothing; the share of the tolerance aimed at
-_MOST = 1 << 25  # nodes of label and kappa together
+_MOST = 1 << 24  # nodes of label and kappa together
 
 
 @dataclass(frozen=True)
@@ -97,8 +98,9 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
     cuts = cuts_at(problem, x) if times.kappa else ()
     kappa = times.kappa - bool(cuts)  # cuts come first
     levels = _levels(problem.rank == 1, kappa, times.samples)
-    if times.labels or cuts or kappa:
-        levels = tuple(replace(level, labels=times.labels, cuts=cuts) for level in levels)
+    if times.labels or cuts or kappa or times.chosen:
+        order = _BESIDE_CHOSEN * times.chosen
+        levels = tuple(replace(level, order=level.order + order, labels=times.labels, cuts=cuts) for level in levels)
     make = partial(system_at, x=x) if times.chosen else coupled_at
     coarser, finer = (make(problem, level) for level in levels)
     return coarser, finer
@@ -284,8 +286,10 @@ def is_affordable(system: CoupledSystem, times: Times) -> bool:
 
 
 def _is_small(system: CoupledSystem) -> bool:
-    """Whether four times the nodes of the label are not too many."""
-    return system.labels.nodes <= _MOST // 4
+    """Whether as many nodes of the label as a refinement makes are not too many: four times, twice where they are
+    chosen.
+    """
+    return system.labels.nodes <= _MOST // (2 if system.at.laws.chosen else 4)
 
 
 def apart(estimate: float, value: float, tolerance: float) -> float:

@@ -32,7 +32,6 @@ from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet, prepare
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import NOTHING
 from giantstep.system.label_crossings import (
     REACH,
     Index,
@@ -57,6 +56,7 @@ _DEGREE = 8
 _PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(_DEGREE + 1) / _DEGREE)  # of a panel, where it is told
 _LAST = np.linalg.inv(chebvander(2.0 * _PLACES - 1.0, _DEGREE))[-2:].copy()  # from values there to coefficients
 _HALVINGS, _ROUNDED = 36, 1e-15
+_NOTHING = 1e-22  # weight of a node together with its kappa that is left out: averages grow as powers of the label
 _LEAST = 1e-13  # tolerance: sums of thousands of terms are rounded to less, but not to much less
 _MOST = 1 << 27  # nodes of all kappa, each counted as the one that has most: rows are that long, at 32 bytes a node
 _TOGETHER = 4096  # lines that are handled together
@@ -215,7 +215,7 @@ class _Plane:
 
     def _counts(self, kappa: Index, weight: Array) -> NDArray[np.bool_]:
         """Which weights are not next to nothing."""
-        return np.asarray(weight * self.system.table[kappa, 1] > NOTHING)
+        return np.asarray(weight * self.system.table[kappa, 1] > _NOTHING)
 
     def _lines(self, kappa: Index, first: Array, weight: Array) -> _Lines:
         """Those that count."""
@@ -240,7 +240,7 @@ class _Plane:
         panels = self._followed(lines, self._about_crossings(lines)).in_order()
         rule, given = np.array(legendre(self.inner)), (panels.owner, panels.low, panels.high)
         with np.errstate(divide="ignore"):
-            left = np.log(lines.weight * self.system.table[lines.kappa, 1] / NOTHING)
+            left = np.log(lines.weight * self.system.table[lines.kappa, 1] / _NOTHING)
         reach = np.sqrt(2.0 * np.maximum(left, 0.0))
         along = row, lines.first, lines.weight, reach, np.ascontiguousarray(lines.fixed.T)
         counts = np.zeros(rows, dtype=np.intp)

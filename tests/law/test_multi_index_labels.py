@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -322,3 +323,47 @@ def test_what_leads_to_a_solution_takes_few_nodes(link: str) -> None:
     assert few.shape[1] < 0.4 * all_of_them.shape[1]
     moments = few.sum(axis=1), np.einsum("nj,njd,nje->nde", few, places, places)
     assert moments[0] == pytest.approx(1.0, abs=1e-5) and np.abs(moments[1] - np.eye(2)).max() < 1e-4
+
+
+def _chance_on_a_curve(kappa: float) -> float:
+    """The probability of z1 + z2^2 > 1/2, along z2."""
+    z2, weight = _even_nodes(-10.0, 10.0)
+    apart, mean = z2 - GAMMA[0, 1] * kappa, GAMMA[0, 0] * kappa
+    mean = mean + COVARIANCE[0, 1] / COVARIANCE[1, 1] * apart
+    spread = math.sqrt(COVARIANCE[0, 0] - COVARIANCE[0, 1] ** 2 / COVARIANCE[1, 1])
+    return float(weight * norm.pdf(apart, 0.0, DEVIATIONS[1]) @ norm.sf((0.5 - z2**2 - mean) / spread))
+
+
+def _chance_in_a_sector(kappa: float) -> float:
+    """The probability of 0 < |z2| < 2 z1, along z1."""
+    z1, weight = _even_nodes(0.0, 10.0)
+    apart = z1 - GAMMA[0, 0] * kappa
+    mean = GAMMA[0, 1] * kappa + COVARIANCE[0, 1] / COVARIANCE[0, 0] * apart
+    spread = math.sqrt(COVARIANCE[1, 1] - COVARIANCE[0, 1] ** 2 / COVARIANCE[0, 0])
+    inside = norm.cdf((2.0 * z1 - mean) / spread) - norm.cdf((-2.0 * z1 - mean) / spread)
+    return float(weight * norm.pdf(apart, 0.0, DEVIATIONS[0]) @ inside)
+
+
+def _even_nodes(low: float, high: float) -> tuple[Array, Array]:
+    """Nodes and weights of Gauss rules on short panels."""
+    points, weights = np.polynomial.legendre.leggauss(16)
+    edges = np.linspace(low, high, 81)
+    half, middle = 0.5 * np.diff(edges)[:, None], 0.5 * (edges[1:] + edges[:-1])[:, None]
+    return (middle + half * points).ravel(), (half * weights).ravel()
+
+
+@pytest.mark.parametrize(
+    ("link", "chance", "most"),
+    [
+        ("sign(z1 + z2**2 - 0.5)", _chance_on_a_curve, 10_000),  # was known to 4e-5 from twice the nodes
+        ("sign(abs(z1) - abs(z2) + z1)", _chance_in_a_sector, 25_000),  # -z1 - z2 + z1 and z2 vanish together
+    ],
+)
+def test_jumps_on_a_curve_and_jumps_that_coincide(link: str, chance: Callable[[float], float], most: int) -> None:
+    lower = np.linalg.cholesky(COVARIANCE)
+    weight, t = nodes_given_kappa(link, GAMMA, lower, KAPPA, 2, False)
+    z = (KAPPA @ GAMMA)[:, None] + t @ lower.T
+    y = jet(link_of(link).node, "z1", {"z1": z[..., 0], "z2": z[..., 1]}, 0)[0]
+    exact = [2.0 * chance(float(kappa)) - 1.0 for kappa in KAPPA[:, 0]]
+    np.testing.assert_allclose((weight * y).sum(axis=1), exact, rtol=0.0, atol=1e-10)
+    assert np.count_nonzero(weight, axis=1).max() < most

@@ -180,9 +180,10 @@ def test_which_nodes_are_chosen(link: str, loss: str, target: dict[str, float], 
 
 def test_a_pair_has_nodes_that_are_chosen_where_times_says_so() -> None:
     problem = problem_of(model("tanh(z1)*relu(z2)", "huber"))
-    plain = pair(problem, Times(), np.empty(0))[0]
-    x = plain.unknowns({name: np.array(value) for name, value in UNKNOWNS.items()})
+    first = pair(problem, Times(), np.empty(0))[0]
+    x = first.unknowns({name: np.array(value) for name, value in UNKNOWNS.items()})
     chosen = pair(problem, Times(chosen=True), x)[0]
+    plain = coupled_at(problem, chosen.level)
     for system in (plain, chosen):
         system.residual(x)
     expected = coupled_at(
