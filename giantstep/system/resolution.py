@@ -195,7 +195,8 @@ def next_times(
         return both
     of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in ((coarse, rough), (rough, fine)))
     more = not of_labels <= 0.5
-    serves = finer.loss.SMOOTH and not isinstance(finer.labels, Lines)  # doubling
+    smooth = finer.loss.SMOOTH or finer.noise > 0.0  # averages over the output and noise: doubling serves
+    serves = smooth and not isinstance(finer.labels, Lines)
     if more and may_choose(finer.problem, times) and (times.labels or not serves):
         return times.chosen_nodes  # what nodes of kappa miss is told once those of the label serve
     return replace(times if of_kappa <= 0.5 else both, labels=times.labels + more)
