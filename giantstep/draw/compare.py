@@ -33,18 +33,20 @@ def draw_compare(axes: Axes, found: Comparison, error: str) -> None:
     mean, spread = (float(part(error).item()) for part in (simulation.mean, simulation.standard_error))
     spots = _WIDTH * np.linspace(-1.0, 1.0, len(values))
     axes.plot(spots, values, "o", color="0.7", markersize=3.5, label="networks", zorder=1)
-    for law in found.results:
+    scores = {law: found.score(law, error) for law in found.results}
+    highest = max(score.predicted for score in scores.values())
+    for law, score in scores.items():
         style, color = _LINES[law]
-        score = found.score(law, error)
+        above = score.predicted == highest  # two that lie close together have their numbers on either side
         axes.axhline(score.predicted, linestyle=style, color=color, linewidth=1.4, label=f"{law} law", zorder=2)
         axes.annotate(
             f"z = {score.score:+.1f}",
             (1.0, score.predicted),
             xycoords=("axes fraction", "data"),
-            xytext=(-3, 2),
+            xytext=(-3, 2 if above else -2),
             textcoords="offset points",
             ha="right",
-            va="bottom",
+            va="bottom" if above else "top",
             fontsize=8.0,
             color=color,
         )

@@ -91,6 +91,8 @@ def test_the_picture_shows_networks_and_laws() -> None:
     assert lines["networks"] == pytest.approx(found.simulation.train_error.ravel())
     for law in found.results:
         assert lines[f"{law} law"] == pytest.approx([found.score(law, "train_error").predicted] * 2)
+    numbers = sorted(axes.texts, key=lambda text: text.xy[1])
+    assert [text.get_va() for text in numbers] == ["top", "bottom"]  # lines may lie close together
 
 
 def test_a_trained_bulk_without_a_step_is_void() -> None:
