@@ -169,17 +169,20 @@ def test_averages_of_the_equations_are_those_of_the_reference(name: str, number:
         assert abs(value - wanted) <= CLOSE * size, (key, case)
 
 
-def test_labels_at_nodes_are_labels_on_intervals() -> None:
-    """A margin loss on the intervals of a sign, and on nodes of t that end there."""
-    case = Case(model("logistic", target__link="sign(z-0.4)"), 0.3, 3.0, 0.2, 0.7, 0.5)
-    cut = (0.4 - case.gamma * case.kappa) / math.sqrt(1.0 - case.gamma**2)
+@pytest.mark.parametrize("ends", [(0.4,), (-0.9, 0.4), (1.9, 2.4), (-2.4, -1.9)])
+def test_labels_at_nodes_are_labels_on_intervals(ends: tuple[float, ...]) -> None:
+    """A margin loss on the intervals of a sign, and on nodes of t that end there; some end on both sides, off zero."""
+    link = "*".join(["-1", *(f"sign(z-({end}))" for end in ends)])
+    case = Case(model("logistic", target__link=link), 0.3, 3.0, 0.2, 0.7, 0.5)
+    cuts = (np.array(ends) - case.gamma * case.kappa) / math.sqrt(1.0 - case.gamma**2)
     x, w = np.polynomial.legendre.leggauss(60)
-    t = np.concatenate([0.5 * (a + b) + 0.5 * (b - a) * x for a, b in ((-9.0, cut), (cut, 9.0))])
-    weight = np.concatenate([0.5 * (b - a) * w for a, b in ((-9.0, cut), (cut, 9.0))])
+    low, high = np.array([-9.0, *cuts])[:, None], np.array([*cuts, 9.0])[:, None]
+    t, weight = (0.5 * (low + high) + 0.5 * (high - low) * x).ravel(), (0.5 * (high - low) * w).ravel()
     weight *= np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
+    label = -np.prod(np.sign(t[:, None] - cuts), axis=1)
     out, scratch = np.empty((15, 1)), np.empty(case.kernel.SCRATCH_SHAPE)
     fields = Fields(np.array([case.V]), np.array([case.mean]), np.array([[case.slope]]), np.array([case.Delta]))
-    labels = LabelNodes(weight[None], t[None, :, None], np.where(t > cut, 1.0, -1.0)[None], np.zeros((1, 1)))
+    labels = LabelNodes(weight[None], t[None, :, None], label[None], np.zeros((1, 1)))
     case.kernel.points(Rule(gauss_rule(STEPS), STEPS, np.empty(0), 0.0), labels, fields, scratch, out)
     assert np.allclose(out[:, 0], averages(case), rtol=1e-11, atol=1e-13)
 
