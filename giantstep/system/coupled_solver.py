@@ -34,7 +34,7 @@ from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
 from giantstep.system.settling import settling
 from giantstep.system.square_loss import RESIDUAL
-from giantstep.system.stalled import hint, stalled
+from giantstep.system.stalled import unsolved
 
 Array = np.ndarray
 # relative Newton steps, about the root of the error then left: of the coarse start, of a solution to compare with
@@ -135,7 +135,7 @@ def coupled_solution(
             break
         times = further
     if found is None:
-        raise NotConverged(stalled(problem), last.hint() or hint(problem))
+        raise unsolved(problem, last.hint())
     require_decided(*found[:2])
     return found
 

@@ -19,14 +19,14 @@ from giantstep.system.problem import Problem
 from giantstep.system.reduced_order import reduced_order
 from giantstep.system.resolution import leading
 from giantstep.system.result import Result
-from giantstep.system.separation import separable, separated
+from giantstep.system.separation import separable
 from giantstep.system.settling import CLOSE, cutting, settling
 from giantstep.system.square_start import (
     unknowns_of_like_square_loss,
     unknowns_of_square_loss,
     unknowns_without_data,
 )
-from giantstep.system.stalled import NotSoon, hint, stalled
+from giantstep.system.stalled import NotSoon, stalled, unsolved
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -51,9 +51,7 @@ def first_solution(
         total += outcome.evaluations
         if outcome.converged:
             return replace(outcome, evaluations=total), system
-    if separable(problem):
-        raise separated(problem)
-    raise NotConverged(stalled(problem), system.hint() or hint(problem))
+    raise unsolved(problem, system.hint())
 
 
 def _from_near(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from giantstep.spec.errors import NotConverged
 from giantstep.system.loss_at_zero import cancelling_hint, constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.problem import Problem
+from giantstep.system.separation import separable, separated
 from giantstep.system.slight_response import slight_hint
 
 _SMALL_RIDGE = 1e-2
@@ -12,6 +13,13 @@ _SMALL_RIDGE = 1e-2
 
 class NotSoon(NotConverged):
     """No start leads to a solution; what paths from easier models would do was not tried."""
+
+
+def unsolved(problem: Problem, of_system: str) -> NotConverged:
+    """Why no solution was found; of_system: the hint of what was measured at a system, where there is one."""
+    if separable(problem):
+        return separated(problem)
+    return NotConverged(stalled(problem), of_system or hint(problem))
 
 
 def stalled(problem: Problem) -> str:

@@ -96,6 +96,14 @@ def test_features_that_are_all_but_the_same_separate_too() -> None:
         gs.solve(found)
 
 
+def test_labels_found_separated_by_a_finer_quadrature() -> None:
+    """Few nodes have a solution beside the labels that they miss, which more nodes have not."""
+    readout = {"network.readout.values": [0.86, 1.12], "spike.strength": 0.1, "network.width": 0.2}
+    found = model("hinge", "relu", (1.0, 1.0)).replace({**readout, "target.link": "2*step(z+1)-1", "fit.ridge": 1.0})
+    with pytest.raises(NotConverged, match="separate the labels"):
+        gs.solve(found.replace({"fit.samples": 0.8, "spike.bulk_variance": 1.7}))
+
+
 def test_digits_lost_at_the_interpolation_peak() -> None:
     peak = model("absolute", "leaky_relu", (1.0, -1.0)).replace({"target.link": "erf(z)", "spike.alignment": 0.8})
     at = {"network.width": 0.1, "fit.samples": 0.1, "fit.ridge": 1e-11, "target.noise": 0.01, "spike.strength": 5.0}
