@@ -8,6 +8,7 @@ the law of a sample of a step where the bulk follows from it.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -83,6 +84,20 @@ def refined(level: Level, times: int) -> Level:
     halvings, labels = level.halvings + times, level.labels + times // 2
     output, samples = round(level.output * _GROWTH**times), _samples(level, times)
     return replace(level, output=output, halvings=halvings, labels=labels, samples=samples)
+
+
+def for_derivatives(problem: Problem) -> Iterator[Level]:
+    """Resolutions that are compared until what moves with the solution has settled. Derivatives have the kinks and
+    jumps of the loss's curvature in t, as narrow as outputs vary: more nodes there than a solution needs; of several
+    indices, whose links are smooth, the nodes are too many for that.
+    """
+    _, fine = FINE
+    if problem.model.target.indices > 1:
+        yield from (*FINE, refined(fine, 1), refined(fine, 2))
+        return
+    finer = replace(fine, order=fine.order + 1, output=60, labels=2, samples=60)
+    yield from (fine, finer)
+    yield from (replace(finer, output=90, labels=labels, halvings=1, samples=90) for labels in (4, 6, 8))
 
 
 def _samples(level: Level, times: float) -> int:

@@ -25,15 +25,17 @@ from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
 from giantstep.system.causes import settling_hint
-from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.coupled_system import Array, CoupledSystem
+from giantstep.system.problem import Problem
 from giantstep.system.reduced_order import order_of
-from giantstep.system.resolution import FINE
+from giantstep.system.resolution import for_derivatives
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.solved_again import solved_again
 from giantstep.system.two_fits import merged_problem
 
-_RESIDUAL, _WORST = 1e-7, 1e-3  # of the linear equations of the source; change between two resolutions
+_RESIDUAL = 1e-7  # of the linear equations of the source
+_SETTLED, _WORST = 1e-6, 1e-3  # change between two resolutions that is worked for, and that is allowed
 _FELT = 0.1  # of a variance to first order, what is beyond it that counts
 
 
@@ -129,31 +131,43 @@ def deviation_of(result: Result) -> Deviation:
     require_deviation(result.model)
     problem, members = merged_problem(result)
     order = members.gathered(order_of(problem, result))
-    found: list[dict[str, float]] = []
-    worst = 0.0
-    for level in FINE:
+    system, parts, residual, error = _settled(problem, order)
+    if not residual <= _RESIDUAL:
+        raise NotConverged(
+            f"the linear equations of the deviation are solved to {residual:.1e} only", settling_hint(problem)
+        )
+    variance = sum(parts.values())
+    if not (error <= _WORST and variance > 0.0):
+        raise NotConverged(
+            f"the variance between draws changes by {error:.1e} (relative) between orders of quadrature",
+            settling_hint(problem),
+        )
+    told = _with_batch(result, parts)
+    beyond = _beyond_first_order(result, sum(told[0].values()), system)
+    return Deviation(result, *told, residual, error, *beyond)
+
+
+def _settled(problem: Problem, order: Mapping[str, Array]) -> tuple[CoupledSystem, dict[str, float], float, float]:
+    """(system, variances by source, residual, change from the resolution before) at the first resolution that agrees
+    with the one before it.
+    """
+    found: tuple[CoupledSystem, dict[str, float], float, float] | None = None
+    for level in for_derivatives(problem):
         system = solved_again(problem, order, level)
+        if system is None and found is not None and found[3] <= _WORST:
+            break
         if system is None:
             raise NotConverged("the solution is not found again at the resolution of its draws", settling_hint(problem))
         moved = moved_by_source(system)
         rest = Readouts(system, moved)
         layer = rest.of_one_layer()
-        found.append({"data": of_samples(system, moved) + rest.of_one_fit() - layer, "initialisation": layer})
-        worst = max(worst, moved.residual)
-    totals = [sum(parts.values()) for parts in found]
-    error = abs(totals[1] - totals[0]) / max(abs(totals[1]), 1e-300)
-    if not worst <= _RESIDUAL:
-        raise NotConverged(
-            f"the linear equations of the deviation are solved to {worst:.1e} only", settling_hint(problem)
-        )
-    if not (error <= _WORST and totals[1] > 0.0):
-        raise NotConverged(
-            f"the variance between draws changes by {error:.1e} (relative) between orders of quadrature",
-            settling_hint(problem),
-        )
-    assert system is not None
-    told = _with_batch(result, found[1])
-    return Deviation(result, *told, worst, error, *_beyond_first_order(result, sum(told[0].values()), system))
+        parts = {"data": of_samples(system, moved) + rest.of_one_fit() - layer, "initialisation": layer}
+        last, before = sum(parts.values()), math.inf if found is None else sum(found[1].values())
+        found = system, parts, moved.residual, abs(last - before) / max(abs(last), 1e-300)
+        if found[3] <= _SETTLED:
+            break
+    assert found is not None
+    return found
 
 
 def _beyond_first_order(result: Result, variance: float, system: CoupledSystem) -> tuple[float | None, float]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.reduced_order import order_of
-from giantstep.system.resolution import FINE, refined
+from giantstep.system.resolution import for_derivatives
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.solved_again import solved_again
@@ -143,7 +143,7 @@ def _settled(
     units = {key: parameter.unit for key, parameter in parameters.items()}
     found: dict[str, Rates] = {}
     before, worst, error = found, 0.0, math.inf
-    for level in _levels(problem):
+    for level in for_derivatives(problem):
         found, worst, left = _derivatives(problem, members, order, parameters, level)
         if before:
             changes = [(abs(found[key][0] - before[key][0]) + left[key]) * unit for key, unit in units.items()]
@@ -153,20 +153,6 @@ def _settled(
                 break
         before = found
     return found, worst, error
-
-
-def _levels(problem: Problem) -> tuple[Level, ...]:
-    """Resolutions that are compared. Derivatives have the kinks and jumps of the loss's curvature in t: more nodes
-    there than a solution needs; of several indices, whose links are smooth, the nodes are too many for that.
-    """
-    _, fine = FINE
-    if problem.model.target.indices > 1:
-        return (*FINE, refined(fine, 1), refined(fine, 2))
-    return (
-        fine,
-        replace(fine, order=fine.order + 1, output=60, labels=2, samples=60),
-        replace(fine, order=fine.order + 1, output=90, labels=4, halvings=1, samples=90),
-    )
 
 
 def _derivatives(
