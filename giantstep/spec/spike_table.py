@@ -37,7 +37,9 @@ class Spike(Table):
     strength: Annotated[float, Number("the strength r of the spike", low=0.0)]
     alignment: Annotated[
         float | tuple[float, ...] | Rows,
-        NumbersOrMatrix(Numbers(_ALIGNMENT, MAX_INDICES, alone=True), Matrix(_ALIGNMENT, MAX_RANK, MAX_INDICES)),
+        NumbersOrMatrix(
+            Numbers(_ALIGNMENT, MAX_INDICES, alone=True, same=True), Matrix(_ALIGNMENT, MAX_RANK, MAX_INDICES)
+        ),
     ]
     bulk_variance: Annotated[
         float | tuple[float, ...],

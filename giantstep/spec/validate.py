@@ -193,13 +193,14 @@ def _quoted(value: object) -> bool:
 
 @dataclass(frozen=True)
 class Numbers(Kind):
-    """A list of 1 to ``most`` numbers, each of the kind ``item``; ``alone`` takes a number and gives one back for a
-    list of one.
+    """A list of 1 to ``most`` numbers, each of the kind ``item``; ``alone`` takes a number too, ``same`` gives one back
+    for a list of one.
     """
 
     item: Number
     most: int = MAX_BLOCKS
     alone: bool = False
+    same: bool = False
 
     def check(self, key: str, value: object) -> tuple[float, ...] | float:
         """The values as a tuple of floats. Raises BadInput naming the key and the entry."""
@@ -209,7 +210,7 @@ class Numbers(Kind):
         if not isinstance(value, list | tuple) or not 1 <= len(value) <= self.most:
             raise wrong(key, value, f"a list of 1 to {self.most} numbers", "for example [1.0, -1.0]")
         numbers = tuple(self.item.check(f"{key}[{i}]", entry) for i, entry in enumerate(value))
-        return numbers[0] if self.alone and len(numbers) == 1 else numbers
+        return numbers[0] if self.same and len(numbers) == 1 else numbers
 
     def purpose(self) -> str:
         """What each number is."""

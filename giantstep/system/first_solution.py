@@ -19,7 +19,7 @@ from giantstep.system.problem import Problem
 from giantstep.system.reduced_order import reduced_order
 from giantstep.system.resolution import leading
 from giantstep.system.result import Result
-from giantstep.system.separation import separable
+from giantstep.system.separation import ROUNDING, separable
 from giantstep.system.settling import CLOSE, cutting, settling
 from giantstep.system.square_start import (
     unknowns_of_like_square_loss,
@@ -80,7 +80,7 @@ def _by_paths(problem: Problem, patient: bool) -> Iterator[tuple[Outcome, Couple
     if ridge > _LOW and problem.loadings is None:
         yield _upwards(problem, starts(problem.with_parameters(ridge=_LOW), system, None)), system
     yield _from_more_samples(problem), system
-    if problem.loadings is None and not system.loss.SMOOTH and not separable(problem):
+    if problem.loadings is None and not system.loss.SMOOTH and not separable(problem, ROUNDING):
         system = coupled_at(problem, PATH)
         yield sharpened(problem, starts(problem, system, None), _CLEAR)[0], system
 

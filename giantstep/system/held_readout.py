@@ -22,7 +22,7 @@ from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import FINE, leading, refined
 from giantstep.system.saturated_outputs import remaining
-from giantstep.system.separation import separable
+from giantstep.system.separation import ROUNDING, separable
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -41,7 +41,7 @@ def held_readout(problem: Problem, tolerance: float) -> Solution | None:
     Its overlaps are those of outputs with a little more variance and response, which are followed as both vanish.
     Raises BadInput for a loss of the margin that holds the output at zero, which has no sign.
     """
-    if loss_kernel(problem.model.fit.loss).SMOOTH or problem.loadings is not None or separable(problem):
+    if loss_kernel(problem.model.fit.loss).SMOOTH or problem.loadings is not None or separable(problem, ROUNDING):
         return None
     system = coupled_at(problem, PATH)
     found = [sharpened(problem, starts(problem, system, None), last) for last in _BLURS]

@@ -15,13 +15,13 @@ from giantstep.system.span import span_of
 
 Array = np.ndarray
 _BEYOND = 6.0  # kappa that hardly occurs
-_ROUNDING = 1e-12  # of a probability
+ROUNDING = 1e-12  # of a probability
 _FEW = 1e-3  # labels of such a share are not worth the name of a restraint
 
 
-def separable(problem: Problem) -> bool:
+def separable(problem: Problem, few: float = _FEW) -> bool:
     """Whether a combination of the mean features has the sign of the likelier label at every kappa, the other one being
-    rare, at infinite dimension, where the ridge does not restrain m.
+    rarer than ``few``, at infinite dimension, where the ridge does not restrain m.
     """
     target, law = problem.link, problem.model.target
     if (
@@ -30,7 +30,7 @@ def separable(problem: Problem) -> bool:
         or problem.loadings is not None
     ):
         return False
-    if target is None or not law.deterministic or left_over(problem) > _FEW:
+    if target is None or not law.deterministic or left_over(problem) > few:
         return False
     blocks, span = len(problem.blocks), span_of(problem)
     rows = table(problem.blocks, target, ORDERS[0])
@@ -61,7 +61,7 @@ def _one_side(points: Array) -> bool:
 def separated(problem: Problem) -> NotConverged:
     """What is said of such a model."""
     few = left_over(problem)
-    most = f"all but a share {few:.0e} of " if few > _ROUNDING else ""
+    most = f"all but a share {few:.0e} of " if few > ROUNDING else ""
     return NotConverged(
         f"the mean features separate {most}the labels, and at infinite dimension the ridge does not restrain them: "
         + (

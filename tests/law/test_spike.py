@@ -93,6 +93,14 @@ def test_given_spikes_and_none() -> None:
     assert spike_of(Model(network, Target("sign"), FIT)).alignments == (0.0,)
 
 
+def test_a_list_of_one_bulk_variance_is_that_of_the_block() -> None:
+    network = Network("tanh", 1.0, Readout([2.0]))
+    given = Model(network, Target("tanh"), FIT, spike=Spike(1.5, 0.6, [1.4]))
+    assert spike_of(given).bulk_variance == (1.4,)
+    assert spike_of(Model.from_dict(given.to_dict())).bulk_variance == (1.4,)
+    assert spike_of(given.replace({"spike.bulk_variance": 1.1})).bulk_variance == (pytest.approx(1.4),)
+
+
 def test_the_output_has_a_number_for_one_index_and_a_list_for_several() -> None:
     assert SpikeParameters(1.0, (-0.5,), (1.1,)).to_dict() == {
         "strength": 1.0,

@@ -59,6 +59,24 @@ def test_a_wide_huber_loss_is_the_square_one() -> None:
     assert huber == pytest.approx(square, rel=1e-8)
 
 
+def test_kinks_within_narrow_outputs_have_nodes_enough() -> None:
+    """The limit of Huber losses, whose variances are off by their width to first order, and a share of its square."""
+    model = gs.Model.from_dict(
+        {
+            "network": {"activation": "tanh", "width": 0.8},
+            "target": {"link": "abs(z)"},
+            "fit": {"samples": 1.5, "loss": "absolute", "ridge": 10.0},
+        }
+    )
+    huber = [
+        model.replace({"fit.loss": {"name": "huber", "delta": delta}, "fit.ridge": 10.0 * delta})
+        for delta in (0.01, 0.02)
+    ]
+    exact, once, twice = (gs.deviation(each).variance["data"] for each in (model, *huber))
+    assert exact == pytest.approx(2.0 * once - twice, rel=0.01**2 + 1e-6)
+    assert abs(once / exact - 1.0) > 1e-2
+
+
 def test_blocks_that_are_alike_are_one_block() -> None:
     one = gs.deviation(_model(spike=SPIKE)).variance
     network = {**BLOCKS, "readout": {"values": [1.0, 1.0 + 1e-7], "fractions": [0.5, 0.5]}}

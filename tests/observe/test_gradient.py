@@ -214,6 +214,18 @@ def test_the_free_energy_moves_with_the_ridge_by_the_norm_of_the_readout() -> No
         assert found.free_energy["fit.ridge"] == pytest.approx(0.5 * norm, rel=1e-9)
 
 
+def test_kinks_within_narrow_outputs_have_nodes_enough() -> None:
+    """Outputs vary by a hundredth of what labels do, so that the curvature of the loss is felt within that in t."""
+    fit = {"samples": 1.5, "ridge": 3.0, "loss": {"name": "huber", "delta": 0.05}}
+    data = {"network": {"activation": "relu", "width": 0.8}, "target": {"link": "softplus"}, "fit": fit}
+    model, h = gs.Model.from_dict(data), 3e-3
+    up, down, far_up, far_down = (
+        gs.solve(model.replace({"fit.ridge": 3.0 + k * h}), tolerance=1e-12).test_error for k in (1, -1, 2, -2)
+    )
+    rate = (8.0 * (up - down) - (far_up - far_down)) / (12.0 * h)  # to h^4 and 1e-12/h of a test error of order .1
+    assert gs.gradient(model, "fit.ridge").test_error["fit.ridge"] == pytest.approx(rate, rel=1e-6)
+
+
 def test_equal_blocks_move_as_one() -> None:
     one = model("tanh", "sign")
     two = one.replace({"network.readout": {"values": [1.0, 1.0], "fractions": [0.3, 0.7]}})

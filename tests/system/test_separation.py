@@ -104,6 +104,19 @@ def test_labels_found_separated_by_a_finer_quadrature() -> None:
         gs.solve(found.replace({"fit.samples": 0.8, "spike.bulk_variance": 1.7}))
 
 
+def test_a_rare_class_that_no_kappa_tells_is_no_separation() -> None:
+    """One label is likelier at every kappa, the other one has a probability of 2e-4: the readout stays finite."""
+    data = {
+        "network": {"activation": "relu", "width": 1.9, "readout": {"values": [1.27, 1.65], "fractions": [0.73, 0.27]}},
+        "step": {"samples": 1.36, "learning_rate": 3.77},
+        "target": {"link": "sign(z-3.5)"},
+        "fit": {"samples": 1.65, "ridge": 0.117, "loss": "hinge"},
+    }
+    never, seldom = (gs.solve(gs.Model.from_dict(data).replace({"target.flips": flips})) for flips in (0.0, 1e-13))
+    assert never.test_error == pytest.approx(seldom.test_error, rel=1e-8)
+    assert never.free_energy == pytest.approx(seldom.free_energy, rel=1e-8)
+
+
 def test_digits_lost_at_the_interpolation_peak() -> None:
     peak = model("absolute", "leaky_relu", (1.0, -1.0)).replace({"target.link": "erf(z)", "spike.alignment": 0.8})
     at = {"network.width": 0.1, "fit.samples": 0.1, "fit.ridge": 1e-11, "target.noise": 0.01, "spike.strength": 5.0}
