@@ -49,7 +49,8 @@ Array = np.ndarray
 RESIDUAL = 1e-9  # of the equations of a pair, relative to their terms
 _STEPS, _CLOSE = 12, 1e-3  # of Newton's method on one rule; change of the covariance that better rules go on from
 _OF_SQUARE = ("Delta", "avg_h", "risk")
-_RULES = (6, 9, 14, 21, 32, 48, 72)  # nodes of what two outputs share
+# nodes of what two outputs share; the last ones, of outputs that vary little, have too many where a label needs several
+_RULES, _OF_ONE_NUMBER = (6, 9, 14, 21, 32, 48, 72), (96, 128)
 _SETTLED = 1e-7  # change of the covariance by the last of them, relative to the variance, that is worked for
 ROUGH = 1e-5  # that is allowed
 
@@ -272,7 +273,7 @@ class _Search:
         """The pair: Newton's method on each of better and better rules for what both outputs share."""
         error, x = math.inf, self._start()
         before: Solved | None = None
-        for nodes in _RULES:
+        for nodes in self._rules():
             found, step = self._solved(x, nodes)
             if before is not None:  # what the last step leaves is of the order of its square
                 error = max(self._change(before.covariance, found.covariance), step**2)
@@ -285,6 +286,12 @@ class _Search:
                 "let them share less, or more: a loss with kinks sees outputs that hardly differ",
             )
         return _certified(self.fit, self.shared, found, self.apart, [error])[0]
+
+    def _rules(self) -> tuple[int, ...]:
+        problem, model = self.fit.problem, self.fit.problem.model
+        nodes_of_noise = model.target.noise > 0.0 and model.fit.loss.form != "residual"
+        several = model.target.indices > 1 or problem.rank > 1 or nodes_of_noise
+        return _RULES if several else _RULES + _OF_ONE_NUMBER
 
     def _start(self) -> Array:
         """The unknowns [1, n] where E g_1 g_2 goes from that of a fit and itself as if the slope were linear."""

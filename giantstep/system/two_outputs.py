@@ -36,6 +36,8 @@ _RULES = {
     32: (2, True, 96),
     48: (2, False, 128),
     72: (3, True, 192),
+    96: (5, True, 192),
+    128: (7, False, 256),
 }  # by nodes of what is shared: halvings of the nodes of t, whether a tenth fewer, terms of the series
 _TOGETHER = 20_000  # nodes of t, of all kappa
 

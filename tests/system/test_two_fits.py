@@ -53,6 +53,19 @@ def test_numbers_of_the_square_loss() -> None:
     assert half(part, Sharing(0.6, True, True)) == pytest.approx(0.0570, abs=1.1e-4)
 
 
+def test_outputs_that_vary_little_have_nodes_enough() -> None:
+    """The limit of Huber losses, whose covariances are off by their width to first order, and a share of its square."""
+    fit = gs.Fit(1.5, 3.0, "absolute")
+    model = gs.Model(network=gs.Network("relu", width=0.8), target=gs.Target("z**2"), fit=fit)
+    huber = [
+        model.replace({"fit.loss": {"name": "huber", "delta": delta}, "fit.ridge": 3.0 * delta})
+        for delta in (0.02, 0.04)
+    ]
+    exact, once, twice = (half(Fit(gs.solve(each)), BULK) for each in (model, *huber))
+    assert exact == pytest.approx(2.0 * once - twice, rel=0.02**2 + 1e-5)
+    assert abs(once / exact - 1.0) > 1e-2
+
+
 def test_numbers_of_the_logistic_loss() -> None:
     fit = Fit(gs.solve(LOGISTIC, dimension=800))
     assert half(fit, LAYER) == pytest.approx(0.4747, abs=6e-5)
