@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.draw.curves import described
 from giantstep.draw.look import Picture
+from giantstep.draw.titles import described
 from giantstep.observe.bounds import Bounds
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.draw.curves import described
 from giantstep.draw.look import Picture
+from giantstep.draw.titles import described
 from giantstep.observe.compare import Comparison
 from giantstep.observe.few_seeds import interval
 
@@ -21,7 +21,7 @@ def compare_figure(found: Comparison) -> Picture:
     panels = drawn.subplots(1, len(found.errors))
     for axes, error in zip(np.atleast_1d(panels), found.errors, strict=True):
         draw_compare(axes, found, error)
-    drawn.suptitle(described(found.simulation.model, {"target.link", "fit.ridge", "fit.loss"}), fontsize=8.5)
+    drawn.suptitle(described(found.simulation.model, {"step.bulk"}), fontsize=8.5)
     drawn.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return drawn
 

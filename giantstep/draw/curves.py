@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,55 +13,26 @@ from numpy.typing import NDArray
 from scipy import optimize
 
 from derive.language.grammar import did_you_mean, shorten
-from giantstep.draw.formulas import activation_words, link_words, loss_words, on_lines, plain
+from giantstep.draw.formulas import plain
 from giantstep.draw.legends import legend_above
 from giantstep.draw.look import Picture, saved
+from giantstep.draw.titles import described, known_as
 from giantstep.observe.baselines import has_spike
 from giantstep.observe.few_seeds import interval
 from giantstep.spec.errors import BadInput
-from giantstep.spec.matrix import Rows
+from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Dataset, shown
 from giantstep.sweep.grid import Changes, Grid
+from giantstep.sweep.kinds import losses
 
 Array = NDArray[np.float64]
 
 _WIDEST = 4.5  # standard errors of a bar that is all inside: those of two seeds may leave
 LABELLED = 9  # curves of a family with a label of their own; of more, this many evenly chosen
 
-#: Symbol and words of each key, for axes and labels.
-SYMBOLS: Mapping[str, tuple[str, str]] = {
-    "network.width": (r"\beta", r"width $p/d$"),
-    "network.bias": (r"b", "bias of the neurons"),
-    "network.activation": (r"\sigma", "activation"),
-    "network.readout.values": (r"u", "readout at initialisation"),
-    "network.readout.fractions": (r"\pi", "fractions of neurons"),
-    "step.samples": (r"\alpha_0", r"samples of the gradient step $n_0/d$"),
-    "step.learning_rate": (r"\tilde\eta", r"learning rate $\eta/d$"),
-    "spike.strength": (r"r", "strength of the spike"),
-    "spike.alignment": (r"\gamma", "alignment of spike and target"),
-    "spike.loadings": (r"\ell", "loadings of the blocks"),
-    "spike.bulk_variance": (r"c", "variance of the bulk rows"),
-    "target.link": (r"\sigma_\star", "target"),
-    "target.noise": (r"\sigma_\varepsilon^2", "variance of the label noise"),
-    "target.flips": (r"p_{\mathrm{flip}}", "probability of a flipped label"),
-    "target.probit": (r"\tau^2", "variance of the noise inside the link"),
-    "fit.samples": (r"\alpha", r"samples of the fit $n/d$"),
-    "fit.ridge": (r"\lambda", "ridge"),
-}
-_OWNERS = {"fit.loss": "loss", "fit.penalty": "penalty"}  # of numbers that they name
-
 _ERRORS = ("test_error", "train_error")
 MARKERS = "osD^vP*Xh"
-
-
-def known_as(key: str) -> tuple[str, str]:
-    """Symbol, or none, and words of a key."""
-    owner, _, name = key.rpartition(".")
-    if owner in _OWNERS:
-        symbol = name.replace("_", r"\_")
-        return rf"\mathrm{{{symbol}}}", f"parameter of the {_OWNERS[owner]}"
-    return SYMBOLS.get(key, ("", key))
 
 
 def rendered(dataset: Dataset, suffix: str, *, error: str = "test_error") -> bytes:
@@ -104,6 +75,14 @@ class _Drawing:
         self.curves, sweep = list(self.grid.curves()), self.grid.x
         self.x: Array = np.array(sweep.values if sweep.numeric else range(len(sweep.values)), dtype=np.float64)
         self.colours = colours(len(self.curves))
+        self.kinds = self._kinds()
+
+    def _kinds(self) -> tuple[str, ...]:
+        """What is drawn at every row, as mathematics; of a metric it is one and the same."""
+        model = self.data.model
+        if self.error not in _ERRORS:
+            return (_formula(model, model.fit.loss, self.error),)
+        return tuple(_formula(model, loss, self.error) for loss in losses(model, self.grid))
 
     def draw(self) -> None:
         for number, (_, rows) in enumerate(self.curves):
@@ -168,15 +147,17 @@ class _Drawing:
     def _baseline(self, name: str, dashes: Any, label: str) -> None:
         """Once in grey where it is the same for all curves, else once per curve in its colour."""
         y = self.data.numbers(f"{name}_{self.error}")
-        parts = [y[rows] for _, rows in self.curves]
-        if not np.isfinite(y).any():
+        parts = [(number, y[rows]) for number, (_, rows) in enumerate(self.curves) if np.isfinite(y[rows]).any()]
+        if not parts:
             return
-        shared = all(np.array_equal(part, parts[0], equal_nan=True) for part in parts)
+        shared = all(np.array_equal(part, parts[0][1], equal_nan=True) for _, part in parts)
         style: dict[str, Any] = {"linestyle": dashes, "linewidth": 1.2}
-        for number, part in enumerate(parts[:1] if shared else parts):
+        for number, part in parts[:1] if shared else parts:
             colour = "0.45" if shared else self.colours[number]
-            self.axes.plot(*_wide(self.x, part), color=colour, zorder=2, **style)
-        self._legend_entry(label, color="0.45" if shared else "black", **style)
+            self.axes.plot(*_wide(self.x, part, self.grid.x.numeric), color=colour, zorder=2, **style)
+        known = {kind for kind, value in zip(self.kinds, y, strict=False) if math.isfinite(value)}
+        of_some = f": {next(iter(known))}" if len(known) == 1 < len(set(self.kinds)) else ""
+        self._legend_entry(label + of_some, color="0.45" if shared else "black", **style)
 
     def _simulation(self, number: int, rows: slice) -> None:
         y = self._column("simulation_")[rows]
@@ -217,7 +198,8 @@ class _Drawing:
         if sweep.log:
             axes.set_xscale("log")
         if not sweep.numeric:
-            axes.set_xticks(self.x, [shorten(str(value), 24).strip("'") for value in sweep.values])
+            names = [shorten(str(value), 24).strip("'") for value in sweep.values]
+            axes.set_xticks(self.x, [self._under(name, number) for number, name in enumerate(names)])
             axes.set_xlim(-0.5, len(self.x) - 0.5)
         simulated = self._column("simulation_")
         ends = simulated + self._bars(_WIDEST)
@@ -238,11 +220,16 @@ class _Drawing:
             margin = 0.08 * (top - bottom or 1.0)
             axes.set_ylim(bottom - margin, top + margin)
 
+    def _under(self, name: str, place: int) -> str:
+        """A name on the horizontal axis, with the kind of error where the loss is swept along it."""
+        own = {self.kinds[row] for row in range(place, len(self.kinds), len(self.x))}
+        return f"{name}\n{own.pop()}" if len(own) == 1 < len(set(self.kinds)) else name
+
     def _words(self) -> None:
         key = self.grid.x.key
         symbol, words = known_as(key)
         self.axes.set_xlabel(f"{words}" + (rf"  ($ {symbol} $)" if symbol else ""))
-        self.axes.set_ylabel(f"{self.error.replace('_', ' ')}  {_formula(self.data.model, self.error)}")
+        self.axes.set_ylabel(f"{self.error.replace('_', ' ')}  {' or '.join(dict.fromkeys(self.kinds))}")
         swept = {sweep.key for sweep in self.grid.sweeps}
         base = self.data.model.replace(dict(self.grid.changes(0)))
         self.axes.set_title(described(base, swept), fontsize=8.5, loc="left")
@@ -253,7 +240,12 @@ class _Drawing:
         if len(self.curves) > 1:
             for number in np.unique(np.linspace(0, len(self.curves) - 1, min(LABELLED, len(self.curves))).round()):
                 named, rows = self.curves[int(number)]
-                yield int(number), _named(named), self._column("")[rows]
+                yield int(number), self._with_kind(_named(named), rows), self._column("")[rows]
+
+    def _with_kind(self, label: str, rows: slice) -> str:
+        """The label of some rows, with the kind of their error where there are several."""
+        own = dict.fromkeys(self.kinds[rows])
+        return f"{label}: {next(iter(own))}" if len(own) == 1 < len(set(self.kinds)) else label
 
     def list_curves(self) -> None:
         """Labels of the curves as entries of the legend."""
@@ -288,50 +280,6 @@ class _Drawing:
         return min(max((y - low) / (high - low), 0.0), 1.0)
 
 
-def described(model: Model, swept: set[str]) -> str:
-    """The model in one or two lines, without what is swept."""
-    parts = []
-    if "network.activation" not in swept:
-        parts.append(activation_words(model.network.activation))
-    if "target.link" not in swept:
-        parts.append(link_words(model.target.link))
-        if model.target.channel is not None:
-            parts.append(f"channel {model.target.channel}")
-    if model.fit.loss.key != "square" and "fit.loss" not in swept:
-        parts.append(loss_words(model.fit.loss))
-    numbers: dict[str, float | str | tuple[float, ...] | Rows | None] = {
-        "network.width": model.network.width,
-        "network.bias": model.network.bias or None,
-        "step.samples": _of_steps([step.samples for step in model.steps]),
-        "step.learning_rate": _of_steps([step.learning_rate for step in model.steps]),
-        "spike.strength": model.spike.strength if model.spike else None,
-        "spike.alignment": model.spike.alignment if model.spike else None,
-        "spike.loadings": model.spike.loadings if model.spike else None,
-        "spike.bulk_variance": model.spike.bulk_variance if model.spike else None,
-        "fit.samples": model.fit.samples,
-        "fit.ridge": model.fit.ridge,
-        "target.noise": model.target.noise or None,
-        "target.flips": model.target.flips or None,
-        "target.probit": model.target.probit or None,
-    }
-    for key, value in numbers.items():
-        if value is not None and key not in swept:
-            parts.append(rf"${SYMBOLS[key][0]} = {_value(value)}$")
-    density = model.network.readout.density
-    if density is not None:
-        parts.append(rf"$u$ {density}")
-    elif model.network.readout.values != (1.0,) and "network.readout.values" not in swept:
-        parts.append(rf"$u \in \{{{', '.join(f'{value:.4g}' for value in model.network.readout.values)}\}}$")
-    return on_lines(parts)
-
-
-def _of_steps(values: list[float]) -> float | tuple[float, ...] | None:
-    """A number of all steps, or one for each; None without a step."""
-    if not values:
-        return None
-    return values[0] if len(set(values)) == 1 else tuple(values)
-
-
 def checked(model: Model, error: str) -> str:
     """What is drawn of a model: an error, or one of its metrics. Raises BadInput."""
     known = (*_ERRORS, *(() if model.metrics is None else model.metrics.to_dict()))
@@ -342,9 +290,8 @@ def checked(model: Model, error: str) -> str:
     return error
 
 
-def _formula(model: Model, error: str) -> str:
+def _formula(model: Model, loss: FitLoss, error: str) -> str:
     """What is on the vertical axis."""
-    loss = model.fit.loss
     if model.metrics is not None and error in model.metrics.to_dict():
         return f"mean {model.metrics.to_dict()[error]}"
     if error == "test_error":
@@ -352,18 +299,12 @@ def _formula(model: Model, error: str) -> str:
     return r"mean $(y - f)^2$" if loss.key == "square" else "mean loss"
 
 
-def _value(value: float | str | tuple[float, ...] | Rows) -> str:
-    if isinstance(value, tuple):
-        return f"({', '.join(map(_value, value))})"
-    return rf"\mathrm{{{value}}}" if isinstance(value, str) else f"{value:.4g}"
-
-
 def _named(changes: Changes) -> str:
     parts = []
     for key, value in changes:
         symbol = known_as(key)[0]
         text = f"{value:.4g}" if isinstance(value, float) else plain(shown(value))
-        parts.append(rf"${symbol} =${text}" if symbol else f"{key} = {text}")
+        parts.append(rf"${symbol} =${text}" if symbol else f"{known_as(key)[1]} = {text}")
     return ", ".join(parts)
 
 
@@ -374,8 +315,10 @@ def colours(count: int) -> list[Any]:
     return [colormaps["viridis"](place) for place in np.linspace(0.82, 0.0, count)]
 
 
-def _wide(x: Array, y: Array) -> tuple[Array, Array]:
-    """A single point becomes a short line, or a dashed line could not be seen."""
+def _wide(x: Array, y: Array, numeric: bool) -> tuple[Array, Array]:
+    """A single point becomes a short line, or a dashed line could not be seen; so does every one between words."""
+    if not numeric:
+        return np.column_stack([x - 0.3, x + 0.3, np.full(len(x), math.nan)]).ravel(), np.repeat(y, 3)
     if len(x) > 1:
         return x, y
     return np.array([0.9, 1.1]) * x[0] + np.array([-0.1, 0.1]) * (x[0] == 0.0), np.repeat(y, 2)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.draw.curves import described, known_as
 from giantstep.draw.legends import legend_above
 from giantstep.draw.look import Picture, plain_log_ticks
+from giantstep.draw.titles import described, known_as
 from giantstep.observe.decompose import Decomposition
 from giantstep.observe.few_seeds import interval
 from giantstep.observe.shared_sources import Sources

@@ -14,8 +14,8 @@ from matplotlib.ticker import LogLocator, MaxNLocator
 from numpy.typing import NDArray
 
 from giantstep.draw.contour_labels import label_contours
-from giantstep.draw.curves import described, known_as
 from giantstep.draw.look import Picture, plain_log_ticks
+from giantstep.draw.titles import described, known_as
 from giantstep.sweep.grid import Grid, Sweep
 from giantstep.sweep.map import Map
 

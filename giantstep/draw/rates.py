@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.draw.curves import MARKERS, colours, described
+from giantstep.draw.curves import MARKERS, colours
 from giantstep.draw.look import Picture, plain_log_ticks
+from giantstep.draw.titles import described
 from giantstep.observe.rates import Rates
 from giantstep.spec.errors import BadInput
 

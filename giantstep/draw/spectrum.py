@@ -7,8 +7,8 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.draw.curves import described
 from giantstep.draw.look import Picture, plain_log_ticks, saved
+from giantstep.draw.titles import described
 from giantstep.observe.few_seeds import interval
 from giantstep.observe.spectrum.simulated import Eigenvalues
 from giantstep.observe.spectrum.spectrum import Spectrum
@@ -17,6 +17,9 @@ Array = np.ndarray
 
 _SHOWN = 2e-4  # the tail of this mass is not drawn
 _BINS = 60
+
+
+_NOT_OF_FEATURES = {"target.link", "target.channel", "fit.ridge", "fit.loss", "fit.penalty"}
 
 
 def rendered_spectrum(theory: Spectrum, suffix: str = ".png") -> bytes:
@@ -29,7 +32,7 @@ def spectrum_figure(theory: Spectrum) -> Picture:
     drawn = Picture(5.4, 3.8)
     axes = drawn.add_subplot()
     draw_spectrum(axes, theory)
-    axes.set_title(described(theory.model, {"target.link", "fit.ridge", "fit.loss"}), fontsize=8.5, loc="left")
+    axes.set_title(described(theory.model, _NOT_OF_FEATURES), fontsize=8.5, loc="left")
     handles, labels = axes.get_legend_handles_labels()
     if len(labels) > 1:  # the line alone needs no name
         drawn.legend(handles, labels, loc="outside lower center", ncols=2)

@@ -10,8 +10,9 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
-from giantstep.draw.curves import MARKERS, colours, described
+from giantstep.draw.curves import MARKERS, colours
 from giantstep.draw.look import Picture
+from giantstep.draw.titles import described
 from giantstep.observe.few_seeds import interval
 from giantstep.observe.steps import Steps, StepsPoint
 

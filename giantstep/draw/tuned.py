@@ -7,8 +7,9 @@ import math
 import numpy as np
 from matplotlib.axes import Axes
 
-from giantstep.draw.curves import MARKERS, colours, described, known_as
+from giantstep.draw.curves import MARKERS, colours
 from giantstep.draw.look import Picture
+from giantstep.draw.titles import described, known_as
 from giantstep.observe.tune import Tuned
 from giantstep.spec.metrics import Metrics
 from giantstep.sweep.many import solve_many

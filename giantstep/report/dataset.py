@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from giantstep.observe.few_seeds import normal_scores
 from giantstep.observe.simulate import SYSTEM_NAMES
 from giantstep.sweep.dataset import Dataset, shown
+from giantstep.sweep.kinds import KINDS
 
 SHOWN_FAILURES = 20
 _FAR = 3.0  # normal score, root mean square
@@ -54,12 +55,14 @@ def table(dataset: Dataset) -> str:
     metrics = () if dataset.model.metrics is None else dataset.model.metrics.to_dict()
     titles = (*_TABLE[:2], *((name, name) for name in metrics), *_TABLE[2:])
     present = [(name, title) for name, title in titles if np.isfinite(dataset.numbers(name)).any()]
-    header = [*dataset.grid.keys, *(title for _, title in present)]
+    kinds = {name: f"{name.removesuffix('_is').replace('_', ' ')} is" for name in KINDS if _varied(dataset, name)}
+    header = [*dataset.grid.keys, *(title for _, title in present), *kinds.values()]
     columns = [_scores(dataset, name) if name == _Z_SCORE else dataset.numbers(name) for name, _ in present]
     rows = [
         [
             *(shown(value) for _, value in dataset.grid.changes(row)),
             *(f"{column[row]:.6g}" if math.isfinite(column[row]) else "-" for column in columns),
+            *(str(dataset[name][row]) for name in kinds),
         ]
         for row in range(len(dataset))
     ]
@@ -68,6 +71,11 @@ def table(dataset: Dataset) -> str:
         "  ".join(f"{entry:>{width}}" for entry, width in zip(entries, widths, strict=True))
         for entries in (header, *rows)
     )
+
+
+def _varied(dataset: Dataset, name: str) -> bool:
+    """Whether a column of words says different things."""
+    return name in dataset and len(set(dataset[name])) > 1
 
 
 def _summary(dataset: Dataset) -> str:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from derive.language.catalogue import lookup
 from derive.language.links import link_of
+from derive.language.penalties import REGISTERED
 from giantstep.draw.formulas import OWN, activation_words, link_words, loss_words
 from giantstep.spec.model import Model
+from giantstep.spec.step_table import Step
+
+_BULKS = {"trained": "trained", "matrix": "given"}
 
 
 def title_of(model: Model, formulas: bool = True) -> str:
@@ -22,7 +26,11 @@ def title_of(model: Model, formulas: bool = True) -> str:
     if loss.key.startswith(OWN):
         fitted = f", loss {loss_words(loss)}" if formulas else ", its own loss"
     trained = _steps(len(model.steps)) if model.step else "with a spike" if model.spike else "untrained"
-    found = f"{network} {trained}, {target}" + ("" if loss.key == "square" else fitted)
+    penalty, bulk = model.fit.penalty, model.step.bulk if model.step else Step.bulk
+    found = f"{network} {trained}" + ("" if bulk == Step.bulk else f" ({_BULKS[bulk]} bulk)")
+    found += f", {target}" + ("" if loss.key == "square" else fitted)
+    if penalty is not None:
+        found += f", {penalty} penalty" if penalty.name in REGISTERED else ", its own penalty"
     return found[0].upper() + found[1:] if activation.name.startswith(OWN) else found
 
 

@@ -18,7 +18,7 @@ from giantstep.spec.validate import Kind, wrong
 
 MOST = 20
 _TAKEN = frozenset({"test_error", "train_error", "free_energy", "training_loss", "residual", "quadrature_error"})
-_TAKEN_TOO = frozenset({"status", "reason", "spike_strength", "spike_alignment"})
+_TAKEN_TOO = frozenset({"status", "reason", "test_error_is", "train_error_is", "spike_strength", "spike_alignment"})
 _BEFORE = ("bulk_variance_", "finite_size_", "random_features_", "simulation_", "best_linear_", "optimal_")
 _ORDER = frozenset({"m", "zeta", "psi", "Q1", "Q2", "V1", "V2", "norm"})
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,40}")

@@ -177,6 +177,10 @@ class _Table:
             self._numbers[name] = np.full(self.rows, math.nan)
         return self._numbers[name]
 
+    def possible(self) -> list[int]:
+        """The rows whose values make a model."""
+        return [row for row, status in enumerate(self.status) if status != "impossible"]
+
     def because(self, row: int, stage: str, reason: str) -> None:
         text = reason if stage == "theory" else f"{stage}: {reason}"
         self.reasons[row] = f"{self.reasons[row]} | {text}" if self.reasons[row] else text
@@ -221,9 +225,11 @@ def _record(plan: _Plan, table: _Table, stage: str, rows: Iterable[int], outcome
 def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
     """Plain random features, solved once where the sweep changes only the step; best linear predictor."""
     links: dict[str, float] = {}
-    for row in range(len(plan.grid)) if plan.base.fit.loss.form != "margin" else ():
-        link = plan.base.replace(dict(plan.grid.changes(row))).target.mean_link  # of signs a linear one is no bound
-        table.put("best_linear_test_error", row, links.setdefault(link, _linear(link)))
+    for row in table.possible():
+        model = plan.base.replace(dict(plan.grid.changes(row)))
+        if model.fit.loss.form != "margin":  # of signs a linear one is no bound
+            link = model.target.mean_link
+            table.put("best_linear_test_error", row, links.setdefault(link, _linear(link)))
     if not has_spike(plan.base):
         return
     base = random_features(plan.base)
@@ -240,7 +246,7 @@ def _add_baselines(plan: _Plan, table: _Table, work: _Work) -> None:
 def _add_optimal(plan: _Plan, table: _Table, work: _Work) -> None:
     """What the best estimator reaches, solved once where the sweep changes neither target nor samples."""
     found: dict[tuple[object, ...], float] = {}
-    for row in range(len(plan.grid)):
+    for row in table.possible():
         model = plan.base.replace(dict(plan.grid.changes(row)))
         key = (model.target, samples_of(model), model.fit.loss.form)
         if key not in found:

@@ -36,6 +36,7 @@ from giantstep.sweep.formats import (
     xarray_module,
 )
 from giantstep.sweep.grid import Grid, Sweep
+from giantstep.sweep.kinds import kinds_of_errors
 from giantstep.sweep.points import Column as Column
 from giantstep.sweep.points import Points, equal_columns
 from giantstep.sweep.selection import selected
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
 FORMAT = "giantstep-curve-1"
 SUFFIXES = (".json", ".csv", ".nc")
-_SHOWN_COLUMNS = ("test_error", "train_error", "simulation_test_error", "status")  # in a notebook
+_SHOWN_COLUMNS = ("test_error", "test_error_is", "train_error", "simulation_test_error", "status")  # in a notebook
 _SHOWN_ROWS = 8
 
 
@@ -57,7 +58,8 @@ class Dataset(Pictured):
     known is nan.
 
     Columns: the swept keys; ``test_error``, ``train_error``, ``free_energy``, ... of the theory; ``status``
-    ("ok", "not_converged", "impossible") and ``reason``; ``random_features_*``, ``best_linear_test_error`` and
+    ("ok", "not_converged", "impossible") and ``reason``; where losses are swept, ``test_error_is`` and
+    ``train_error_is``, which error a row holds; ``random_features_*``, ``best_linear_test_error`` and
     ``optimal_test_error``; the metrics of the model by their names, with all that the errors have too;
     with a dimension, ``finite_size_*``, the theory at the whole-number sizes of that dimension; with a simulation,
     ``simulation_*`` with ``*_standard_error`` and ``*_z_score``, the difference from ``finite_size_*`` in standard
@@ -77,6 +79,7 @@ class Dataset(Pictured):
                 raise BadInput(f"the column {name} has {len(column)} rows", f"it must have {len(self.grid)}")
             if isinstance(column, np.ndarray):
                 column.setflags(write=False)
+        object.__setattr__(self, "columns", {**self.columns, **kinds_of_errors(self.model, self.grid)})
         for name in ("columns", "options", "versions"):
             object.__setattr__(self, name, MappingProxyType(dict(getattr(self, name))))
 
@@ -100,16 +103,20 @@ class Dataset(Pictured):
     def summary(self) -> list[Row]:
         """What varies, how many points are solved, the range of the test error, the columns, the model."""
         solved = sum(status == "ok" for status in self.columns.get("status", ()))
-        error = self.numbers("test_error")
-        known = error[np.isfinite(error)]
-        span = f"{known.min():.6g} to {known.max():.6g}" if known.size else "not known"
         return [
             ("points", f"{len(self)} over {self.grid}"),
             ("solved", str(solved)),
-            ("test error", span),
+            *((f"test error {kind}".rstrip(), _span(error)) for kind, error in self._errors_by_kind().items()),
             ("columns", ", ".join(self.columns)),
             ("model", outline(self.model, self.grid.keys)),
         ]
+
+    def _errors_by_kind(self) -> dict[str, NDArray[np.float64]]:
+        """Test errors that may be compared: all, or those of each kind where losses are swept."""
+        error, kinds = self.numbers("test_error"), self.columns.get("test_error_is", ())
+        if len(set(kinds)) < 2:
+            return {"": error}
+        return {kind: error[np.array(kinds) == kind] for kind in dict.fromkeys(map(str, kinds))}
 
     def _repr_html_(self) -> str:
         names = [*self.grid.keys, *(name for name in _SHOWN_COLUMNS if name in self.columns)]
@@ -253,6 +260,11 @@ class Dataset(Pictured):
     def point(self, row: int) -> str:
         """The coordinates of a row in words."""
         return ", ".join(f"{key} = {shown(value)}" for key, value in self.grid.changes(row))
+
+
+def _span(column: NDArray[np.float64]) -> str:
+    known = column[np.isfinite(column)]
+    return f"{known.min():.6g} to {known.max():.6g}" if known.size else "not known"
 
 
 def versions() -> dict[str, str]:

@@ -17,6 +17,7 @@ from giantstep.spec.model import value_keys
 from giantstep.spec.schema import meaning_of
 from giantstep.spec.step_table import numbered_step, unnumbered
 from giantstep.sweep.grid import Grid, Sweep
+from giantstep.sweep.kinds import KINDS
 from giantstep.sweep.points import Column, Points
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _WORDS: Mapping[str, str] = {
     "seconds": "time of the solve",
     "status": "ok, not_converged or impossible",
     "reason": "why there is no number",
+    "test_error_is": "which error the test error is",
+    "train_error_is": "which error the training error is",
 }
 _PREFIXES: Mapping[str, str] = {
     "finite_size_": " with the correction of the dimension",
@@ -219,7 +222,7 @@ def _broadcast(read: Any, name: str, shape: Sequence[int]) -> list[Any]:
 
 
 def _entries(name: str, texts: list[str]) -> list[Any]:
-    if name in ("status", "reason"):
+    if name in ("status", "reason", *KINDS):
         return list(texts)
     try:
         return [None if text == "" else float(text) for text in texts]

@@ -14,8 +14,9 @@ import pytest
 from matplotlib.container import ErrorbarContainer
 from matplotlib.lines import Line2D
 
-from giantstep.draw.curves import _apart, colours, described, figure, known_as, rendered
+from giantstep.draw.curves import _apart, colours, figure, rendered
 from giantstep.draw.plot import plot
+from giantstep.draw.titles import described, known_as
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 from giantstep.sweep.dataset import Dataset
@@ -130,7 +131,7 @@ def test_axes_are_named_and_logarithmic_where_the_sweep_is() -> None:
     assert r"$\lambda = 0.05$" in axes.get_title("left")
     assert known_as("fit.penalty.l1") == (r"\mathrm{l1}", "parameter of the penalty")
     assert known_as("fit.loss.of_two") == (r"\mathrm{of\_two}", "parameter of the loss")
-    assert known_as("fit.loss") == ("", "fit.loss")
+    assert known_as("fit.loss") == ("", "loss")
 
 
 def test_a_baseline_with_a_peak_does_not_set_the_scale() -> None:
@@ -220,6 +221,41 @@ def test_the_title_describes_the_model_but_not_what_is_swept() -> None:
     text = described(MODEL, {"fit.samples"})
     assert "tanh" in text and "1.5" in text and r"$\alpha = " not in text
     assert r"$\alpha = 2$" in described(MODEL, set())
+    assert r"\tilde" not in described(MODEL, {"step.1.learning_rate"})
+
+
+def test_the_title_says_what_is_unusual_and_no_swept_parameter() -> None:
+    swept = {"fit.loss.delta", "fit.penalty.l1"}
+    text = described(MODEL.replace({"fit.loss": "huber", "fit.penalty": "elastic_net"}), swept)
+    assert "huber, penalty elastic_net, " in text.replace("\n", " ")
+    assert "penalty elastic_net(l1=" in described(MODEL.replace({"fit.penalty": "elastic_net"}), set())
+    text = described(MODEL.replace({"step.bulk": "trained", "network.initialisation": "gaussian"}), set())
+    assert "Gaussian initialisation" in text and "trained bulk" in text
+    counts = {"network": {"activation": "tanh", "width": 1.0}, "fit": {"samples": 2.0, "ridge": 0.1}}
+    channel = {"target": {"link": "z", "channel": {"name": "binomial", "trials": 5}}}
+    inputs = {"inputs": {"capacity": 0.4, "modes": 30, "source": 0.3}}
+    model = Model.from_dict({**counts, **channel, **inputs})
+    assert "channel binomial(5)" in described(model, set()) and "j^{-0.4}" in described(model, set())
+    text = described(model, {"target.channel.trials", "inputs.modes"})
+    assert "channel binomial," in text.replace("\n", " ") and "modes" not in text
+
+
+def test_curves_of_several_losses_say_which_error_each_is_of() -> None:
+    """Squared errors of one loss, misclassifications of the other; what bounds squared errors says so."""
+    losses, row = Sweep("fit.loss", ("square", "logistic")), np.arange(8)
+    signs = {"best_linear_test_error": np.where(row < 4, 0.05, math.nan)}
+    family = dataset((Sweep("fit.samples", X), losses), **signs)
+    axes, _ = _drawn(family)
+    squared, wrong = r"(f_{\star} - f)^{2}", r"(f_{\star} f < 0)"
+    assert squared in axes.get_ylabel() and wrong in axes.get_ylabel()
+    labels = {text.get_text() for text in axes.texts}
+    assert any("square" in label and squared in label for label in labels)
+    assert any("logistic" in label and wrong in label for label in labels)
+    assert [squared in label for label in _legend(family) if "linear" in label] == [True]
+    axes, _ = _drawn(dataset((losses,), best_linear_test_error=np.array([0.05, math.nan])))
+    assert [squared in tick.get_text() for tick in axes.get_xticklabels()] == [True, False]
+    axes, _ = _drawn(dataset((Sweep("fit.samples", X), Sweep("fit.loss", ("square", "huber")))))
+    assert not any(squared in text.get_text() for text in axes.texts)
 
 
 def test_no_global_state_of_matplotlib_is_touched() -> None:

@@ -12,9 +12,9 @@ from matplotlib.mathtext import MathTextParser
 import giantstep as gs
 from derive.language.catalogue import latex
 from derive.language.grammar import FUNCTIONS, parse
-from giantstep.draw.curves import described
 from giantstep.draw.formulas import mathtext
 from giantstep.draw.look import PLAIN, Picture
+from giantstep.draw.titles import described
 from giantstep.observe.learned import target_and_jumps
 
 

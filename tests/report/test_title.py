@@ -20,6 +20,8 @@ def test_titles_are_mathematics_where_they_can_be_and_words_elsewhere() -> None:
     assert title_of(gs.model("tanh", link="sign", loss="logistic")) == (
         "tanh network after one gradient step, target sign, logistic loss"
     )
+    assert "(trained bulk)" in title_of(gs.model("tanh").replace({"step.bulk": "trained"}))
+    assert "elastic_net(l1=" in title_of(gs.model("tanh").replace({"fit.penalty": "elastic_net"}))
     title = title_of(OWN)
     assert title.startswith(r"Network with $\sigma = \frac{z}{1 + \exp") and r"loss $\ell = \sqrt" in title
     words = title_of(OWN, formulas=False)

@@ -321,3 +321,26 @@ def test_datasets_that_differ_anywhere_are_not_equal(name: str) -> None:
     rows = Points({"fit.samples": np.array([1.0, 2.0])}, (2,))
     assert rows == Points({"fit.samples": np.array([1.0, 2.0])}, (2,))
     assert rows != Points({"fit.samples": np.array([1.0, 3.0])}, (2,)) and rows != Points(rows.values, (1, 2))
+
+
+def test_rows_of_several_losses_say_which_error_they_hold(tmp_path: Path) -> None:
+    """In columns of every format, in the table and in the summary; not where the losses have one kind."""
+    grid = Grid((Sweep("fit.loss", ("square", "hinge")),))
+    columns = {
+        "fit.loss": ("square", "hinge"),
+        "test_error": np.array([0.4, 0.1]),
+        "train_error": np.array([0.2, 0.3]),
+        "status": ("ok", "ok"),
+        "reason": ("", ""),
+    }
+    found = Dataset(MODEL, grid, columns, {}, {})
+    assert found["test_error_is"] == ("E (f_* - f)^2", "P(f_* f < 0)")
+    assert found["train_error_is"] == ("mean (y - f)^2", "mean loss")
+    assert [line.split("  ")[-1].strip() for line in table(found).split("\n")[1:]] == ["mean (y - f)^2", "mean loss"]
+    assert "test error E (f_* - f)^2" in str(found) and "test error P(f_* f < 0)" in str(found)
+    found.write(tmp_path / "curve.csv")
+    assert Dataset.read(tmp_path / "curve.csv", found.model)["test_error_is"] == found["test_error_is"]
+    assert Dataset.from_json(found.to_json()) == found
+    one_kind = Dataset(found.model, Grid((Sweep("fit.loss", ("square", "huber")),)), columns, {}, {})
+    assert "test error is" not in table(one_kind)
+    assert "test_error_is" not in Dataset(found.model, Grid((Sweep("fit.ridge", (0.1, 1.0)),)), columns, {}, {})
