@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 Line = tuple[str, str, str]
 _ROUNDING = 1e-15
+_MOST = 12  # numbers of a row
 
 
 def echo(line: str) -> None:
@@ -28,8 +29,10 @@ def number(value: float) -> str:
 
 
 def numbers(values: Sequence[float]) -> str:
-    """A row of numbers; what is rounding beside the largest is zero."""
+    """A row of numbers, or the range of many; what is rounding beside the largest is zero."""
     size = max(map(abs, values), default=0.0)
+    if len(values) > _MOST:
+        return f"{len(values)} values, from {meant(min(values), size):.9g} to {meant(max(values), size):.9g}"
     return "  ".join(f"{meant(value, size):.9g}" for value in values)
 
 

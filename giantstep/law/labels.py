@@ -282,7 +282,7 @@ def enough_memory(nodes: int, labels: int, directions: int) -> None:
         raise NotConverged(
             f"the label at {nodes} nodes of kappa and {labels} of the rest of the target needs {needed / 2**30:.1f} "
             f"GiB, and {available / 2**30:.1f} GiB are available",
-            "use a smoother link, fewer indices, or align the spike with them",
+            "take fewer indices, each of which multiplies the nodes, or run it where there is more memory",
         )
 
 

@@ -57,9 +57,11 @@ def _settled(target: Target, mean: float) -> ResidualLaw:
         if previous is not None and np.max(np.abs(found - previous)) < settled:
             return law
         previous = found
+    smooth = target.indices > 1 and not has_kinks(target.link)
+    softer = "take a link that varies less" if smooth else "soften the link"
     raise NotConverged(
         f"the law of the step's residual does not settle for the link {target.link!r}",
-        f'soften the link{", take fewer indices" * (target.indices > 2)}, or use step.bulk = "isotropic"',
+        f'{softer}{", take fewer indices" * (target.indices > 2)}, or use step.bulk = "isotropic"',
     )
 
 

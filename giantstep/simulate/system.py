@@ -266,11 +266,11 @@ def finite_sizes(system: FiniteSystem, dimension: int, samples: Sequence[float])
         )
     of_steps = tuple(_count("step samples", alpha0, dimension) for alpha0, _ in system.steps)
     blocks = largest_remainder(system.fractions, width)
-    for index, size in enumerate(blocks):
-        _require(
-            size > 0,
-            f"block {index + 1} (fraction {system.fractions[index]:g}) gets no neuron of {width}; "
-            "raise the dimension or the fraction",
+    if 0 in blocks:
+        index, neurons = blocks.index(0), math.ceil(math.fsum(system.fractions) / min(system.fractions))
+        raise SimulationError(
+            f"block {index + 1} (fraction {system.fractions[index]:g}) gets no neuron of {width}",
+            f"every block has one at dimension {math.ceil(neurons / system.width)} or more; or raise the fraction",
         )
     return FiniteSizes(dimension, width, blocks, counts, of_steps)
 

@@ -71,6 +71,8 @@ def _equal(one: Column, other: Column) -> bool:
 
 def points_of(values: Mapping[str, Any]) -> Points:
     """Points from arrays, lists or single values by key, broadcast against each other. Raises BadInput."""
+    if hasattr(values, "columns") and hasattr(values, "to_dict"):
+        raise BadInput("the values are a data frame", "give its columns by name, as dict(frame)")
     if not checked_table("values", values, '{"fit.samples": [0.5, 1.0, 2.0]}'):
         raise BadInput("there are no values to solve for", 'give arrays by key, as {"fit.samples": [0.5, 1.0, 2.0]}')
     arrays = {key: _array(key, given) for key, given in values.items()}
@@ -84,7 +86,10 @@ def common_shape(arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:
         shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
     except ValueError:
         shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-        raise BadInput(f"the shapes of the values do not go together: {shapes}", "give equal ones") from None
+        raise BadInput(
+            f"the shapes of the values do not go together: {shapes}",
+            "give equal ones; for all combinations give one of them as array[:, None]",
+        ) from None
     if math.prod(shape) == 0:
         raise BadInput("there are no values to solve for", "give at least one point")
     return shape

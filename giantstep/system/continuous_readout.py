@@ -19,6 +19,8 @@ from giantstep.spec.model import Model
 from giantstep.system.moved_nodes import at_other_nodes
 from giantstep.system.result import Result
 
+_NARROWER = "take a density with shorter tails or without kinks, which needs fewer values"
+_MORE_DIGITS = f"{_NARROWER}, or give a dimension, which may take less of the features"
 _SMALLEST = 0.1  # ratio of two changes that is trusted: a change may be small by chance
 
 
@@ -31,7 +33,7 @@ def solve_continuous(
     """
     begun = time.perf_counter()
     previous: Result | None = None
-    change = math.inf
+    change = left = math.inf
     for rung in range(len(RUNGS)):
         vocabulary = at_nodes(model, rung)
         before = previous or start
@@ -45,11 +47,12 @@ def solve_continuous(
                 return replace(found, model=model, nodes_of_readout=nodes, quadrature_error=error, seconds=seconds)
         previous = found
     assert previous is not None
+    from giantstep.system.causes import tolerated  # what settles starts sooner without
+
     raise NotConverged(
         f"the errors change by {change:.1e} (relative) from {RUNGS[-2]} to {RUNGS[-1]} readout values of the density, "
         f"{tolerance:.0e} is asked",
-        "allow a larger tolerance"
-        + (", or give a dimension, which takes less of the features" if previous.dimension is None else ""),
+        tolerated(left, _MORE_DIGITS if previous.dimension is None else _NARROWER),
     )
 
 

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Outcome = Literal["ok", "FAILED", "undecided"]
+Outcome = Literal["ok", "FAILED", "undecided", "nothing to check"]
 
 
 @dataclass(frozen=True)
@@ -14,7 +14,7 @@ class Check:
     """One line of the table; it holds where measured does not exceed allowed.
 
     ``undecided``: why the check cannot tell, in words; empty where it can. ``note``: what else a reader should know;
-    ``simulated``: whether one of the two is a simulation.
+    ``simulated``: whether one of the two is a simulation; ``empty``: whether there was nothing to compare.
     """
 
     name: str
@@ -23,18 +23,21 @@ class Check:
     undecided: str = ""
     note: str = ""
     simulated: bool = False
+    empty: bool = False
 
     @property
     def outcome(self) -> Outcome:
         """What the check says."""
         if self.undecided:
             return "undecided"
+        if self.empty:
+            return "nothing to check"
         return "ok" if self.measured <= self.allowed else "FAILED"
 
     @property
     def ok(self) -> bool:
         """Whether the check holds; one that is undecided does not."""
-        return self.outcome == "ok"
+        return self.outcome in ("ok", "nothing to check")
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values; None for what was not measured."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 
@@ -18,6 +19,7 @@ from giantstep.verify.saddle_equations import equation_checks
 
 _WIDTH = 46
 _ALLOWED = {True: mpmath.mpf("1e-20"), False: mpmath.mpf("1e-45")}  # with averages over given functions, without
+_UNIT = "both in units of what is allowed"
 _REASONS = 3
 
 
@@ -35,7 +37,10 @@ def derivation_checks(model: Model) -> Iterator[Check]:
             _ratio(step, check) for step, check in zip(part.steps, found, strict=True) if check.error is not None
         ]
         name = f"{_shortened(part.title)}: {len(compared)} of {len(part.steps)} steps"
-        yield Check(name, max(compared, default=0.0), 1.0, note=_counted(found))
+        if not compared:
+            yield Check(name, math.nan, math.nan, note=_counted(found), empty=True)
+            continue
+        yield Check(name, max(compared), 1.0, note=", ".join(filter(None, (_UNIT, _counted(found)))))
     system = system_of(model)
     worst = max(float(check.error) for check in equation_checks(system))
     yield Check("equations: derivatives of the functional at their roots", worst, 1e-45)

@@ -197,3 +197,8 @@ def test_a_network_far_from_the_isotropic_law_names_the_trained_one() -> None:
 def test_rounding_beside_larger_numbers_is_printed_as_zero() -> None:
     assert numbers([0.0102, 3.1e-21, -9.1e-7]) == "0.0102  0  -9.1e-07"
     assert numbers([3.1e-21, 1e-21]) == "3.1e-21  1e-21"
+
+
+def test_rows_of_many_numbers_are_their_range() -> None:
+    assert numbers([1.0, 2.5]) == "1  2.5"
+    assert numbers(np.linspace(-1.0, 2.0, 40).tolist()) == "40 values, from -1 to 2"

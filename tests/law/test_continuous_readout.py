@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 
 import mpmath
 import numpy as np
@@ -249,3 +250,19 @@ def test_gains_of_a_density_in_the_limit() -> None:
         assert of_density.powers == of_values.powers == tuple(range(order + 1))
         for one, other in ((of_density.train, of_values.train), (of_density.test, of_values.test)):
             assert one == pytest.approx(other, rel=1e-9)
+
+
+def test_what_does_not_settle_names_the_tolerance_that_is_reached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Errors that change by 3e-8 of themselves from rule to rule."""
+    counts: list[int] = []
+
+    def solved(vocabulary: gs.Model, start: object) -> SimpleNamespace:
+        counts.append(len(vocabulary.network.readout.values))
+        error = 0.5 * (1.0 + 3e-8 * len(counts))
+        return SimpleNamespace(test_error=error, train_error=1.0, order_parameters={"Q2": np.ones(1)}, dimension=None)
+
+    monkeypatch.setattr(continuous_readout, "at_other_nodes", lambda before, vocabulary: before)
+    with pytest.raises(NotConverged) as refused:
+        continuous_readout.solve_continuous(model("exp(-abs(u))", "gelu"), 1e-10, solved, None)
+    assert "tolerance = 1e-7" in refused.value.hint and "a dimension, which may" in refused.value.hint
+    assert len(counts) > 2

@@ -127,6 +127,14 @@ def test_blocks_are_rounded_by_largest_remainder() -> None:
     assert sizes.samples == (6,) and sizes.alpha == (6 / 11,) and sizes.fractions == (2 / 11, 1 / 11, 8 / 11)
 
 
+def test_blocks_without_a_neuron_say_which_dimension_has_one() -> None:
+    system = dataclasses.replace(SYSTEM, fractions=(0.999, 0.001), width=1.2, spike=None)
+    with pytest.raises(SimulationError, match="gets no neuron") as refused:
+        finite_sizes(system, 100, [0.5])
+    assert "dimension 834 or more" in refused.value.hint and "seeds" not in refused.value.hint
+    assert 0 not in finite_sizes(system, 834, [0.5]).blocks
+
+
 @pytest.mark.parametrize("what", SYSTEM_KINDS)
 @pytest.mark.parametrize("ridge", [0.1, 0.0])
 def test_memory_is_stated(what: SystemKind, ridge: float) -> None:

@@ -197,7 +197,7 @@ def test_points_are_told_in_words_and_are_no_curves(tmp_path: Path) -> None:
         ({"fit.samples": [1.0, np.nan]}, "fit.samples = nan"),
         ({"fit.sample": [1.0]}, "fit.sample"),
         ({"fit": [1.0]}, "table"),
-        ({"fit.samples": [1.0, 2.0], "fit.ridge": [1.0, 2.0, 3.0]}, "do not go together"),
+        ({"fit.samples": [1.0, 2.0], "fit.ridge": [1.0, 2.0, 3.0]}, r"do not go together.*array\[:, None\]"),
         ({"fit.samples": [[1.0], [1.0, 2.0]]}, "numbers or texts"),
         ({"fit.samples": ["a", 2.0]}, "fit.samples"),
         ({"network.activation": ["nonsense(z)"]}, "nonsense"),
@@ -206,6 +206,12 @@ def test_points_are_told_in_words_and_are_no_curves(tmp_path: Path) -> None:
 def test_what_is_not_allowed_is_refused(values: dict[str, Any], words: str) -> None:
     with pytest.raises(BadInput, match=words):
         solve_many(MODEL, values)
+
+
+def test_a_data_frame_is_asked_for_its_columns() -> None:
+    frame = pytest.importorskip("pandas").DataFrame({"fit.samples": [1.0, 2.0]})
+    with pytest.raises(BadInput, match=r"dict\(frame\)"):
+        solve_many(MODEL, frame)
 
 
 @pytest.mark.parametrize("dimension", [0, [500, 600], "100", float("nan")])
