@@ -18,12 +18,16 @@ mean[e, x] = (sum(sum(sum(placed[i, j]*place[e, q, j], q), j), i)*part[e, x]
     - sum(sum(select[e, l]*vary[l, x], l), x))
 of[e, l] = sum(select[e, k]*whole[k, l], k)/3 - sum(part[e, x]*vary[l, x], x)
 back[l, x] = sum(part[e, x]*of[e, l], e)
+wide[a, e, b, c] = sum(select[e, k]*cube[a, k, c, b], k)
+each[e, l, x] = part[e, x]*vary[l, x]
 v[i] = v[i]*sum(sum(mean[e, x]*part[e, x], x)*rows[e, i], e) + sum(sum(select[i, l]*back[l, x], l), x)
+    + sum(sum(sum(wide[a, i, b, c], a), b), c) + sum(sum(each[i, l, x], l), x)
 """
 SIZES = {"select": (9, 12), "place": (9, 9, 40), "part": (9, 70), "whole": (12, 12), "vary": (12, 70), "v": (9,)}
+SIZES["cube"] = 3, 12, 5, 4  # several indices that the factor does not have
 STILL = ("select", "place", "part")
-TANGENTS = TangentEquations(Text(EQUATIONS, ("v",), ("vary", "whole"), "", ""), ("kappa", "weight"), ())
-STAGE = Stage(TANGENTS.contractions, ("rows", "placed", "mean", "of", "back", "residual_v"))
+TANGENTS = TangentEquations(Text(EQUATIONS, ("v",), ("vary", "whole", "cube"), "", ""), ("kappa", "weight"), ())
+STAGE = Stage(TANGENTS.contractions, ("rows", "placed", "mean", "of", "back", "wide", "each", "residual_v"))
 
 
 def given(kind: type) -> dict[str, Array]:
@@ -61,7 +65,7 @@ def test_zeros_that_are_left_out_change_nothing(kind: type) -> None:
 
 @pytest.mark.parametrize("ways", [1, 5])
 def test_tangents_of_several_directions(ways: int) -> None:
-    arrays, moved = given(float), ("d_vary", "d_whole", "d_v")
+    arrays, moved = given(float), ("d_vary", "d_whole", "d_cube", "d_v")
     stage = Stage(TANGENTS.contractions, ("d_residual_v",))
     found = []
     for names in ((), STILL):
