@@ -85,17 +85,17 @@ def _slope(argument: Any, z: sympy.Symbol) -> float:
 
 def _features(node: Any, argument: Any, z: sympy.Symbol, inner: tuple[Feature, ...]) -> set[Feature]:
     """Those of a function of an argument; inner: of functions within."""
-    division, found = isinstance(node, sympy.Pow), set()
+    division, found = isinstance(node, sympy.Pow), set[Feature]()
     if not argument.is_polynomial(z) or sympy.degree(argument, z) > _EXACT:
         kind: Kind = "division" if division else "maximum" if isinstance(node, sympy.exp) else "zero"
         found = _shortened(turns(argument, z, kind, inner))
-    if not argument.is_polynomial(z):
+    if not argument.is_polynomial(z) or found and not division:
         return found
     width, roots = 1.0 / max(_slope(argument, z), 1e-3), _roots(sympy.Poly(argument, z))
     if division:
         return found | {(_short(root.real), _short(max(abs(root.imag), 1e-6))) for root in roots}
     real = [root.real for root in roots if abs(root.imag) < _IMAGINARY or len(roots) == 2]
-    return found | {(_short(place), _short(width)) for place in real}
+    return {(_short(place), _short(width)) for place in real}
 
 
 def _singular(node: Any, z: sympy.Symbol, inner: tuple[Feature, ...]) -> set[Feature]:

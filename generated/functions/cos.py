@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fd6061a264422552, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 5eac515609e71c8d, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "fd6061a2644225528063ca344f097e0a2e4547e80188239a83e407f7846e08fd"
+SIGNATURE = "5eac515609e71c8ddfc2535990fa94cd7438e47d3dc80f079b80869ec97b559f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature a75c640bdc114ca6, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature ff2ba31778707bb5, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "a75c640bdc114ca60b41539447a85a65da0d091801bfc85afd6a8ecd972a8b1a"
+SIGNATURE = "ff2ba31778707bb54f9bfe88a4375ab3613d923f5653919da45c23c555e64ff8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 28608165aaded161, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature bf2dcbca478e14d6, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "28608165aaded16178f068ecfe37af372ce3546165afa9594a8eb2759ba01ee0"
+SIGNATURE = "bf2dcbca478e14d6647cec68219bb712db7df513163f6576644ee1e4b26e55e2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

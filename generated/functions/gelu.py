@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e9be39af1be74bb3, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature cb24119e08955c4c, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "e9be39af1be74bb35cd3642eb008a0f9baecae39ca42d10f3e7a50bce5d84bd7"
+SIGNATURE = "cb24119e08955c4c8545a46b4b307a8e70109d254583cb621cee0770714b600a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

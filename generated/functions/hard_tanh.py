@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b0980cf3b418eadb, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 4d9dcfa51a501f5f, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "b0980cf3b418eadbacc1e18762313b6691797426a0501856a3a33b6ffc268383"
+SIGNATURE = "4d9dcfa51a501f5f7f7934796d830d710eee815ffadaf362ad6b4fcce05ec397"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2933d128aa27a261, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature b5e481e4aa59a49e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "2933d128aa27a261b72d814e8519e76d4fa937a745a6d254a8ae7bf3e9f8091b"
+SIGNATURE = "b5e481e4aa59a49e2ad0a1855fbcf82fcc94d9101ddaad1d1299048e4ca21ef5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b3a5574997806e55, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 1b1daa6a354f63fe, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "b3a5574997806e5566afa1b333113921d37e81878e23969c9cbd769064a31939"
+SIGNATURE = "1b1daa6a354f63fe72c3e64bd5946afa4662c39117915f343dab6470b5bb1e77"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

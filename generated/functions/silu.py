@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9e925c7a93f84691, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 7914184c705e9f7e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "9e925c7a93f84691686e5e2fcad921a6867327b67b86230b992eb553ef6b2eec"
+SIGNATURE = "7914184c705e9f7ee84b9c5daef1fefa483fc8b21c6ee6e1312b9638693879c4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f1546856e0a545b8, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 28d183316783f047, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "f1546856e0a545b8de505113f4804b48523fcd254af3c7fb636938fec62a0a13"
+SIGNATURE = "28d183316783f0477c69cb2ac88cc4401d45c620cf49138f258dfe4ef9006643"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

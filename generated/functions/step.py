@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature ecf302a985ffefad, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 4abba3c921ccfa04, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "ecf302a985ffefadf9a3be89d87a05805d24e48952b398fd9a1f9d4edc1131e3"
+SIGNATURE = "4abba3c921ccfa045131337e1df4cc1c05e600e1bd22378b074276769b1bd39a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

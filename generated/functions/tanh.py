@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cf92ff8bc395c729, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature c99c3aabae9f7cc4, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "cf92ff8bc395c729a00f916e392ec4cd38394ea1cfd860692b4c9aac24e30c84"
+SIGNATURE = "c99c3aabae9f7cc4e56f13d62e6cdb9ffdc23ca4ac4307f987a0e8436c97c4f6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 17efa6c2e11348b6, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature a6598d0f532fa0a0, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "17efa6c2e11348b68c1557e1ca520d09fc95958cd8797dc07475bd65aa8f35d7"
+SIGNATURE = "a6598d0f532fa0a09939cc23da09b818ac9e64ee083390e056e7a6fa6faf6992"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 00b3ce15377cf6e3, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 303e92695cfe0640, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "00b3ce15377cf6e32d9920d6214b8c6a4af451b1c038e07cee93cc8c4ba8ff51"
+SIGNATURE = "303e92695cfe0640753b6ad34f11aaeb7c45453deaf1707a9b227ea338f2a14f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature b09cbcaf5dff7a8e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature cca482061cebdbff, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "b09cbcaf5dff7a8e7b77c1710bce374a8f8153686e8c22eb44f9ade3b61fc423"
+SIGNATURE = "cca482061cebdbffb2eb440807a40782a3915f6c7985e37db74585529599d73c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

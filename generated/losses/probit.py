@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7ce3b9b3e00c86e0, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 21679f7f60a66038, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "7ce3b9b3e00c86e011a04044c12c7444a479913899f8e1903e5869ae76cd0599"
+SIGNATURE = "21679f7f60a66038391810b43d694bbe5e5f9a1d56642aaa494c487e754b27fc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 84d55eb98aa7bbe0, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature d6e20bb00d17a87e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "84d55eb98aa7bbe0b93dc6babdce7ac056666e3f92bedf68aec2b908615a8086"
+SIGNATURE = "d6e20bb00d17a87e7a97f6aae20aed01e814a1e7497db94af3d4cac8e5030f15"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

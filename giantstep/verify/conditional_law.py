@@ -14,7 +14,6 @@ from functools import cached_property, lru_cache
 import numpy as np
 import sympy as sp
 
-from codegen.functions import hints_of
 from derive.labels import index_function
 from derive.scalar import scalar_function
 from giantstep.spec.model import Target
@@ -25,12 +24,13 @@ from giantstep.verify.kinks import kinks_of, nested_nodes
 from giantstep.verify.lambdified import Function, numpy_of
 from giantstep.verify.link_directions import known_directions
 from giantstep.verify.quadrature import REACH, density, normal_nodes
+from giantstep.verify.smooth_panels import smooth_panels
 
 Array = np.ndarray
 
 _WIDTHS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 _SETTLED = 3e-13
-_RATIO, _NARROW = 3.0, 0.5  # of distances of panels' ends from a feature; width that panels resolve anyway
+_NARROW = 0.5  # width of panels that others resolve anyway
 _LIGHT = 1e-20  # a weight of a node that no label makes up for
 _ROUNDING = 32.0 * float(np.finfo(float).eps)  # of a sum over nodes, relative to the root of E sigma^2
 
@@ -42,21 +42,15 @@ def _scalar(text: str) -> tuple[Function, tuple[float, ...]]:
 
 
 @lru_cache(maxsize=64)
-def features_of(text: str) -> tuple[tuple[float, float], ...]:
-    """(centre, width) of what an activation may turn on, kinks and jumps among them."""
-    found = scalar_function(text)
-    return (*hints_of(found).features, *((float(b), 0.0) for b in found.breakpoints))
+def turns_of(text: str) -> Array:
+    """Places that an activation turns about, kinks and jumps among them."""
+    return np.concatenate([_scalar(text)[1], smooth_panels(text).centres()])
 
 
-@lru_cache(maxsize=64)
-def _narrow(text: str, root: float) -> Array:
-    """Ends of panels about features that are narrow beside a deviation, ever further apart."""
-    marks = []
-    for centre, width in features_of(text):
-        while 0.0 < width < _NARROW * root:
-            marks += [centre - width, centre, centre + width]
-            width *= _RATIO
-    return np.unique(marks)
+def _narrow(text: str, shift: Array, root: float) -> Array:
+    """Ends of panels on which a function is smooth, of those that are narrow beside a deviation, about some shifts."""
+    reach = REACH * root
+    return smooth_panels(text).ends(_NARROW * root, float(shift.min()) - reach, float(shift.max()) + reach)
 
 
 @lru_cache(maxsize=64)
@@ -128,7 +122,7 @@ def _at_nodes(text: str, shift: Array, variance: float, width: float) -> tuple[A
     """(g, weights, sigma(shift + sqrt(variance) g)) [N, nodes], on panels of a width between the breakpoints."""
     function, breaks = _scalar(text)
     root = math.sqrt(variance)
-    places = np.concatenate([np.array(breaks), _narrow(text, root)])
+    places = np.concatenate([np.array(breaks), _narrow(text, shift, root)])
     g, weight = normal_nodes((places[None] - shift[:, None]) / root, width)
     return g, weight, function(shift[:, None] + root * g)
 
@@ -272,8 +266,8 @@ class LabelLaw:
         """
         function, centre, r = link_function(self.link), self.centre(kappa), len(self.directions)
         if r == 1:
-            breaks = np.array(self.breakpoints)
             scale = float(self.root[0, 0]) or 1e-300
+            breaks = np.concatenate([self.breakpoints, _narrow(self.link, centre, scale)])
             cuts = np.clip((breaks[None] - centre) / scale, -1e3, 1e3) if len(breaks) else np.empty((len(kappa), 0))
             if more is not None:
                 cuts = np.concatenate([cuts, more], axis=1)

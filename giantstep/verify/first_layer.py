@@ -13,7 +13,7 @@ from giantstep.law.intermediate_steps import at_strength, is_intermediate
 from giantstep.law.spike import states_after_steps
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
-from giantstep.verify.conditional_law import LabelLaw, feature_moments, features_of, norm_feature
+from giantstep.verify.conditional_law import LabelLaw, feature_moments, norm_feature, turns_of
 from giantstep.verify.giant_step import Rows, along_the_target, given_spike, rows_after
 from giantstep.verify.input_spectrum import InputSpectrum, input_spectrum
 
@@ -58,7 +58,7 @@ class FirstLayer:
         """(place, length) on kappa of one direction where features of a block turn on what its activation turns on."""
         found = []
         for loading, bias, c in zip(self.rows.loadings[:, 0], self.biases, self.rows.variances, strict=True):
-            for centre, _ in features_of(self.activation) if abs(loading) > 0.0 else ():
+            for centre in turns_of(self.activation) if abs(loading) > 0.0 else ():
                 found.append((float((centre - bias) / loading), float(np.sqrt(c) / abs(loading))))
         return found
 

@@ -14,7 +14,8 @@ import numpy as np
 from giantstep.spec.model import Model, Network, Step, Target
 from giantstep.verify.conditional_law import LabelLaw, neuron_moments
 from giantstep.verify.interpreter import NotEvaluable
-from giantstep.verify.quadrature import Nodes, grid_nodes, settled_nodes
+from giantstep.verify.quadrature import REACH, Nodes, grid_nodes, settled_nodes
+from giantstep.verify.smooth_panels import smooth_panels
 
 Array = np.ndarray
 _LEVELS = (1.0, 0.5, 0.25, 0.125, 0.0625, 0.03125)  # widths of the panels of a label
@@ -23,6 +24,7 @@ _SETTLED = 1e-12
 _NOTHING, _ROUNDING = 1e-10, 1e-12  # of the longest mean, and of the bulk rows: directions with less are rounding
 _GRIDS = (0.5, 0.35, 0.25, 0.18)
 _SHARPEST = 0.02  # turn of features that nodes are gathered for
+_NARROW = 0.2  # turns of a label and panels of a link that first panels of kappa may step over
 _WIDE = 0.5  # turns that equal steps resolve
 _TURNS = np.array([-30.0, -10.0, -3.0, -1.0, 0.0, 1.0, 3.0, 10.0, 30.0])
 
@@ -246,4 +248,6 @@ def turns_of_label(law: LabelLaw, widest: float = math.inf) -> list[float]:
     gamma = float(law.overlaps[0, 0])
     width = float(law.root[0, 0]) / abs(gamma)
     places = [b / gamma for b in law.breakpoints] if width < widest else []
-    return [place + turn * width for place in places for turn in _TURNS]
+    reach = REACH * abs(gamma)
+    narrow = smooth_panels(law.link).ends(_NARROW, -reach, reach) if width < _NARROW else np.empty(0)
+    return [*(place + turn * width for place in places for turn in _TURNS), *(narrow / gamma).tolist()]
