@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 9e2a447107c0ba60, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature b972a2f7731bf0d0, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "9e2a447107c0ba60419440cb1737066632f5cf07f3a5e18ae3c1924cecb32109"
+SIGNATURE = "b972a2f7731bf0d017769021488422fc648a24dcfa6aa3acad8bbb0b84dcddfe"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature aa18e7b4c23063ce, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 357dfb8d37340db0, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "aa18e7b4c23063ce80fb52e49f4d3cc5a9ca7aec51578a16fa95c61f7aa14310"
+SIGNATURE = "357dfb8d37340db0d057b407ecb859e8e5fce89710cd411791c10f3e83c69b11"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 011784e283e6c0d7, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 1000d94da9744901, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "011784e283e6c0d7796ac7c602e3ff64cba26219b642f4087712c462bd06af24"
+SIGNATURE = "1000d94da974490130f64dc9304db895c552b2b42955fc290d4f840d2ac7530d"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

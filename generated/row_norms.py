@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature a9ea3eecc016e5cd.
+Generated; do not edit. Signature d92bc2646cad11eb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a9ea3eecc016e5cd22b934ef3118b4d6fcad1e34a7c8de9b09623acde3db8c73"
+SIGNATURE = "d92bc2646cad11eb410ef25787ce92b4ff95e201cb92ed96f6eab50d664ebeae"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

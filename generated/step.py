@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature bd2ff0e84592bef4, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 16235d610705e777, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "bd2ff0e84592bef4d74361bae6b3276490e7c66af90cbe6433f595480b592264"
+SIGNATURE = "16235d610705e777f7f8bfc8ca15a32ea8f6686fa7346c269341b39a4ec38f7b"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

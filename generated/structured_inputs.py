@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 305b0e6c65b4dbf1, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature c9db911d3f722a4b, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "305b0e6c65b4dbf116ee666a9a0d0abef98878d41eef0e21c96e65d02c1232ef"
+SIGNATURE = "c9db911d3f722a4b4cb90b9084ac8946b5931140fe374729bd285004ac674d99"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -15,7 +15,7 @@ from fractions import Fraction
 from types import MappingProxyType
 
 from derive.language.constants import NotFinite, fold
-from derive.language.other_languages import SYMBOLS, meant_by
+from derive.language.other_languages import SYMBOLS, meant_by, with_parameter
 
 MAX_CHARACTERS = 500
 MAX_DEPTH = 64
@@ -305,7 +305,8 @@ class _Walker:
         if name not in _CALLABLE or len(trees) != wanted:
             raise self._error(
                 f"calls {name} with {len(trees)} arguments",
-                f"{name} takes {wanted} argument{'s' * (wanted > 1)}{' or more' * (name in _OF_MANY)}",
+                f"{name} takes {wanted} argument{'s' * (wanted > 1)}{' or more' * (name in _OF_MANY)}"
+                + with_parameter(name),
             )
         arguments = tuple(self.walk(tree, depth + 1) for tree in trees)
         if name in DEFINED:

@@ -50,10 +50,24 @@ _OTHER_NAMES = MappingProxyType(
         "softmax": "sigmoid({0}), which it is of two classes",
     }
 )
+_WITH_PARAMETERS = MappingProxyType(
+    {
+        "leaky_relu": "; with another slope it is max(z, 0.2*z)",
+        "elu": "; with another scale it is max(z, 0) + 2*(exp(min(z, 0)) - 1)",
+        "softplus": "; steeper it is softplus(5*z)/5",
+        "gelu": "; steeper it is z*Phi(2*z)",
+        "silu": "; steeper it is z*sigmoid(2*z)",
+    }
+)
 _LIBRARIES = frozenset({"np", "numpy", "math", "sp", "scipy", "sympy", "torch", "jnp", "jax", "tf", "nn", "F"})
 _POLYNOMIAL = re.compile(r"[Hh]e_?(\d+)")
 #: Parameters of losses and activations, which have no name in an expression.
 _PARAMETERS = frozenset({"delta", "epsilon", "eps", "tau", "quantile", "alpha", "beta", "gamma", "slope", "scale"})
+
+
+def with_parameter(name: str) -> str:
+    """How to write a function whose parameter is fixed with another value of it, or an empty text."""
+    return _WITH_PARAMETERS.get(name, "")
 
 
 def meant_by(name: str, called: bool, variables: tuple[str, ...]) -> str:

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5eac515609e71c8d, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 3f2ed0c56a70b8fe, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5eac515609e71c8ddfc2535990fa94cd7438e47d3dc80f079b80869ec97b559f"
+SIGNATURE = "3f2ed0c56a70b8fe61a4e6e3869f0e80fdf7194af5eab9c8f6caa8a31c63a2a9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

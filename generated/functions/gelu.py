@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature cb24119e08955c4c, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 76cf59c5ce7d7e24, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "cb24119e08955c4c8545a46b4b307a8e70109d254583cb621cee0770714b600a"
+SIGNATURE = "76cf59c5ce7d7e249e07b9d55b63ca605ae1d543cded185742526bced43c9915"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e7c96c35c872c786, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 020eac39b0cd23a7, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "e7c96c35c872c7866344f22f3f6590c994f8d175ac7568373a87157de00bfa20"
+SIGNATURE = "020eac39b0cd23a7e2815fc7d7a492f54b3360caa47454e04a68a2b6c531103f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

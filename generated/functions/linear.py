@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature dd58e74821d757a0, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 696b80fb044562f7, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "dd58e74821d757a0e93f82c3bc71901cfd303f59d3f5fca99b1121945ba38d6f"
+SIGNATURE = "696b80fb044562f7d8876d5aaf2c14dd7979bce263e01f69f8478021431bd086"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

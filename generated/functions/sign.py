@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 484c0f8684cad2ab, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 0c839e904eaef550, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "484c0f8684cad2abc39cd6fec1e7b6b3f309507c4af3316955628414e90ed93a"
+SIGNATURE = "0c839e904eaef55067956db54df3bbbadcf7e549fe114847778660ce905a33e7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c99c3aabae9f7cc4, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature c987ce514ded65c1, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c99c3aabae9f7cc4e56f13d62e6cdb9ffdc23ca4ac4307f987a0e8436c97c4f6"
+SIGNATURE = "c987ce514ded65c1bad03c38c6c4f32ce8f8fdf6f5f05b6c450e2ba785c598fe"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

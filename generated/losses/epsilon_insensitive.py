@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d04b69263667c019, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 80c1b0688d9e544e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "d04b69263667c0198d52a01be03d4908699469cae339e4c45058447a236a69d3"
+SIGNATURE = "80c1b0688d9e544ec9ce78470ec2ee0fff18a884d355ff31d039ff06c2cfc72e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

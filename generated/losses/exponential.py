@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 67edebfecd889215, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 2ae03e1e868e003e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "67edebfecd889215d2da07139134cfb13c56d8a60769dff3399539c08ee54bbf"
+SIGNATURE = "2ae03e1e868e003e836c38e4a3fbbc59c1704ee24d699ab0ee405c7851ffad88"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

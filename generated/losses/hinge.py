@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 58da0b81cdeb4dd5, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature c9440b8219d2b3b7, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "58da0b81cdeb4dd53abdf72284a71cc46e93c6304f4c064a98757b65aa7c2320"
+SIGNATURE = "c9440b8219d2b3b713b3a4df6011d142c7343062f7783c23fab082850b34545e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

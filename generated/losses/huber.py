@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 303e92695cfe0640, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 84aa5e938df8da13, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "303e92695cfe0640753b6ad34f11aaeb7c45453deaf1707a9b227ea338f2a14f"
+SIGNATURE = "84aa5e938df8da138066e35358928387504c9d1564f9a0562d0ac5cc0d4995bd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature f622b49d0e1912f6, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 0df219c21c953829, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "f622b49d0e1912f6386be82c43a8d8302bb3e2d4036c2124abc88a2416b86deb"
+SIGNATURE = "0df219c21c953829607f41adfe94d483d8f1736422c78226edd66248479f20ac"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature cca482061cebdbff, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 30fcd07a013a0904, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "cca482061cebdbffb2eb440807a40782a3915f6c7985e37db74585529599d73c"
+SIGNATURE = "30fcd07a013a09043ee0536422324eb3a10f8cb7a99dda8087803839ce26d99e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature c0b44ccaa06e1d80, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature ec9ee4ae9e102b68, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "c0b44ccaa06e1d80a9ea7d401937600b0fbaa6fd230b51148d04e1b20e56e043"
+SIGNATURE = "ec9ee4ae9e102b687f1c5f534021e4370318e4c1a5894fe191af96ddc7cbe027"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 21679f7f60a66038, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature fc15fa4447d210bb, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "21679f7f60a66038391810b43d694bbe5e5f9a1d56642aaa494c487e754b27fc"
+SIGNATURE = "fc15fa4447d210bba2ffdde7b4ec372effa0f795795c6cd0f63cd931d58931f0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 95eb2e8431b47d10, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 74912f55eeb5f92b, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "95eb2e8431b47d10fe01c9d5395e03b41b8f9e56a309c0dea9e7c11ba017c49b"
+SIGNATURE = "74912f55eeb5f92bb8935fef7b63c25856827f4bce6cd963a48568d6be1d76ca"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

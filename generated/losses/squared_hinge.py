@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature d6e20bb00d17a87e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 3bcac168b63223f8, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "d6e20bb00d17a87e7a97f6aae20aed01e814a1e7497db94af3d4cac8e5030f15"
+SIGNATURE = "3bcac168b63223f8f33ede51f801675904fdad6dde2569b410688effa71092ef"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 2fa35c4c16cb99ca.
+Generated; do not edit. Signature 69ffee062af10e05.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2fa35c4c16cb99cac8d585f50a71fa3a918c4fee45dec0049d107e59cf8a57d3"
+SIGNATURE = "69ffee062af10e051710ae2f18561f3334c315a662bed4c944a76306d4f6c2ce"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 12f52291873e709f, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 89cded3ad5cf633a, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "12f52291873e709f9bc930ce347d73b9f70760d35b5468da5bdd7fc82a54e5ac"
+SIGNATURE = "89cded3ad5cf633aebe31c9d7fbe0c9031af78420bc8bfab92c6f82f63d1fd13"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

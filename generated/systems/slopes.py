@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature e3b4642e02314d4d.
+Generated; do not edit. Signature ea004f1e4f7e4200.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e3b4642e02314d4df1773c3085330a08c6bfa52561b4077c420bb3c1be177593"
+SIGNATURE = "ea004f1e4f7e4200965e071cfbb7138719736aa0314b8795b8e0f9ac05ab148c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3381a1535a9c9663.
+in X). Generated; do not edit. Signature 6149caba424b9689.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "3381a1535a9c966340a743c76863c4b9d252f950c44c057f77d3b839d8d6ef17"
+SIGNATURE = "6149caba424b9689d8f45147a8837e72f9c9560f8e9ab7d3cadac1c22475cdcf"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature e6c7ba2dc4d08b1c.
+Generated; do not edit. Signature ac07f779342c996d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e6c7ba2dc4d08b1c4314b3f5cda7afce3549e4eca3123fe61892d9c56cfa9bfd"
+SIGNATURE = "ac07f779342c996d8a857ee8b35bbb385304966b2b59034db786dcc646ba00a8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

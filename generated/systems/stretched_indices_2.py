@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 1576c00742b0f82a.
+Generated; do not edit. Signature db0787f938eabd8a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1576c00742b0f82ab364e5cf7d6f0ba5b5164b4d3102123fdd8cf3d664c7a872"
+SIGNATURE = "db0787f938eabd8a3a2f6f69e83c159986061b0cb2e75fb44082faef4b6ce73f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -293,9 +293,14 @@ class Expression(Kind):
 
 def hint_for(problem: str) -> str:
     """What to do about a function that is not usable."""
+    if "depend" in problem:
+        return "change the expression: functions take z, as leaky_relu(z)"
     if "finite real number" not in problem:
         return "change the expression"
-    return "change the expression; where it has a limit there, step aside: sin(z)/z as sin(z + 1e-9)/(z + 1e-9)"
+    return (
+        "change the expression: a root or logarithm takes no negative numbers, max(z, 0)**0.5 is zero there; where it "
+        "has a limit, step aside: sin(z)/z as sin(z + 1e-9)/(z + 1e-9)"
+    )
 
 
 @lru_cache(maxsize=256)

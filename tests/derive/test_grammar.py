@@ -133,6 +133,7 @@ BAD_LIMITS = {
     "tanh": "write tanh(z)",
     "tahn(z)": "did you mean 'tanh'",
     "relu6(z)": "write clip(z, 0, 6)",
+    "leaky_relu(z, 0.2)": "leaky_relu takes 1 argument; with another slope it is max(z, 0.2*z)",
     "He4(z)": "write He(4, z)",
     "(z>0)*z": "write step",
     "|z|": "write abs",
