@@ -37,8 +37,11 @@ _AT_A_TIME = 1 << 19  # evaluations: more leave the cache
 _SHIFTS, _SAME = (0.7, -2.3), 1e-11
 _LARGEST = 32.0  # label or output at which a kink is looked for
 _NEAR = 1e-5  # step of a slope in t, and in spreads of the output
-_TURN = (-8.0, -2.0, 2.0, 8.0)  # deviations of the second argument, where panels end
-_RULE, _SOME_PANELS = Rule(16, 1e-7), 16  # of the first argument: the error is about the square of what is allowed
+# deviations of the second argument, where panels of the first end: a product y*f nearly zero turns as exp(-1/y^2) next
+# to y = 0, and a wide panel that begins too far from the end of that turn does not see what it holds of it
+_TURN = (-8.0, -5.0, -2.0, 2.0, 5.0, 8.0)
+# of the first argument: such a turn is no power series, so that its error is not the square of what is allowed
+_RULE, _SOME_PANELS = Rule(16, 1e-9), 16
 _PLACES = tuple(np.random.default_rng(3).standard_normal((2, 41)))
 
 

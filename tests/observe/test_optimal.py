@@ -124,7 +124,9 @@ def test_what_labels_tell_by_definition() -> None:
         (model("relu", 0.7), (300,)),
         (model("tanh", 2.0, noise=0.1), (300,)),
         (model("sign", 2.0, probit=0.5), (300,)),
-        pytest.param(model("z**2", 1.2, noise=0.05), (500, 1000), marks=pytest.mark.slow),
+        # where the overlap rises slowly: at 1.2 samples and noise .05 it rises steeply and finite systems scatter; with
+        # that noise and 3 samples some runs do not settle
+        pytest.param(model("z**2", 2.0, noise=0.3), (500, 1000), marks=pytest.mark.slow),
         pytest.param(model("sign(z1*z2)", 6.0), (300, 600), marks=pytest.mark.slow),
         pytest.param(model("z1*z2", 2.0, noise=0.1), (500, 1000), marks=pytest.mark.slow),
     ],
