@@ -30,11 +30,14 @@ _SETTLED = 6e-4  # largest change of an entry, relative to the largest entry: th
 
 @dataclass(frozen=True)
 class Passed:
-    """What message passing found: the overlap w^T W/d [m, m] with the true directions, and omega of fresh inputs."""
+    """What message passing found: the overlap w^T W/d [m, m] with the true directions, the estimate w and the truth W
+    [d, m]; settled: whether its last step moved it no more.
+    """
 
     overlap: Array
     estimate: Array
     truth: Array
+    settled: bool
 
 
 def message_passing(
@@ -58,6 +61,7 @@ def message_passing(
     y = labels(inputs @ truth, source)
     estimate = start * truth + np.sqrt(start * (1.0 - start)) * size * source.standard_normal((d, m))
     variance, g, precision = (1.0 - start) * np.eye(m), np.zeros((n, m)), np.zeros((m, m))
+    settled = False
     for step in range(iterations):
         before, kept = estimate, _KEPT if step else 0.0
         omega = inputs @ estimate - g @ variance
@@ -67,6 +71,7 @@ def message_passing(
         variance = np.asarray(rows.mean(axis=0), dtype=np.float64)
         found = np.einsum("da,dab->db", inputs.T @ g + estimate @ precision, rows)
         estimate = (1.0 - kept) * found + kept * estimate
-        if np.max(np.abs(estimate - before)) <= _SETTLED * np.max(np.abs(estimate)):
+        settled = bool(np.max(np.abs(estimate - before)) <= _SETTLED * np.max(np.abs(estimate)))
+        if settled:
             break
-    return Passed(estimate.T @ truth / d, estimate, truth)
+    return Passed(estimate.T @ truth / d, estimate, truth, settled)

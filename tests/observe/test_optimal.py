@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -138,10 +139,19 @@ def test_message_passing_reaches_it(given: gs.Model, dimensions: tuple[int, ...]
         found = gs.optimal(given, dimension=d, seeds=8)
         runs = found.simulated
         assert runs is not None and found.algorithmic is not None and found.algorithmic_error is not None
+        assert runs.unsettled == 0
         limits = (float(np.trace(found.algorithmic)) / len(found.algorithmic), found.algorithmic_error)
         for measured, limit in zip((runs.overlap, runs.test_error), limits, strict=True):
             error = np.std(measured, ddof=1) / math.sqrt(8)
             assert abs(np.mean(measured) - limit) < 4.0 * error + 3.0 / d
+
+
+def test_runs_that_still_move_are_told() -> None:
+    found = gs.optimal(model("tanh", 2.0, noise=0.1), dimension=100, seeds=2)
+    assert found.simulated is not None
+    moving = replace(found, simulated=replace(found.simulated, unsettled=1))
+    assert "2 seeds; 1 of them had not settled)" in str(moving) and "settled)" not in str(found)
+    assert moving.to_dict()["simulated"]["unsettled"] == 1
 
 
 def test_two_plateaus_of_one_label() -> None:

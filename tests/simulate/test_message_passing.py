@@ -36,3 +36,9 @@ def test_overlaps_do_not_swing() -> None:
     sizes = (DIMENSION, SAMPLES * DIMENSION, 2)
     ends = [message_passing(labels, score, sizes, number, 0, start=0.5).overlap for number in (40, 41)]
     assert np.max(np.abs(ends[1] - ends[0])) < 5e-3
+
+
+def test_a_run_says_whether_it_has_settled() -> None:
+    sizes = (100, 800, 2)
+    runs = [message_passing(labels, score, sizes, number, 0, start=0.5) for number in (3, 200)]
+    assert [run.settled for run in runs] == [False, True]

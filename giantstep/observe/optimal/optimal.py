@@ -137,6 +137,7 @@ def _measured(found: Passing) -> dict[str, Any]:
     return {
         "dimension": found.dimension,
         "seeds": len(error),
+        "unsettled": found.unsettled,
         "test_error": {"mean": float(error.mean()), "standard_error": finite_number(standard_error(error).item())},
         "overlap": {"mean": float(overlap.mean()), "standard_error": finite_number(standard_error(overlap).item())},
     }
@@ -145,7 +146,8 @@ def _measured(found: Passing) -> dict[str, Any]:
 def _simulated(found: Passing) -> str:
     error, numbers = found.test_error, _measured(found)["test_error"]
     bar = "" if numbers["standard_error"] is None else f" +- {numbers['standard_error']:.2g}"
-    return f"{number(numbers['mean'])}{bar} (d = {found.dimension}, {len(error)} seeds)"
+    left = f"; {found.unsettled} of them had not settled" if found.unsettled else ""
+    return f"{number(numbers['mean'])}{bar} (d = {found.dimension}, {len(error)} seeds{left})"
 
 
 @takes_model

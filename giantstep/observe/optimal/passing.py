@@ -32,12 +32,13 @@ _SAME = 1e-9  # of the largest label: two that are one
 @dataclass(frozen=True)
 class Passing:
     """Of every seed the overlap [S] with the true directions, their mean singular value, as signs are not known, and
-    the test error on fresh inputs [S].
+    the test error on fresh inputs [S]. unsettled: runs that still moved after their last iteration.
     """
 
     dimension: int
     overlap: Array
     test_error: Array
+    unsettled: int = 0
 
 
 def passing(sought: Sought, samples: float, dimension: int, seeds: int, seed: int, by_sign: bool) -> Passing:
@@ -46,7 +47,7 @@ def passing(sought: Sought, samples: float, dimension: int, seeds: int, seed: in
     if count < 1:
         raise cannot_run(SimulationError(f"{samples:g} * {dimension} samples are none", "take more"))
     target, spread = sought.target, sought.prior.spread(dimension)
-    fineness, found, errors = label_fineness(target), [], []
+    fineness, found, errors, unsettled = label_fineness(target), [], [], 0
     for index in range(seeds):
         own = int(np.random.SeedSequence(seed, spawn_key=(index,)).generate_state(1, np.uint64)[0])
         run = message_passing(
@@ -59,8 +60,9 @@ def passing(sought: Sought, samples: float, dimension: int, seeds: int, seed: in
             spread,
         )
         found.append(float(np.linalg.svd(run.overlap)[1].mean()))
+        unsettled += not run.settled
         errors.append(_error(target, run.estimate, run.truth, own, fineness, by_sign))
-    return Passing(dimension, np.array(found), np.array(errors))
+    return Passing(dimension, np.array(found), np.array(errors), unsettled)
 
 
 def _labels(target: Target, z: Array, source: np.random.Generator) -> Array:
