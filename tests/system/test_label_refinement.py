@@ -62,7 +62,8 @@ def by_quad(system: CoupledSystem, node: int) -> NDArray[np.float64]:
     """avg_g, avg_h, avg_tg at one node of kappa for the absolute loss on tanh, by adaptive quadrature in t."""
     v, mean, delta = (float(system.view(name)[node]) for name in ("V", "mean", "Delta"))
     slope, kappa, (gamma,) = float(system.slopes[0, node]), float(system.kappa[node]), system.problem.spike.alignments
-    cuts = sorted({-9.0, 9.0, *np.round(crossings(system)[node], 9).tolist()})
+    turns = crossings(system)[node]  # filled up with nan
+    cuts = sorted({-9.0, 9.0, *np.round(turns[np.isfinite(turns)], 9).tolist()})
 
     def integrand(t: float, power: int, which: int) -> float:
         y = math.tanh(gamma * kappa + math.sqrt(1.0 - gamma**2) * t)
