@@ -122,6 +122,7 @@ STEP = {"samples": 2.0, "learning_rate": 1.0}
 STEPS = {"spike": None, "network.readout": BLOCKS, "step": [STEP, STEP]}
 STEPPED = {"target.link": "sign(z) + step(z - 2.5)/5"}
 KINKED = {"target.link": "tanh(z) + abs(z - 2)/5"}
+NARROW = {"network.activation": "tanh(z) + exp(-1e6*(z - exp(-z))**2)"}
 DEFECTS = (
     Defect(
         "a step of the link far out is missed", instead(STEPPED["target.link"], "sign"), "errors, equations", STEPPED
@@ -136,6 +137,12 @@ DEFECTS = (
         "the activation is another one beyond four standard deviations",
         instead("tanh", "tanh(z) + max(0, z - 4)/10"),
         "errors, equations",
+    ),
+    Defect(
+        "a narrow feature of the activation is stepped over",
+        instead(NARROW["network.activation"], "tanh"),
+        "errors, equations",
+        NARROW,
     ),
     Defect("the mass of kappa beyond four standard deviations is lost", lost_mass, "errors, equations"),
     Defect(
