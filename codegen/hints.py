@@ -1,7 +1,8 @@
 """Where a function has narrow features and how steep it is: hints for the first panels, read off its
 expression.
 
-A wrong hint costs time, never accuracy: the emitted quadrature refines until its own error estimate is met.
+A hint too many costs time. One that is missing may cost accuracy: the emitted quadrature refines until its own error
+estimate is met, and that estimate knows nothing of a feature between all nodes.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Where the argument of a function makes the function turn, by search: an argument that is no polynomial has no formula
 for its zeros.
 
-Signs of the argument and of its slope are compared on a grid, finer about what functions within it turn on. What is
-narrower than the argument itself varies is so seen at any width.
+Signs of the argument and of its slope are compared on a grid, which is finer about the features of functions within it.
+The argument varies slowly where a function of it turns fast: so a feature is found however narrow it is.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _FARTHEST, _PLACES = 2000.0, 2001  # |z| looked at; places, evenly in asinh z
 _RATIO, _NARROW = 2.0, 0.5  # of distances of places from a feature; width that needs no hint
 _HALVINGS = 100  # of a bracket
 _FELT = 40.0  # a value of an argument from which on functions no longer turn
-_GONE = 700.0  # an exponent of which nothing is left
+_GONE = 700.0  # exp of minus that is next to nothing
 _POLE = 1e-6  # width about a zero of what is divided by
 _NAMES = {"NormalCdf": lambda x: 0.5 * math.erfc(-x / math.sqrt(2.0))}
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3f2ed0c56a70b8fe, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature c0aecbaccd6cad5b, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "3f2ed0c56a70b8fe61a4e6e3869f0e80fdf7194af5eab9c8f6caa8a31c63a2a9"
+SIGNATURE = "c0aecbaccd6cad5b95eb6f74032e0e5cb7b4adb5c55ee093b51fd396704c96e3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6e4ac70cf6be9c83, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 8a6eab92fa43e03f, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "6e4ac70cf6be9c833c62295a0a35d9223f1c24cb6a60e86719ae7a8c54d3a778"
+SIGNATURE = "8a6eab92fa43e03f5b1ff7bc846581a046c11bd260e95630737b4d7478fa93df"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 8ad808acf231007c, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature b1ad18005b847d0d, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "8ad808acf231007ce3456c389a79f01dca0b61b64cc15f01e190e182211f4bf6"
+SIGNATURE = "b1ad18005b847d0dd7aca1aa53793a954e2dea79bedb86192b24e2324d9deb27"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 696b80fb044562f7, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 5ee83bd470db531a, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "696b80fb044562f7d8876d5aaf2c14dd7979bce263e01f69f8478021431bd086"
+SIGNATURE = "5ee83bd470db531acf8fa7c3918d74e097544e27c048b33e627c908e77df8858"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4fefa9a1099ca393, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 27cb884a80e1fa09, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "4fefa9a1099ca3933e5c78cc264af860ea6311674dbda6dcecb1d94aab7a3a7b"
+SIGNATURE = "27cb884a80e1fa09d0c6bcb3dc9e139dd80915c1e7dd1586ddc746bc01eb34f4"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0c839e904eaef550, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature b8e7e0544d3b0897, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "0c839e904eaef55067956db54df3bbbadcf7e549fe114847778660ce905a33e7"
+SIGNATURE = "b8e7e0544d3b089743d41732af3b01fdd3aca922c2c135ca3a7970f32a407d7b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f19589ea732ecd54, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature da6ad443fc67e08b, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f19589ea732ecd548a9250aa0dc30bc54f7a6616c991db4cc176c35dbfb266a7"
+SIGNATURE = "da6ad443fc67e08b65c30222bbac54cbba04e9e2e4175257edb7e521f5cb3df6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c987ce514ded65c1, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 648cc8faea411dff, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "c987ce514ded65c1bad03c38c6c4f32ce8f8fdf6f5f05b6c450e2ba785c598fe"
+SIGNATURE = "648cc8faea411dff62b4b96e85b5ff52e5c2b394be66cc5af1db9d4adde74cd4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 5c523cb1b45c0e99, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 999ada8322a7fc38, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "5c523cb1b45c0e99c294d3423203c0e49c68df8cd797dcdefa85299d309ca03c"
+SIGNATURE = "999ada8322a7fc3883d1dc126d1be080ceb53e334ba833964917f2aa45967214"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

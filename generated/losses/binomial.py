@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature c990b06afef3a541, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 245aea56f3baa17a, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "c990b06afef3a541d969aaae2cbdeeaccb2180e7fc50be1d07a405fdd00192f9"
+SIGNATURE = "245aea56f3baa17a374340545486aa39656aa9eecac79e56c88692fa0606a327"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 80c1b0688d9e544e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature f2d87bb4be428d2a, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "80c1b0688d9e544ec9ce78470ec2ee0fff18a884d355ff31d039ff06c2cfc72e"
+SIGNATURE = "f2d87bb4be428d2a11524d44ddf98bf3d3b1c808fe9926a5d736b77e7c46b867"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

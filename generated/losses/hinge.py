@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature c9440b8219d2b3b7, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature e06af195bf96bb2b, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "c9440b8219d2b3b713b3a4df6011d142c7343062f7783c23fab082850b34545e"
+SIGNATURE = "e06af195bf96bb2b6838263d0eb9790f32a1ec29aac606810dc5d066b1b5596e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

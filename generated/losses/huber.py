@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 84aa5e938df8da13, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 6a9164ae5f5e9183, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "84aa5e938df8da138066e35358928387504c9d1564f9a0562d0ac5cc0d4995bd"
+SIGNATURE = "6a9164ae5f5e91834607645784c5de0e449e4c3769166ad4ccbad6a837eeced6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

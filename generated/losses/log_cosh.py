@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature de1a1705ebf8595e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature f1c9289f41021019, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "de1a1705ebf8595efeea71a21f77b3c965c369924c4366eb4d8937bd4cbf1b72"
+SIGNATURE = "f1c9289f410210198af530a7a7b942e6fc398c10e1608f3b73c61d1ee85353b4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 1aca15f8870e76ed, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature f9bac5d103924e7e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "1aca15f8870e76edfd0eee5ac9442529f4c41ffee428aa36919ccb4e2bdb8eb2"
+SIGNATURE = "f9bac5d103924e7e23b3700b73171e3dd2b9911dbdffc4e3a1a0011516a8563a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

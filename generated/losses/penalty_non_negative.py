@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 30fcd07a013a0904, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 570ccd1eccc009b2, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "30fcd07a013a09043ee0536422324eb3a10f8cb7a99dda8087803839ce26d99e"
+SIGNATURE = "570ccd1eccc009b242a10eb017ae013012f5921c0f5f801200e5fda4d774184a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

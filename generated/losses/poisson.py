@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature ec9ee4ae9e102b68, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature b4f3765455570ad8, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "ec9ee4ae9e102b687f1c5f534021e4370318e4c1a5894fe191af96ddc7cbe027"
+SIGNATURE = "b4f3765455570ad8dc93337da62aef1eb4f8129b81822f6ecafc2416f8387263"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

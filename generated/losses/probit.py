@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature fc15fa4447d210bb, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 667c9bde713b7b4b, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "fc15fa4447d210bba2ffdde7b4ec372effa0f795795c6cd0f63cd931d58931f0"
+SIGNATURE = "667c9bde713b7b4b6647b42419ad094f132740efffee95fbf2778b5e21de8844"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 9abbb3f58bc5c2be, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 5f0c32d91ecbe09e, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "9abbb3f58bc5c2be7da58bf90c597d04af506bdc1499a13dc35ae1ccae10a03e"
+SIGNATURE = "5f0c32d91ecbe09e2520bbc33ed8f8f5bf05dc6bc79524be9956574dd55d6f12"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 74912f55eeb5f92b, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 389f839b2fbbcc14, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "74912f55eeb5f92bb8935fef7b63c25856827f4bce6cd963a48568d6be1d76ca"
+SIGNATURE = "389f839b2fbbcc1471044b700a1756f8b85de74b46b313fa2b23c1822e236bee"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

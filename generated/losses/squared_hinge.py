@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 3bcac168b63223f8, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 65cad337bdc9adab, runtime ad08b7e40ee9ca37.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "3bcac168b63223f8f33ede51f801675904fdad6dde2569b410688effa71092ef"
+SIGNATURE = "65cad337bdc9adab74a87d5beb2301f04a3cb88704ebfc77d79ee6ae67b103c3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,5 +1,8 @@
 """Bounds of a function on many intervals at once, by interval arithmetic: what no sampling tells.
 
+In doubles, to rounding. The derivation has bounds to 50 digits of its own, which prove zeros one interval at a time;
+the second implementation shares nothing with it.
+
 Source: Moore, Kearfott, Cloud (2009), Introduction to Interval Analysis, 5.
 """
 
