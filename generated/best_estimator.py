@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b972a2f7731bf0d0, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 1d7182d6086c242a, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b972a2f7731bf0d017769021488422fc648a24dcfa6aa3acad8bbb0b84dcddfe"
+SIGNATURE = "1d7182d6086c242a30073c4261b8db660b2da5ef5ec1ef1cfad7bae7d1b3ccd1"
 
 
 def overlap(lower, information, alpha):

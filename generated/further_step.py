@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 357dfb8d37340db0, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 6a71a39b40a42754, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "357dfb8d37340db0d057b407ecb859e8e5fce89710cd411791c10f3e83c69b11"
+SIGNATURE = "6a71a39b40a427544fddd74b5e8b9f3d5287a2a302646242d8be52e6fb77491f"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 1000d94da9744901, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 6325aab29f65df35, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1000d94da974490130f64dc9304db895c552b2b42955fc290d4f840d2ac7530d"
+SIGNATURE = "6325aab29f65df3509e36333dd63b43ee6bb6f84a72ef394b9e93b2f19ee1646"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

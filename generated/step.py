@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 16235d610705e777, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature b327aa87f24491c8, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "16235d610705e777f7f8bfc8ca15a32ea8f6686fa7346c269341b39a4ec38f7b"
+SIGNATURE = "b327aa87f24491c85e3d8960dd80993194b6aa364ccdb68af3a7b527e245ea95"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature bc2163c8dc0c79eb, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature fae30e35b251f395, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "bc2163c8dc0c79ebe723ebe86be85498fb45b09f387a171996f35323b92b6288"
+SIGNATURE = "fae30e35b251f3958f04efaa3ddc8417f688f633ea5396bc39f2ca7375491b13"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from codegen.runtime.compiling import kept
+from codegen.runtime.contraction_layout import MATRIX, give_back, layout_of
 from codegen.runtime.contraction_layout import Layout as Layout
-from codegen.runtime.contraction_layout import give_back, layout_of
 from codegen.runtime.contractions import ALONG, MAKING
 from codegen.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
 from codegen.runtime.products import LARGE_MATRIX, Product, inverted
 from codegen.runtime.thinned import GATHER, gather
 from codegen.runtime.unknowns import invert
 
+_NONE, _FOUR = np.uint64(0), np.uint64(4)  # of what is never negative
 _ALONE = 2  # references to an array that one name has, and the count itself
 
 
@@ -59,6 +60,53 @@ def _invert(r, value):
                         value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
 
 
+@kept(**ALONG)
+def _add_rows(value, x, rows, y, step, z, apart, sign, count, length):
+    """Add rows of numbers times factors to one, four at a time; step, apart: from one row, or factor, to the next."""
+    while count >= _FOUR:
+        second, other = y + step, z + apart
+        third, another = second + step, other + apart
+        last, end = third + step, another + apart
+        a, b, c, d = sign * value[z], sign * value[other], sign * value[another], sign * value[end]
+        for n in range(length):
+            value[x + n] += a * rows[y + n] + b * rows[second + n] + c * rows[third + n] + d * rows[last + n]
+        y, z, count = last + step, end + apart, count - _FOUR
+    for _ in range(count):
+        factor = sign * value[z]
+        for n in range(length):
+            value[x + n] += factor * rows[y + n]
+        y += step
+        z += apart
+
+
+@kept(**{**ALONG, **MAKING})
+def _multiply(r, value):
+    """Carry out a row whose last three loops are a product of matrices: the sum is its fifth, its sixth goes along the
+    result and the first factor, its fourth along the result and the second. What is strided there is copied before.
+    """
+    count, length, sign = r[5], r[6], -1.0 if r[0] == MINUS else 1.0
+    step, stride = r[23], r[26]
+    copied = np.empty(_NONE if stride == 1 else count * length, value.dtype)
+    for h in range(r[1]):
+        for i in range(r[2]):
+            for j in range(r[3]):
+                x = r[7] + h * r[10] + i * r[13] + j * r[16]
+                y = r[8] + h * r[11] + i * r[14] + j * r[17]
+                z = r[9] + h * r[12] + i * r[15] + j * r[18]
+                if stride != 1:
+                    for n in range(length):
+                        for m in range(count):
+                            copied[m * length + n] = value[y + m * step + n * stride]
+                for _ in range(r[4]):
+                    if stride == 1:
+                        _add_rows(value, x, value, y, step, z, r[24], sign, count, length)
+                    else:
+                        _add_rows(value, x, copied, _NONE, length, z, r[24], sign, count, length)
+                    x += r[19]
+                    y += r[20]
+                    z += r[21]
+
+
 @kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
 def run(rows, value):
     """Carry out contractions in order; values may be complex. Of the rows see ``Layout``.
@@ -80,6 +128,9 @@ def run(rows, value):
         row += 1
         if kind == INVERSE:
             _invert(r, value)
+            continue
+        if kind <= MINUS and ms >= MATRIX and xm == 0 and dx == 1 and dz == 0 and (dy == 1 or yk == 0):
+            _multiply(r, value)
             continue
         sign = -1.0 if kind == MINUS else 1.0
         for h in range(hs):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9bcd96280b928dc6, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature e9c1566132699caf, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "9bcd96280b928dc6efa5793de0f537c7395d7f40942344a11c066a7f31b0d959"
+SIGNATURE = "e9c1566132699caf5664f66d6ef06547388b1a6b69050a9f20005e2b4791476e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c0aecbaccd6cad5b, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature ac445aaacb588c9c, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "c0aecbaccd6cad5b95eb6f74032e0e5cb7b4adb5c55ee093b51fd396704c96e3"
+SIGNATURE = "ac445aaacb588c9c6413c740f47444846d63e6d2de7a606d74096898d5b12421"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8a6eab92fa43e03f, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature e17c626c570c6b9b, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "8a6eab92fa43e03f5b1ff7bc846581a046c11bd260e95630737b4d7478fa93df"
+SIGNATURE = "e17c626c570c6b9b6b74185b2cf10e74ab2af4a2dcab98403d5072d0d52d6569"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

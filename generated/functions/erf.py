@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b1ad18005b847d0d, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature f298f1819beb6c20, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "b1ad18005b847d0dd7aca1aa53793a954e2dea79bedb86192b24e2324d9deb27"
+SIGNATURE = "f298f1819beb6c20c55aca8b08d9c408d56b3a7fafdeec8097d25921250e43e3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fa7b6875b3b99719, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature c3bf49234b61e092, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "fa7b6875b3b9971944d0e5c3b1e7671f59a20aac801f55f40457dc1cae9ebf02"
+SIGNATURE = "c3bf49234b61e092ebf13f1b3ecac589d4df9871590de170faefeba271029bdf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

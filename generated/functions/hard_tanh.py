@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 746742be2ff02d29, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature a849e06d13e0630c, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "746742be2ff02d299caa4d1efb0d9bfb1becdef157f0ab82b9a5963b23e9328e"
+SIGNATURE = "a849e06d13e0630c06246acff885cca039643cafe38cec97d87f11514e6d279e"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

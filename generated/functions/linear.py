@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5ee83bd470db531a, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 56ea5e30f04312b4, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "5ee83bd470db531acf8fa7c3918d74e097544e27c048b33e627c908e77df8858"
+SIGNATURE = "56ea5e30f04312b42cfb5da72797b0ad78659709ceb30c7be38a5cd782424c9d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 2d858a4be77ada4e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 9036fad862bbc87d, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "2d858a4be77ada4e21cccfbf40f3ab8cf55b0bc067efc31f743720e77fc8ce40"
+SIGNATURE = "9036fad862bbc87db69ba4d125fe80a98fd89928b0c0981a01bf2f98dfe83d08"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

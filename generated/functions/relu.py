@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 27cb884a80e1fa09, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature f521a7602da44a9b, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "27cb884a80e1fa09d0c6bcb3dc9e139dd80915c1e7dd1586ddc746bc01eb34f4"
+SIGNATURE = "f521a7602da44a9bfc677de988956813bf7813021a4b216b173574eb97d7b06e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

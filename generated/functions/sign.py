@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature b8e7e0544d3b0897, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 9dac080806e0bd8a, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "b8e7e0544d3b089743d41732af3b01fdd3aca922c2c135ca3a7970f32a407d7b"
+SIGNATURE = "9dac080806e0bd8a12826c1741d66dbd547147d240499e11d1cc2dd14e707868"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

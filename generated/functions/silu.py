@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature da6ad443fc67e08b, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 240682ab28c6437d, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "da6ad443fc67e08b65c30222bbac54cbba04e9e2e4175257edb7e521f5cb3df6"
+SIGNATURE = "240682ab28c6437d82710d8b97c5a77c65cd4b81a6d1ac667f877b344caec868"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b5dbd4035058a0d8, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature db5ee1122ef30309, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "b5dbd4035058a0d8444ec963e1526f39c23f6672a935195bbbe772fc939a94d8"
+SIGNATURE = "db5ee1122ef30309c9c397f54583644fddd603d0d763b00762e7b5445ad00d25"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

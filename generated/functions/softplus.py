@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 203dd0ea537d4b1c, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature c0eae6b7f349b511, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "203dd0ea537d4b1c8838772070862ea1ed7d796e7a4585628322e2371c8e2f1f"
+SIGNATURE = "c0eae6b7f349b511f699c30535173ebfc75a9cf37fb603f2fd4367d2ddd7f261"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

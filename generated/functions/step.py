@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature af9f3af9305d6f82, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature e5946c649483d466, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "af9f3af9305d6f820dbaf786724bc182af9c4d8b17e1a630f7832ff1f5bbb218"
+SIGNATURE = "e5946c649483d466600736959a5be7c008879fbda1e172ff0eb98156fd46a85e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

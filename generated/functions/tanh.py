@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 648cc8faea411dff, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature ec8ec04d92f5efd3, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "648cc8faea411dff62b4b96e85b5ff52e5c2b394be66cc5af1db9d4adde74cd4"
+SIGNATURE = "ec8ec04d92f5efd3dfce081d5b9e20ee70f7587639bc759718c6ee73516188f6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 999ada8322a7fc38, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 9a2879e2cc6bc48c, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "999ada8322a7fc3883d1dc126d1be080ceb53e334ba833964917f2aa45967214"
+SIGNATURE = "9a2879e2cc6bc48c5af3f21bc3a7103ccae5ac6a764b1a53e7bcf21e528798ed"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

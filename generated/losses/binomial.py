@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 245aea56f3baa17a, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 7d987378acf910ce, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "245aea56f3baa17a374340545486aa39656aa9eecac79e56c88692fa0606a327"
+SIGNATURE = "7d987378acf910ce8cdc58833385b57b9ad26bef5d10b80b961f3c0b82abd201"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature f2d87bb4be428d2a, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature dacb380fbfcb3e67, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "f2d87bb4be428d2a11524d44ddf98bf3d3b1c808fe9926a5d736b77e7c46b867"
+SIGNATURE = "dacb380fbfcb3e67fed85485714a3c773b09e314ebddfdc7131442710640a405"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

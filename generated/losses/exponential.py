@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 8941b96b3c85ac5f, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 7765b1129a3e8408, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "8941b96b3c85ac5fea6d86a7fa053a1feb29be36568c0aad90593f28002bd330"
+SIGNATURE = "7765b1129a3e8408936593a5044c65da70c5537213cfbefa65b3980ec36d1d08"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature e06af195bf96bb2b, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 6c4b6ef1149b94b1, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "e06af195bf96bb2b6838263d0eb9790f32a1ec29aac606810dc5d066b1b5596e"
+SIGNATURE = "6c4b6ef1149b94b1bc37962cf4fb7afd6f6ad4f17744b2b749149e9f3bc5aff0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 6a9164ae5f5e9183, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 9e790a7e3acc8e07, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "6a9164ae5f5e91834607645784c5de0e449e4c3769166ad4ccbad6a837eeced6"
+SIGNATURE = "9e790a7e3acc8e07f93eab1cc85d1f1ed537be9ab008efd4bdfb30aad67b7024"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

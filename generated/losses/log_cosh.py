@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f1c9289f41021019, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 5cbef68235c6004f, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f1c9289f410210198af530a7a7b942e6fc398c10e1608f3b73c61d1ee85353b4"
+SIGNATURE = "5cbef68235c6004f73961ebe5e4f8a6bfcc025458de93ba9a7a28268261ee8b1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 2320abeb73723146, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 61a01489c026fb0f, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "2320abeb73723146fdf054454ed660dceb1e0cadb94d5f2e572d7c21bd678b89"
+SIGNATURE = "61a01489c026fb0fe8e987bc3669c01d44209d6c88eba3e723f666212a77ebfc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature f9bac5d103924e7e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 75a5985a9fea3f70, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "f9bac5d103924e7e23b3700b73171e3dd2b9911dbdffc4e3a1a0011516a8563a"
+SIGNATURE = "75a5985a9fea3f70b4b39d571afa817ecfc1f0c9822ff96818af82d7fa689192"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

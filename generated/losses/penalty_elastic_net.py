@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 2a19b963fd228541, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature a445428627b73f4a, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "2a19b963fd228541ce7825f02185a33c9d796ec9de5b6b5d74bca1a98f70793b"
+SIGNATURE = "a445428627b73f4a645f21337ab29245c8467cefb3a38d02acc68dc55e85fe47"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 570ccd1eccc009b2, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature a07168d9a3912c86, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "570ccd1eccc009b242a10eb017ae013012f5921c0f5f801200e5fda4d774184a"
+SIGNATURE = "a07168d9a3912c864d42f025e035f33d9f473efeb266ba60b5ec31bb9e9cffb4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature b4f3765455570ad8, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 3ee799c9680bf524, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "b4f3765455570ad8dc93337da62aef1eb4f8129b81822f6ecafc2416f8387263"
+SIGNATURE = "3ee799c9680bf524c8981113f09470e1b32d9de10961f322a1c3213c48fe979e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

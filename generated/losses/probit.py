@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 667c9bde713b7b4b, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature b8592770bc9ccc02, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "667c9bde713b7b4b6647b42419ad094f132740efffee95fbf2778b5e21de8844"
+SIGNATURE = "b8592770bc9ccc02526e55ae7669fb97b742fe10c573e91f6c7e3da5aaf51286"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

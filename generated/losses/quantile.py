@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 5f0c32d91ecbe09e, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature bab81ab2fdf79b58, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "5f0c32d91ecbe09e2520bbc33ed8f8f5bf05dc6bc79524be9956574dd55d6f12"
+SIGNATURE = "bab81ab2fdf79b583b20d09def5e16d34e195cfce886f1a9e3d738bf9f14a8c9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 6f5597a6479485cd, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature a4b8b5b44f1850d1, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "6f5597a6479485cd1334bdca50ddc7b0b291d69c308659898ca977ef82eb1420"
+SIGNATURE = "a4b8b5b44f1850d18db9aee1e7025f7fa0cec079ce04973d94517b656fea8216"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 389f839b2fbbcc14, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature a2faac296b3e464d, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "389f839b2fbbcc1471044b700a1756f8b85de74b46b313fa2b23c1822e236bee"
+SIGNATURE = "a2faac296b3e464df7d8786d4e2c373ef24399413655197d2210e9ece2a2052e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 65cad337bdc9adab, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 7a7a19fbf047ac4b, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "65cad337bdc9adab74a87d5beb2301f04a3cb88704ebfc77d79ee6ae67b103c3"
+SIGNATURE = "7a7a19fbf047ac4b5c11f120a00e06cab8de673b173f066efd3edc58c940e677"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Where the arrays of contractions lie in memory, for given lengths of their axes.
 
 Written by hand, in codegen/runtime/contraction_layout.py.
-Generated; do not edit. Signature 879ec53e285d279c, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 21d00dabe81d328c, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -18,6 +18,7 @@ from generated.runtime.equation_text import INVERSE, MINUS, NODE
 from generated.runtime.thinned import thinned
 
 _ALONG = 8  # what a loop along memory gains over another
+MATRIX, _FEW = 4, 8  # lengths of the loops of a product of matrices, at least; of a sum over that along the result
 _SPARES, _LARGEST = 6, 1 << 25  # arrays whose memory is kept, and bytes of each, at most
 _SMALLEST = 1 << 18  # bytes that come from fresh pages
 
@@ -243,9 +244,34 @@ def _arrange(kinds, lengths, steps, operands):
     _exchange(np.flatnonzero(plain), last[plain], -1, lengths, steps)
     summed = np.argmax(np.where(steps[:, :-1, 0] == 0, lengths[:, :-1], 0), axis=1)
     _exchange(np.flatnonzero(plain), summed[plain], -2, lengths, steps)
+    _as_matrices(np.flatnonzero(kinds <= MINUS), lengths, steps)
     swapped = (kinds <= MINUS) & (steps[:, -1, 1] == 0)  # a factor that stays comes second
     steps[swapped] = steps[swapped][..., [0, 2, 1]]
     operands[swapped] = operands[swapped][:, [0, 2, 1]]
+
+
+def _as_matrices(rows, lengths, steps):
+    """Put the loops of a product of matrices last, in rows that are one: first the loop along memory in the result and
+    along one factor, then the sum, then a loop along the result and the other factor.
+    """
+    length, step, number = lengths[rows], steps[rows], np.arange(len(rows))
+    moves = (step != 0) & (length >= MATRIX)[..., None]
+    alone = moves[..., 0] & (moves[..., 1] != moves[..., 2])
+    along = alone & (step[..., 0] == 1)
+    inner = np.argmax(along, axis=1)
+    sums = np.where(~moves[..., 0] & moves[..., 1] & moves[..., 2], length, 0)
+    others = np.where(alone & (moves[..., 1] != moves[number, inner, 1][:, None]), length, 0)
+    summed, outer = np.argmax(sums, axis=1), np.argmax(others, axis=1)
+    most = sums[number, summed]
+    # sums along memory that are long are as fast
+    short = np.any(step[number, summed, 1:] != 1, axis=1) | (most <= _FEW * length[number, inner])
+    one = np.flatnonzero(np.any(along, axis=1) & (most > 0) & (others[number, outer] > 0) & short)
+    places = np.zeros(length[one].shape, int)
+    for place, loops in enumerate((outer, summed, inner)):
+        places[np.arange(len(one)), loops[one]] = 1 + place
+    order = np.argsort(places, axis=1, kind="stable")
+    lengths[rows[one]] = np.take_along_axis(length[one], order, axis=1)
+    steps[rows[one]] = np.take_along_axis(step[one], order[..., None], axis=1)
 
 
 def _exchange(rows, loops, place, *arrays):
@@ -253,4 +279,4 @@ def _exchange(rows, loops, place, *arrays):
     for array in arrays:
         array[rows, loops], array[rows, place] = array[rows, place].copy(), array[rows, loops].copy()
 
-SIGNATURE = "879ec53e285d279c8083d7b2a4aae88b31885527963c0f345153027dfa579b65"
+SIGNATURE = "21d00dabe81d328c6be4d4d0f3d6036dbfe26103c43f78ffafd88810fc94a4fa"

@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 879ec53e285d279c, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 21d00dabe81d328c, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -18,14 +18,15 @@ import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
 from generated.runtime.compiling import kept
+from generated.runtime.contraction_layout import MATRIX, give_back, layout_of
 from generated.runtime.contraction_layout import Layout as Layout
-from generated.runtime.contraction_layout import give_back, layout_of
 from generated.runtime.contractions import ALONG, MAKING
 from generated.runtime.equation_text import INVERSE, MINUS, PARAMETERS, PLUS, RECIPROCAL
 from generated.runtime.products import LARGE_MATRIX, Product, inverted
 from generated.runtime.thinned import GATHER, gather
 from generated.runtime.unknowns import invert
 
+_NONE, _FOUR = np.uint64(0), np.uint64(4)  # of what is never negative
 _ALONE = 2  # references to an array that one name has, and the count itself
 
 
@@ -65,6 +66,53 @@ def _invert(r, value):
                         value[x + a * r[22] + b * r[25]] = matrix[0, a, b]
 
 
+@kept(**ALONG)
+def _add_rows(value, x, rows, y, step, z, apart, sign, count, length):
+    """Add rows of numbers times factors to one, four at a time; step, apart: from one row, or factor, to the next."""
+    while count >= _FOUR:
+        second, other = y + step, z + apart
+        third, another = second + step, other + apart
+        last, end = third + step, another + apart
+        a, b, c, d = sign * value[z], sign * value[other], sign * value[another], sign * value[end]
+        for n in range(length):
+            value[x + n] += a * rows[y + n] + b * rows[second + n] + c * rows[third + n] + d * rows[last + n]
+        y, z, count = last + step, end + apart, count - _FOUR
+    for _ in range(count):
+        factor = sign * value[z]
+        for n in range(length):
+            value[x + n] += factor * rows[y + n]
+        y += step
+        z += apart
+
+
+@kept(**{**ALONG, **MAKING})
+def _multiply(r, value):
+    """Carry out a row whose last three loops are a product of matrices: the sum is its fifth, its sixth goes along the
+    result and the first factor, its fourth along the result and the second. What is strided there is copied before.
+    """
+    count, length, sign = r[5], r[6], -1.0 if r[0] == MINUS else 1.0
+    step, stride = r[23], r[26]
+    copied = np.empty(_NONE if stride == 1 else count * length, value.dtype)
+    for h in range(r[1]):
+        for i in range(r[2]):
+            for j in range(r[3]):
+                x = r[7] + h * r[10] + i * r[13] + j * r[16]
+                y = r[8] + h * r[11] + i * r[14] + j * r[17]
+                z = r[9] + h * r[12] + i * r[15] + j * r[18]
+                if stride != 1:
+                    for n in range(length):
+                        for m in range(count):
+                            copied[m * length + n] = value[y + m * step + n * stride]
+                for _ in range(r[4]):
+                    if stride == 1:
+                        _add_rows(value, x, value, y, step, z, r[24], sign, count, length)
+                    else:
+                        _add_rows(value, x, copied, _NONE, length, z, r[24], sign, count, length)
+                    x += r[19]
+                    y += r[20]
+                    z += r[21]
+
+
 @kept(**{**ALONG, **MAKING, "no_cpython_wrapper": False})
 def run(rows, value):
     """Carry out contractions in order; values may be complex. Of the rows see ``Layout``.
@@ -86,6 +134,9 @@ def run(rows, value):
         row += 1
         if kind == INVERSE:
             _invert(r, value)
+            continue
+        if kind <= MINUS and ms >= MATRIX and xm == 0 and dx == 1 and dz == 0 and (dy == 1 or yk == 0):
+            _multiply(r, value)
             continue
         sign = -1.0 if kind == MINUS else 1.0
         for h in range(hs):
@@ -353,4 +404,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "879ec53e285d279c8083d7b2a4aae88b31885527963c0f345153027dfa579b65"
+SIGNATURE = "21d00dabe81d328c6be4d4d0f3d6036dbfe26103c43f78ffafd88810fc94a4fa"

@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 879ec53e285d279c, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 21d00dabe81d328c, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -193,4 +193,4 @@ def _fill_averages(law, rule, labels, fields, scratch, rows, out):
             )
             add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "879ec53e285d279c8083d7b2a4aae88b31885527963c0f345153027dfa579b65"
+SIGNATURE = "21d00dabe81d328c6be4d4d0f3d6036dbfe26103c43f78ffafd88810fc94a4fa"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature dd9769ac01b10fb5.
+Generated; do not edit. Signature 99088fa9c31922b5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "dd9769ac01b10fb5c401495a5a95e993c43dc0307dff8981eadfa66671483b8b"
+SIGNATURE = "99088fa9c31922b56c07434c458701428850fd3956eb26b17894979b75c1673b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

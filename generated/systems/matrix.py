@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 69ffee062af10e05.
+Generated; do not edit. Signature 1ff9aa59e78ce244.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "69ffee062af10e051710ae2f18561f3334c315a662bed4c944a76306d4f6c2ce"
+SIGNATURE = "1ff9aa59e78ce24436dc295c01bcd735d345cd1944db96f43609bb911999d9a2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 52ff6021d7b83452.
+Generated; do not edit. Signature b420186b350d0d8a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "52ff6021d7b834526db4cfabf7fb15d4e532e2107ba65f254693025081d52f55"
+SIGNATURE = "b420186b350d0d8a9a804ba75624dd517ca1ccc5ba8f38b4174e4f250923f639"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature cfc6cd42b434ad0a, runtime ad08b7e40ee9ca37.
+Generated; do not edit. Signature 3d4345f0301840bc, runtime d192ee58e12c1eab.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "cfc6cd42b434ad0a71813d3e5a249aed640de8e911d7290131cab4a7af77970d"
+SIGNATURE = "3d4345f0301840bc84e05724f33489b86875461d4fd8a3c57f99ad58e51a8b06"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

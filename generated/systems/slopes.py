@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ea004f1e4f7e4200.
+Generated; do not edit. Signature 17a2283628ff10bb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ea004f1e4f7e4200965e071cfbb7138719736aa0314b8795b8e0f9ac05ab148c"
+SIGNATURE = "17a2283628ff10bb0ac3ed2ceadb966491045fdd64c1379c4a64772a215e891c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

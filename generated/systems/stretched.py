@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ac07f779342c996d.
+Generated; do not edit. Signature bc08118d196cdbe1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ac07f779342c996d8a857ee8b35bbb385304966b2b59034db786dcc646ba00a8"
+SIGNATURE = "bc08118d196cdbe1ed78ba4d334ef717bfb2248903135d1046acb585356a70a3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

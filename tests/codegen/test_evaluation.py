@@ -222,6 +222,37 @@ def test_products_of_two_arrays(text: str, length: int) -> None:
         assert np.allclose(found[plan.places["result"]], lies, rtol=1e-13)
 
 
+@pytest.mark.parametrize("kind", [float, complex])
+@pytest.mark.parametrize("text", ["im,mj->ij", "im,jm->ij", "mi,mj->ij", "mi,jm->ij", "aim,mj->aij", "aim,amj->ija"])
+def test_products_of_matrices(text: str, kind: type) -> None:
+    """Sums four at a time and the rest, whichever axis goes along memory; added and subtracted, and too short for it.
+    Not the numbers of an array beside: what lies behind a row is another's.
+    """
+    factors, result = text.split("->")[0].split(","), text.split("->")[1]
+    own, other, kept = (", ".join(axes) for axes in (*factors, result))
+    equation = f"v[{kept}] = sum(L[{own}]*R[{other}], m) - sum(R[{other}]*S[{own}], m)"
+    equations = TangentEquations(Text(equation, ("v",), ("L", "R", "S"), "", ""), COLUMNS, FEATURES)
+    for lengths in (
+        {"a": 3, "i": 9, "m": 7, "j": 10},
+        {"a": 5, "i": 4, "m": 12, "j": 5},
+        {"a": 2, "i": 3, "m": 3, "j": 3},
+    ):
+        draw = np.random.default_rng(4)
+        state = {
+            name: draw.normal(size=[lengths[axis] for axis in axes]).astype(kind)
+            * (1.0 if kind is float else 1.0 + 0.5j)
+            for name, axes in zip("LRSv", (*factors, factors[0], result), strict=True)
+        }
+        shapes = {name: values.shape for name, values in state.items()}
+        found = Numbers(equations.contractions, np.ones((3, 1)), np.ones(1), PARAMETERS, shapes, None, kind)
+        found.update(state)
+        found.run(Stage(equations.contractions, ("residual_v",)))
+        expected = state["v"] - np.einsum(text, state["L"], state["R"]) + np.einsum(text, state["S"], state["R"])
+        assert np.allclose(found["residual_v"], expected, rtol=0.0, atol=1e-13)
+        for name, values in state.items():
+            assert np.array_equal(found[name], values), name
+
+
 def test_bounds_of_the_certificate(monkeypatch: pytest.MonkeyPatch) -> None:
     """In the loop and by linear algebra: the residual relative to the terms in absolute value, that of the diagonal and
     of an axis of length one among them.
