@@ -6,7 +6,7 @@ import json
 import math
 import os
 import platform
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -17,18 +17,20 @@ from numpy.typing import NDArray
 
 from derive.language.grammar import did_you_mean, shorten
 from giantstep import __version__
+from giantstep.spec.arguments import checked_table
 from giantstep.spec.errors import BadInput, UnknownColumn
 from giantstep.spec.files import suffix_of, write_atomic
 from giantstep.spec.given import ModelLike, model_of
 from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Pictured, Row, html_table
+from giantstep.sweep.columns import Column as Column
+from giantstep.sweep.columns import column_of, equal_columns, listed
 from giantstep.sweep.formats import (
     columns_of_csv,
     csv_parts,
     grid_of_columns,
     json_parts,
-    listed,
     netcdf,
     parts_of_netcdf,
     to_pandas,
@@ -37,8 +39,7 @@ from giantstep.sweep.formats import (
 )
 from giantstep.sweep.grid import Grid, Sweep
 from giantstep.sweep.kinds import kinds_of_errors
-from giantstep.sweep.points import Column as Column
-from giantstep.sweep.points import Points, equal_columns
+from giantstep.sweep.points import Points, points_of_dict
 from giantstep.sweep.selection import selected
 from giantstep.sweep.zarr_store import parts_of_store
 
@@ -185,12 +186,14 @@ class Dataset(Pictured):
         """
         return to_xarray(self.grid, self.columns, self._header())
 
-    def sel(self, choices: Mapping[str, Any], *, nearest: bool = False) -> Self:
-        """The points where keys have given values: ``sel({"fit.ridge": 0.1, "fit.samples": slice(0.5, 2.0)})``.
+    def sel(self, choices: Mapping[str, Any] | None = None, *, nearest: bool = False, **more: Any) -> Self:
+        """The points where keys have given values: ``sel({"fit.ridge": 0.1, "fit.samples": slice(0.5, 2.0)})``, or
+        ``sel(**{"fit.ridge": 0.1})`` as in xarray.
 
         A value, a list of values, or a slice of numbers with both ends; a key left with one value leaves the grid and
         is set in the model. Raises BadInput for a value that a key does not take, but with ``nearest``.
         """
+        choices = {**checked_table("choices", {} if choices is None else choices, '{"fit.ridge": 0.1}'), **more}
         changes, grid, columns = selected(self.grid, self.columns, choices, nearest)
         model = self.model.replace(dict(changes)) if changes else self.model
         return type(self)(model, grid, columns, self.options, self.versions)
@@ -219,7 +222,7 @@ class Dataset(Pictured):
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise BadInput(f"the file is no dataset of the format {FORMAT}", "read a file that curve has written")
         try:
-            columns = {name: _column(entries) for name, entries in found["columns"].items()}
+            columns = {name: column_of(entries) for name, entries in found["columns"].items()}
             options, versions = dict(found["options"]), dict(found["versions"])
             model, grid = Model.from_dict(found["model"]), _grid(found, columns)
         except BadInput:
@@ -247,7 +250,7 @@ class Dataset(Pictured):
             return cls._of_parts(parts_of_netcdf(content))
         if model is None:
             raise BadInput("a .csv file holds no model", 'give it, as in Dataset.read("curve.csv", "model.toml")')
-        columns = {name: _column(entries) for name, entries in columns_of_csv(text).items()}
+        columns = {name: column_of(entries) for name, entries in columns_of_csv(text).items()}
         grid, options = grid_of_columns(columns), {"dimension": None, "tolerance": None, "simulation": None}
         return cls(model_of(model), grid, columns, options, {})
 
@@ -275,15 +278,14 @@ def versions() -> dict[str, str]:
 def _points(grid: Grid | Points) -> dict[str, Any]:
     """What is needed beside the columns to know the points."""
     if isinstance(grid, Points):
-        return {"points": {"keys": list(grid.keys), "shape": list(grid.shape)}}
+        return {"points": grid.to_dict()}
     return {"sweeps": [{"key": s.key, "values": list(s.values), "log": s.log} for s in grid.sweeps]}
 
 
 def _grid(found: Mapping[str, Any], columns: Mapping[str, Column]) -> Grid | Points:
     """The points of a dataset that was read."""
     if "points" in found:
-        keys, shape = found["points"]["keys"], tuple(found["points"]["shape"])
-        return Points({key: columns[key] for key in keys}, shape)
+        return points_of_dict(found["points"], columns)
     return Grid(tuple(Sweep(one["key"], tuple(one["values"]), one["log"]) for one in found["sweeps"]))
 
 
@@ -299,11 +301,3 @@ def require_netcdf() -> None:
 
 def _entry(column: Column, row: int) -> object:
     return column[row].item() if isinstance(column, np.ndarray) else column[row]
-
-
-def _column(entries: Sequence[Any] | NDArray[np.float64]) -> Column:
-    if isinstance(entries, np.ndarray):
-        return entries
-    if entries and all(isinstance(entry, str) for entry in entries):
-        return tuple(entries)
-    return np.array([math.nan if entry is None else float(entry) for entry in entries], dtype=np.float64)

@@ -16,9 +16,11 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.model import value_keys
 from giantstep.spec.schema import meaning_of
 from giantstep.spec.step_table import numbered_step, unnumbered
+from giantstep.sweep.axes import Coordinate
+from giantstep.sweep.columns import Column, listed, ravelled
 from giantstep.sweep.grid import Grid, Sweep
 from giantstep.sweep.kinds import KINDS
-from giantstep.sweep.points import Column, Points
+from giantstep.sweep.points import Points
 
 if TYPE_CHECKING:
     import pandas
@@ -84,19 +86,44 @@ def to_pandas(columns: Mapping[str, Column], header: Mapping[str, Any]) -> panda
 
 
 def to_xarray(grid: Grid | Points, columns: Mapping[str, Column], header: Mapping[str, Any]) -> xarray.Dataset:
-    """The columns over one dimension for each sweep, the first sweep last. Raises BadInput without xarray."""
+    """The columns over one dimension for each sweep, the first sweep last, or over the axes of points, with what is
+    known along them. Raises BadInput without xarray, and where one of these is called as a column.
+    """
     xr = xarray_module()
-    sweeps = () if isinstance(grid, Points) else tuple(reversed(grid.sweeps))
-    dims = [sweep.key for sweep in sweeps] or [f"axis_{number}" for number in range(len(grid.shape))]
+    dims, known = _dimensions(grid)
+    for name in (*dims, *dict(known)):
+        if name in columns and name not in grid.keys:
+            raise BadInput(f"an axis or a coordinate is called {name}, as a column of the dataset", "rename it")
     shaped = {
         name: (dims, _array(column).reshape(grid.shape), _words(name, column))
         for name, column in columns.items()
         if name not in dims
     }
-    coordinates = {s.key: ([s.key], np.asarray(s.values), _words(s.key, np.asarray(s.values))) for s in sweeps}
+    coordinates = {name: (one.dims, _shaped(one, dims, grid.shape), _words(name, one.values)) for name, one in known}
     texts = {name: value if isinstance(value, str) else json.dumps(value) for name, value in header.items()}
     found: xarray.Dataset = xr.Dataset(shaped, coordinates, {**texts, "columns": json.dumps(list(columns))})
     return found
+
+
+def _dimensions(grid: Grid | Points) -> tuple[tuple[str, ...], list[tuple[str, Coordinate]]]:
+    """(names of the axes, coordinates along them)."""
+    if isinstance(grid, Points):
+        return grid.axes.dims, [*grid.axes.coordinates.items(), *_keys_along(grid)]
+    sweeps = grid.sweeps[::-1]
+    along = [(sweep.key, Coordinate((sweep.key,), ravelled(np.asarray(sweep.values)))) for sweep in sweeps]
+    return tuple(sweep.key for sweep in sweeps), along
+
+
+def _keys_along(points: Points) -> Iterator[tuple[str, Coordinate]]:
+    """The keys that are axes themselves."""
+    for place, name in enumerate(points.axes.dims):
+        if name in points.keys:
+            values = np.moveaxis(_array(points.values[name]).reshape(points.shape), place, -1)
+            yield name, Coordinate((name,), ravelled(values.reshape(-1, points.shape[place])[0]))
+
+
+def _shaped(one: Coordinate, dims: Sequence[str], shape: Sequence[int]) -> Any:
+    return _array(one.values).reshape([shape[dims.index(name)] for name in one.dims])
 
 
 def netcdf(labelled: xarray.Dataset) -> bytes:
@@ -131,13 +158,6 @@ def json_parts(header: Mapping[str, Any], columns: Mapping[str, Column]) -> Iter
 
 def _json(value: object) -> str:
     return json.dumps(value, separators=(", ", ": "), allow_nan=False)
-
-
-def listed(column: Column) -> list[Any]:
-    """The entries of a column as plain numbers or texts, None for what is not known."""
-    if not isinstance(column, np.ndarray):
-        return list(column)
-    return [entry if math.isfinite(entry) else None for entry in column.tolist()]
 
 
 def csv_parts(columns: Mapping[str, Column]) -> Iterator[str]:

@@ -171,8 +171,8 @@ def _sweeps(item: AxisLike) -> tuple[Sweep, ...]:
 
 
 def _listed(key: str, values: object) -> Sequence[Any]:
-    if isinstance(values, np.ndarray) and values.ndim == 1:
-        return list(values.tolist())
+    if hasattr(values, "__array__") and np.ndim(values) == 1:  # of NumPy, xarray or pandas
+        return list(np.asarray(values).tolist())
     if isinstance(values, str) or not isinstance(values, Sequence):
         raise BadInput(f"the values of the sweep over {key} are {shorten(values)}", "give a list of values")
     return values

@@ -45,7 +45,8 @@ def solve_many(
 ) -> Dataset:
     """Solve a model at many values of some keys, as ``{"fit.samples": array, "fit.ridge": array}``, or many models.
 
-    Arrays are broadcast against each other, as those of NumPy are; a row of the dataset is a point, in the order of
+    Arrays are broadcast against each other, those of NumPy by place, those of xarray by name; a row
+    of the dataset is a point, in the order of
     ``ravel()``. Every point is solved and certified as by ``solve``, alone: the numbers depend neither on the other
     points nor on threads. Where there is no solution they are nan, and ``status`` and ``reason`` say why. Of the square
     loss, points with the same features and labels go through one call of the kernel; any other model works, point by

@@ -6,39 +6,40 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from derive.language.grammar import shorten
 from giantstep.spec.arguments import checked_table
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
+from giantstep.sweep.axes import Axes, broadcast, numbered
+from giantstep.sweep.columns import Column, equal_columns, ravelled
 from giantstep.sweep.grid import Changes, Value, check_key
-
-Column: TypeAlias = NDArray[np.float64] | tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Points:
-    """Rows of values by key, numbers or texts; the rows reshape to ``shape``, last axis fastest."""
+    """Rows of values by key, numbers or texts; the rows reshape to ``shape``, last axis fastest; what ``axes`` are."""
 
     values: Mapping[str, Column]
     shape: tuple[int, ...]
+    axes: Axes = Axes(())  # those of `numbered` by default
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "values", MappingProxyType(dict(self.values)))
+        if not self.axes.dims:
+            object.__setattr__(self, "axes", numbered(len(self.shape)))
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The mapping that cannot be written is copied as what it holds."""
-        return type(self), (dict(self.values), self.shape)
+        return type(self), (dict(self.values), self.shape, self.axes)
 
     def __eq__(self, other: object) -> bool:
-        """Whether the values are the same, in the same shape."""
+        """Whether the values are the same, in the same shape, along axes of the same names."""
         if not isinstance(other, Points):
             return NotImplemented
-        return self.shape == other.shape and equal_columns(self.values, other.values)
+        return (self.shape, self.axes) == (other.shape, other.axes) and equal_columns(self.values, other.values)
 
     def __len__(self) -> int:
         return math.prod(self.shape)
@@ -48,6 +49,10 @@ class Points:
         """What varies."""
         return tuple(self.values)
 
+    def to_dict(self) -> dict[str, Any]:
+        """What is needed beside the columns to know the points, in plain lists and numbers."""
+        return {"keys": list(self.keys), "shape": list(self.shape), **self.axes.to_dict()}
+
     def changes(self, row: int) -> Changes:
         """The keys and values of one row."""
         return tuple((key, _plain(column[row])) for key, column in self.values.items())
@@ -56,43 +61,22 @@ class Points:
         return ", ".join(self.values)
 
 
-def equal_columns(one: Mapping[str, Column], other: Mapping[str, Column]) -> bool:
-    """Whether columns have the same names, in any order, and the same entries; nan is equal to nan."""
-    if one.keys() != other.keys():
-        return False
-    return all(_equal(column, other[name]) for name, column in one.items())
-
-
-def _equal(one: Column, other: Column) -> bool:
-    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
-        return np.array_equal(one, other, equal_nan=True)
-    return isinstance(one, tuple) and isinstance(other, tuple) and one == other
-
-
 def points_of(values: Mapping[str, Any]) -> Points:
     """Points from arrays, lists or single values by key, broadcast against each other. Raises BadInput."""
     if hasattr(values, "columns") and hasattr(values, "to_dict"):
         raise BadInput("the values are a data frame", "give its columns by name, as dict(frame)")
     if not checked_table("values", values, '{"fit.samples": [0.5, 1.0, 2.0]}'):
         raise BadInput("there are no values to solve for", 'give arrays by key, as {"fit.samples": [0.5, 1.0, 2.0]}')
-    arrays = {key: _array(key, given) for key, given in values.items()}
-    shape = common_shape(arrays)
-    return Points({key: _column(np.broadcast_to(array, shape)) for key, array in arrays.items()}, shape)
+    for key in values:
+        check_key(key)
+    arrays, axes = broadcast(values)
+    shape = next(iter(arrays.values())).shape
+    return Points({key: ravelled(array) for key, array in arrays.items()}, shape, axes)
 
 
-def common_shape(arrays: Mapping[str, NDArray[Any]]) -> tuple[int, ...]:
-    """The shape of arrays broadcast against each other. Raises BadInput where there is none, or nothing in it."""
-    try:
-        shape = np.broadcast_shapes(*(array.shape for array in arrays.values()))
-    except ValueError:
-        shapes = ", ".join(f"{key} {array.shape}" for key, array in arrays.items())
-        raise BadInput(
-            f"the shapes of the values do not go together: {shapes}",
-            "give equal ones; for all combinations give one of them as array[:, None]",
-        ) from None
-    if math.prod(shape) == 0:
-        raise BadInput("there are no values to solve for", "give at least one point")
-    return shape
+def points_of_dict(found: Mapping[str, Any], columns: Mapping[str, Column]) -> Points:
+    """The points of ``Points.to_dict`` and their columns. Raises KeyError, TypeError or ValueError."""
+    return Points({key: columns[key] for key in found["keys"]}, tuple(found["shape"]), Axes.of_dict(found))
 
 
 def points_of_models(models: Sequence[Model]) -> Points:
@@ -102,24 +86,6 @@ def points_of_models(models: Sequence[Model]) -> Points:
     columns = {key: [row.get(key) for row in rows] for key in keys}
     varying = {key: column for key, column in columns.items() if any(value != column[0] for value in column)}
     return Points({key: _of_models(column) for key, column in varying.items()}, (len(models),))
-
-
-def _array(key: str, given: Any) -> NDArray[Any]:
-    check_key(key)
-    try:
-        array = np.asarray(given)
-    except ValueError:  # rows of different lengths
-        array = np.asarray(None)
-    if array.dtype.kind in "iuf":
-        return np.asarray(array, dtype=np.float64) + 0.0
-    if array.dtype.kind == "U":
-        return array
-    raise BadInput(f"the values of {key} are {shorten(given)}", "give numbers or texts, of one kind")
-
-
-def _column(array: NDArray[Any]) -> Column:
-    flat = array.ravel()
-    return flat if flat.dtype.kind == "f" else tuple(flat.tolist())
 
 
 def _leaves(table: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:

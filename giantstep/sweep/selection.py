@@ -11,8 +11,10 @@ from numpy.typing import NDArray
 from derive.language.grammar import did_you_mean, shorten
 from giantstep.spec.arguments import checked_table
 from giantstep.spec.errors import BadInput, UnknownColumn
+from giantstep.sweep.axes import cut
+from giantstep.sweep.columns import Column
 from giantstep.sweep.grid import Changes, Grid, Sweep
-from giantstep.sweep.points import Column, Points
+from giantstep.sweep.points import Points
 
 _NEAR = 1e-9  # relative difference of numbers that are taken for equal
 
@@ -39,7 +41,8 @@ def selected(grid: Grid | Points, columns: Mapping[str, Column], choices: Mappin
         raise BadInput("no point has all of these values", "choose fewer")
     left = {name: _rows(column, keep) for name, column in columns.items()}
     if isinstance(grid, Points):
-        return (), Points({key: left[key] for key in grid.keys}, (int(keep.sum()),)), left
+        shape, axes = cut(grid.axes, keep.reshape(grid.shape))
+        return (), Points({key: left[key] for key in grid.keys}, shape, axes), left
     return _of_grid(grid, left, choices)
 
 

@@ -22,11 +22,11 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.files import suffix_of
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
+from giantstep.sweep.axes import Axes, broadcast
 from giantstep.sweep.checkpoint import Checkpoint, Outcome
 from giantstep.sweep.dataset import Dataset, versions
 from giantstep.sweep.grid import check_key
 from giantstep.sweep.many import solve_many
-from giantstep.sweep.points import common_shape
 from giantstep.sweep.tasks import named
 from giantstep.sweep.zarr_store import REASON, STATUS, Columns, Store, Wholes, digest_of
 
@@ -64,7 +64,13 @@ def solve_into(
     options: dict[str, Any] = {"dimension": dimension, "tolerance": tolerance}
     about: dict[str, Any] = {"model": json.dumps(model.to_dict()), "options": json.dumps(options)}
     about |= {"keys": list(points.values), "values": points.digest(chunk)}
-    store = Store(Path(path), points.shape, chunk, about, json.dumps(versions()))
+    store = Store(
+        Path(path),
+        points.shape,
+        chunk,
+        about,
+        {"versions": json.dumps(versions()), "axes": json.dumps(points.axes.to_dict())},
+    )
 
     def solve(rows: Columns, tell: Progress | None) -> Columns:
         try:
@@ -112,21 +118,20 @@ class _Points:
 
     values: Columns
     shape: tuple[int, ...]
+    axes: Axes
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> _Points:
         """Raises BadInput for what are no numbers, or shapes that do not go together."""
         if not isinstance(values, Mapping) or not values:
             raise BadInput(f"the values are {shorten(values)}", 'give arrays by key, as {"fit.samples": [0.5, 1.0]}')
-        arrays = {}
-        for key, given in values.items():
+        for key in values:
             check_key(key)
-            array = np.asarray(given)
-            if array.dtype.kind not in "iuf":
-                raise BadInput(f"the values of {key} are {shorten(given)}", "give numbers")
-            arrays[key] = array.astype(np.float64, copy=False)
-        shape = common_shape(arrays)
-        return cls({key: np.broadcast_to(array, shape) for key, array in arrays.items()}, shape)
+        arrays, axes = broadcast(values)
+        for key, array in arrays.items():
+            if array.dtype.kind != "f":
+                raise BadInput(f"the values of {key} are {shorten(values[key])}", "give numbers")
+        return cls(arrays, next(iter(arrays.values())).shape, axes)
 
     def __len__(self) -> int:
         return math.prod(self.shape)

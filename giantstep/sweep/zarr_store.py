@@ -27,8 +27,10 @@ Wholes = Mapping[str, Mapping[str, Any]]
 class Store:
     """The Zarr group, one array a column, one piece of it a part."""
 
-    def __init__(self, path: Path, shape: Sequence[int], chunk: int, about: Mapping[str, Any], made_by: str) -> None:
-        """about: what tells these points from others; made_by: what does not. Raises BadInput."""
+    def __init__(
+        self, path: Path, shape: Sequence[int], chunk: int, about: Mapping[str, Any], more: Mapping[str, str]
+    ) -> None:
+        """about: what tells these points from others; more: what does not. Raises BadInput."""
         zarr = zarr_module()
         self._length = math.prod(shape)
         self._chunk = min(chunk, self._length)
@@ -50,7 +52,7 @@ class Store:
                 raise BadInput(
                     f"cannot write {path}: {error.strerror}", "give a folder that you may write to"
                 ) from None
-            self._group.attrs.update({**about, "versions": made_by})
+            self._group.attrs.update({**about, **more})
 
     def write(self, part: slice, columns: Columns) -> None:
         """Put the columns of a part in their places; reasons where there are any, here or in other parts."""
@@ -141,7 +143,7 @@ def parts_of_store(path: Path) -> dict[str, Any]:
         raise BadInput(f"{path} is no store of solve_into: {error}") from None
     return {
         "model": json.loads(about["model"]),
-        "points": {"keys": about["keys"], "shape": about["shape"]},
+        "points": {"keys": about["keys"], "shape": about["shape"], **json.loads(about.get("axes", "{}"))},
         "options": {**json.loads(about["options"]), "simulation": None},
         "versions": json.loads(about["versions"]),
         "columns": columns,

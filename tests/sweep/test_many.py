@@ -177,7 +177,7 @@ def test_a_dataset_of_points_is_read_again() -> None:
     pytest.importorskip("xarray")
     there = found.to_xarray()
     assert there["test_error"].shape == (2, 5)
-    assert float(there["fit.ridge"][1, 0]) == RIDGES[1]
+    assert there["fit.ridge"].dims == ("fit.ridge",) and float(there["fit.ridge"][1]) == RIDGES[1]
 
 
 def test_points_are_told_in_words_and_are_no_curves(tmp_path: Path) -> None:
