@@ -41,7 +41,7 @@ def test_features_of_one_sign_separate_nothing() -> None:
 
 def test_all_but_a_few_labels_are_named_too() -> None:
     """gamma = 1 - 1e-9: atan(sqrt(2e-9))/pi of the labels, 1.4e-5, are not what kappa says."""
-    found = model("hinge", "erf", (0.5, 1.6, 1.3)).replace({"spike.alignment": 1.0 - 1e-9, "fit.ridge": 0.006})
+    found = model("hinge", "erf", (0.5, 1.6)).replace({"spike.alignment": 1.0 - 1e-9, "fit.ridge": 0.006})
     with pytest.raises(NotConverged, match="all but a share 1e-05 of the labels"):
         gs.solve(found)
 
