@@ -22,7 +22,9 @@ from giantstep.system.rows_hessian import HessianStages, RowsHessian, hessian_st
 Array = np.ndarray
 _FEWEST, _LITTLE = 3, 256  # directions that are followed at a time; numbers of an array that cost less than a call
 _SOON, _NEAR = 12, 3e-4  # Newton steps of the responses that a solution begins with, and the last of them
-_STILL = 1e-6  # of responses, what is left of their equations where no step of theirs is felt
+# of responses, what is left of their equations where no step of theirs is felt: overlaps of heavy tails move by ten
+# times as much, and Newton's method takes any step below 1e-8
+_STILL = 1e-10
 _KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
 
 

@@ -142,6 +142,14 @@ def test_the_certificate_sees_a_wrong_solution() -> None:
         assert system.certificate(wrong) > 1e-9, place
 
 
+def test_heavy_tails_are_solved_at_every_learning_rate() -> None:
+    """Overlaps move by ten times what responses do: a step that left out a small change of these led nowhere."""
+    given = {"network.activation": "exp(z)/2", "step.samples": 0.4, "step.learning_rate": 0.9}
+    rates = np.linspace(0.9, 1.1, 5)
+    errors = [solve(PLAIN.replace({**given, "step.learning_rate": rate})).test_error for rate in rates.tolist()]
+    assert np.abs(np.diff(np.log(errors), 3)).max() < 0.01  # a smooth curve, along which the error grows tenfold
+
+
 @pytest.mark.parametrize("bulk", ["trained", "isotropic"])
 def test_an_activation_of_degree_two_leaves_rows_without_noise(bulk: str) -> None:
     """Networks at d = 300: the trained law within four standard errors, the isotropic one not."""
