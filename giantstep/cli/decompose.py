@@ -103,9 +103,9 @@ def _table(found: gs.Decomposition) -> str:
 def _deviation(found: gs.Deviation) -> list[str]:
     """The standard deviation of the test error at the dimension, and d times the variance by source."""
     lines = [f"{f'd times its variance between draws: {k}':<44} {v:>14.9g}" for k, v in found.variance.items()]
-    if found.test_error is not None:
+    if found.standard_deviation is not None:
         told = f"its standard deviation at d = {found.result.dimension}"
-        lines.insert(0, f"{told:<44} {found.test_error:>14.9g}")
+        lines.insert(0, f"{told:<44} {found.standard_deviation:>14.9g}")
     if found.mean is not None:
         told = f"mean test error of fits at d = {found.result.dimension}"
         lines.insert(0, f"{told:<44} {found.mean:>14.9g}")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, command, model_of
+from giantstep.cli.options import Subparsers, add_model, add_tolerance, command, model_of
 from giantstep.cli.pictures import add_plot, check_plot, plot
-from giantstep.cli.text import aligned, meant
+from giantstep.cli.text import aligned
 from giantstep.spec.errors import BadInput
 
 
@@ -25,6 +25,7 @@ def add(subparsers: Subparsers) -> None:
     learned.add_argument("--reach", type=float, default=3.0, metavar="R", help="from -R to R (default 3)")
     learned.add_argument("--points", type=int, default=121, metavar="N", help="number of points (default 121)")
     learned.add_argument("--dimension", type=int, metavar="D", help="include the leading finite-size correction")
+    add_tolerance(learned)
     learned.add_argument("--simulate", action="store_true", help="simulate it as well (needs --dimension)")
     learned.add_argument("--seeds", type=int, default=10, metavar="S", help="number of systems (default 10)")
     learned.add_argument("--bins", type=int, default=15, metavar="B", help="bins of the simulation (default 15)")
@@ -50,6 +51,7 @@ def _learned(arguments: argparse.Namespace) -> int:
         at=np.linspace(-reach, reach, arguments.points),
         index=arguments.index,
         dimension=arguments.dimension,
+        tolerance=arguments.tolerance,
         simulate=arguments.simulate,
         seeds=arguments.seeds,
         what=arguments.what,
@@ -71,10 +73,7 @@ def _tables(found: gs.Learned) -> list[str]:
         stride = max(1, (len(profile.at) - 1) // 12)
         lines = [(name, "learned", "target")]
         columns = zip(profile.at[::stride], profile.mean[::stride], profile.target[::stride], strict=True)
-        size = float(max(abs(profile.mean).max(), abs(profile.target).max()))
-        lines += [
-            (f"{at:.4g}", f"{meant(mean, size):.6g}", f"{meant(target, size):.6g}") for at, mean, target in columns
-        ]
+        lines += [(f"{at:.4g}", f"{mean:.6g}", f"{target:.6g}") for at, mean, target in columns]
         blocks += [aligned(lines), ""]
         points = found.points
         if points is not None:

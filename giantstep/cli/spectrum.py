@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import giantstep as gs
-from giantstep.cli.options import Subparsers, add_model, add_simulation, command, model_of
+from giantstep.cli.options import Subparsers, add_model, add_simulation, add_tolerance, command, model_of
 from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.progress import Bars
 from giantstep.cli.text import Line, aligned, numbers
@@ -36,6 +36,7 @@ def add(subparsers: Subparsers) -> None:
         metavar="D",
         help="input dimension d of the outliers that grow with it, and of the simulation",
     )
+    add_tolerance(spectrum)
     spectrum.add_argument("--simulate", action="store_true", help="simulate eigenvalues (needs --dimension)")
     add_simulation(spectrum, DEFAULT_SEEDS)
     add_plot(spectrum, "the density")
@@ -51,6 +52,7 @@ def _spectrum(arguments: argparse.Namespace) -> int:
         found = gs.spectrum(
             model,
             dimension=arguments.dimension,
+            tolerance=arguments.tolerance,
             simulate=arguments.simulate,
             seeds=arguments.seeds,
             what=arguments.what,

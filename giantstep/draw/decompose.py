@@ -93,7 +93,8 @@ def draw_decompositions(axes: Axes, found: Decompositions, legend: bool = True) 
 def _band(axes: Axes, x: Array, points: list[Decomposition]) -> None:
     """One standard deviation between draws about the test error, where it was asked for at a dimension."""
     told = [(point.test_error, point.deviation) for point in points]
-    known = [(error, found.test_error) for error, found in told if found is not None and found.test_error is not None]
+    spreads = [(error, found.standard_deviation) for error, found in told if found is not None]
+    known = [(error, spread) for error, spread in spreads if spread is not None]
     if not known or len(known) < len(points):
         return
     middle, spread = (np.array(each) for each in zip(*known, strict=True))

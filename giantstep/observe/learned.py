@@ -5,6 +5,7 @@ Source: [CUI24] Figures 1 and 3, Result 3.2.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -37,6 +38,7 @@ from giantstep.system.solve import solve
 
 Array = np.ndarray
 _OTHERS = 40  # nodes of each of the other indices of a target of two; fewer of three and four
+_ROUNDING = 1e-14  # beside the size of output and target
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -125,6 +127,7 @@ def learned(
     at: Sequence[float] | Array | None = None,
     index: int = 1,
     dimension: int | None = None,
+    tolerance: float = 1e-10,
     simulate: bool = False,
     seeds: int = 10,
     what: SystemKind = "srf",
@@ -133,9 +136,9 @@ def learned(
 ) -> Learned:
     """E[f | theta_index.x = s] and E[f | v_j.x = s] at the points ``at`` (default: 121 between -3 and 3).
 
-    ``dimension``: with the correction of that size; ``simulate``: also the finite system of that dimension, its output
-    averaged over ``bins`` bins between the ends. Raises BadInput for an index the target has not, and what ``solve``
-    and ``simulate`` raise. Source: [CUI24] Figures 1 and 3.
+    ``dimension``: with the correction of that size; ``tolerance``: of the solution, as of ``solve``; ``simulate``: also
+    the finite system of that dimension, its output averaged over ``bins`` bins between the ends. Raises BadInput for an
+    index the target has not, and what ``solve`` and ``simulate`` raise. Source: [CUI24] Figures 1 and 3.
     """
     places = checked_places(at)
     if isinstance(index, bool) or not isinstance(index, int) or not 1 <= index <= model.target.indices:
@@ -149,7 +152,7 @@ def learned(
     if simulate:
         assert dimension is not None
         given = at_dimension(model, dimension)
-    result = solve(given, dimension=dimension)
+    result = solve(given, dimension=dimension, tolerance=tolerance)
     points = None
     if simulate:
         assert dimension is not None
@@ -174,10 +177,16 @@ def profiles(result: Result, at: Array, index: int = 1) -> tuple[Profile, tuple[
     problem = problem_of(result.vocabulary, result.dimension, result.bias, intermediate=True)
     output, target = Output(problem, order_of(problem, result)), problem.model.target
     lines = (target_line(problem, index), *spike_lines(problem))
-    found = [
-        Profile(at, *moments_along(output, line, at), *target_and_jumps(target, line.overlaps, at)) for line in lines
-    ]
+    told = [(*moments_along(output, line, at), *target_and_jumps(target, line.overlaps, at)) for line in lines]
+    sizes = [float(np.abs(values).max()) for mean, _, means, _ in told for values in (mean, means)]
+    size = max(math.sqrt(result.test_error), *sizes)
+    found = [Profile(at, _known(mean, size), spread, _known(means, size), jumps) for mean, spread, means, jumps in told]
     return found[0], tuple(found[1:])
+
+
+def _known(values: Array, size: float) -> Array:
+    """Zero in the place of what is rounding beside the size of output, target and error."""
+    return np.where(np.abs(values) > _ROUNDING * size, values, 0.0)
 
 
 def _means(result: Result, at: Array, index: int) -> Array:

@@ -221,7 +221,8 @@ def test_derive_prints_what_another_command_solves(run: Run, model: str, of: str
 def test_decompose_tells_the_deviation_between_draws(run: Run, model: str) -> None:
     code, out, _ = run("decompose", model, "--deviation", "--dimension", "300", "--json")
     told = json.loads(out)["deviation"]
-    assert code == 0 and told["test_error"] == pytest.approx((sum(told["times_dimension"].values()) / 300) ** 0.5)
+    assert code == 0 and told["test_error"] == told["standard_deviation"]
+    assert told["standard_deviation"] == pytest.approx((sum(told["times_dimension"].values()) / 300) ** 0.5)
     code, out, _ = run("decompose", model, "--deviation", "--dimension", "300")
     assert code == 0 and "its standard deviation at d = 300" in out and "between draws: data" in out
 
@@ -326,3 +327,10 @@ def test_what_cannot_be_written_is_refused_before_the_work(
     assert code == 2 and "pip install" in err
     assert not calls
     assert sorted(path.name for path in tmp_path.iterdir()) == ["model.toml"]
+
+
+@pytest.mark.parametrize("command", ["learned", "spectrum"])
+def test_what_looks_at_a_solution_takes_its_tolerance(run: Run, model: str, command: str) -> None:
+    """The hint of a solution that lacks digits names it."""
+    code, out, _ = run(command, model, "--tolerance", "1e-8")
+    assert code == 0 and out

@@ -147,8 +147,8 @@ def test_a_batch_varies_as_drawn_ones_do() -> None:
 def test_a_dimension_makes_it_a_standard_deviation() -> None:
     found = gs.deviation(_model(step=STEP), dimension=400)
     assert set(found.variance) == {"batch", "data", "initialisation"}
-    assert found.test_error == pytest.approx(math.sqrt(sum(found.variance.values()) / 400.0), rel=1e-12)
-    assert gs.deviation(_model(step=STEP)).test_error is None
+    assert found.standard_deviation == pytest.approx(math.sqrt(sum(found.variance.values()) / 400.0), rel=1e-12)
+    assert gs.deviation(_model(step=STEP)).standard_deviation is None
 
 
 def test_the_batch_is_that_of_the_dimension() -> None:
@@ -177,7 +177,7 @@ def test_a_sweep_is_drawn_with_its_deviation() -> None:
     up, down = (line.get_ydata() for line in axes.get_lines() if line.get_linestyle() == ":")
     points = [point for _, point in along.solved]
     assert 0.5 * (up + down) == pytest.approx([point.test_error for point in points], rel=1e-12)
-    assert 0.5 * (up - down) == pytest.approx([point.deviation.test_error for point in points], rel=1e-10)
+    assert 0.5 * (up - down) == pytest.approx([point.deviation.standard_deviation for point in points], rel=1e-10)
     plain = decompositions_figure(gs.decompose_along(_model(spike=SPIKE), "fit.samples=1:2:3"))
     assert not [line for line in plain.axes[0].get_lines() if line.get_linestyle() == ":"]
 

@@ -56,6 +56,18 @@ def test_the_test_error_is_put_together_again_along_the_target(name: str) -> Non
     assert bool(spike) == (name != "plain")
 
 
+def test_what_is_nothing_but_rounding_is_zero() -> None:
+    """E[z1 z2|z1] = 0, and what an odd network learns of it: sums of terms that cancel."""
+    found = learned(model("tanh", "z1*z2", [0.6, 0.5]))
+    assert not found.along_target.target.any() and not found.along_target.mean.any()
+
+
+def test_the_tolerance_is_that_of_the_solution() -> None:
+    for verb, given in ((gs.learned, model()), (gs.spectrum, model(network__bias="trained"))):
+        with pytest.raises(gs.BadInput, match="tolerance"):
+            verb(given, tolerance=2.0)
+
+
 def _moments(profile: Profile, s: np.ndarray, weight: np.ndarray) -> list[float]:
     return [float(weight @ profile.mean), float(weight @ (profile.mean**2 + profile.spread**2))]
 

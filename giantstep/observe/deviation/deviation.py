@@ -44,10 +44,11 @@ class Deviation(Shown):
     """How much the test error of one fit varies between draws.
 
     variance: d times that of the test error, by source: "batch" of the step, "data" with the noise of the labels (given
-    the first layer), "initialisation" (of the mean over data); test_error: the standard deviation at the dimension of
-    the result, None without one. not_derived: sources that are left out, and why. residual: worst relative one of the
-    linear equations; error: relative change of the variance between two resolutions. mean, beyond: where the mean
-    output varies much at that dimension, the mean test error of fits and what its variance has beyond first order.
+    the first layer), "initialisation" (of the mean over data); standard_deviation: of the test error at the dimension
+    of the result, None without one; test_error: its older name. not_derived: sources that are left out, and why.
+    residual: worst relative one of the linear equations; error: relative change of the variance between two
+    resolutions. mean, beyond: where the mean output varies much at that dimension, the mean test error of fits and what
+    its variance has beyond first order.
     """
 
     result: Result
@@ -59,16 +60,25 @@ class Deviation(Shown):
     beyond: float = 0.0
 
     @property
-    def test_error(self) -> float | None:
-        """The standard deviation at the dimension of the result."""
+    def standard_deviation(self) -> float | None:
+        """That of the test error, at the dimension of the result."""
         dimension = self.result.dimension
         return None if dimension is None else math.sqrt(sum(self.variance.values()) / dimension + self.beyond)
 
+    @property
+    def test_error(self) -> float | None:
+        """The same as ``standard_deviation``, which does not look like the error."""
+        return self.standard_deviation
+
     def summary(self) -> list[Row]:
         """The test error with its deviation, the variances by source, the model."""
-        told = "" if self.test_error is None else f" +- {self.test_error:.3g} at d = {self.result.dimension}"
+        told = (
+            ""
+            if self.standard_deviation is None
+            else f" +- {self.standard_deviation:.3g} at d = {self.result.dimension}"
+        )
         if self.mean is not None:
-            told = f"; of fits at d = {self.result.dimension} {self.mean:.6g} +- {self.test_error:.3g}"
+            told = f"; of fits at d = {self.result.dimension} {self.mean:.6g} +- {self.standard_deviation:.3g}"
         parts = ", ".join(f"{name} {value:.4g}" for name, value in self.variance.items())
         return [
             ("test error", number(self.result.test_error) + told),
@@ -80,7 +90,8 @@ class Deviation(Shown):
     def to_dict(self) -> dict[str, Any]:
         """The object under ``deviation`` of ``decompose --json``."""
         return {
-            "test_error": self.test_error,
+            "standard_deviation": self.standard_deviation,
+            "test_error": self.standard_deviation,  # its older name
             "dimension": self.result.dimension,
             "times_dimension": dict(self.variance),
             "not_derived": dict(self.not_derived),

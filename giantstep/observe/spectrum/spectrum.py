@@ -138,6 +138,7 @@ def spectrum(
     model: Model,
     *,
     dimension: int | None = None,
+    tolerance: float = 1e-10,
     simulate: bool = False,
     seeds: int = 5,
     what: SystemKind | None = None,
@@ -147,7 +148,8 @@ def spectrum(
     """The spectrum of the features' Gram matrix Phi^T Phi / p of a model, with its outliers at a dimension.
 
     It depends on neither target nor ridge, but through the spike and a trained bias. In the limit of a step below the
-    giant one the bulk is that of random features; the sizes of its outliers depend on the dimension. ``simulate``: also
+    giant one the bulk is that of random features; the sizes of its outliers depend on the dimension. ``tolerance``: of
+    the solution that gives a trained bias, as of ``solve``. ``simulate``: also
     eigenvalues of ``seeds`` finite systems of that dimension, the other options as in ``simulate``; the model is then
     that of the ratios of whole numbers. Raises BadInput, or NotConverged where the masses of intervals, of zero and of
     what lies below all numbers do not add up to one. Source: [CUI24] App. F; docs/theory.md, section 7.
@@ -155,15 +157,15 @@ def spectrum(
     simulate, dimension = checked_simulation(simulate, dimension, (seeds, what, seed)), checked_dimension(dimension)
     with messages_of(progress) as told:
         if not simulate or dimension is None:
-            return _spectrum(model, dimension)
+            return _spectrum(model, dimension, tolerance)
         simulated = simulated_eigenvalues(model, dimension=dimension, seeds=seeds, what=what, seed=seed, progress=told)
-    return replace(_spectrum(simulated.model, dimension), simulated=simulated)
+    return replace(_spectrum(simulated.model, dimension, tolerance), simulated=simulated)
 
 
-def _spectrum(model: Model, dimension: int | None) -> Spectrum:
+def _spectrum(model: Model, dimension: int | None, tolerance: float) -> Spectrum:
     begun, given, model = time.perf_counter(), model, vocabulary_of(without_penalty(model), dimension)
     limit = is_intermediate(model) and dimension is None
-    bias = solve(model, dimension=dimension).bias if model.network.trains_bias else None
+    bias = solve(model, dimension=dimension, tolerance=tolerance).bias if model.network.trains_bias else None
     whole = problem_of(random_features(model) if limit else model, dimension, bias)
     problem, _ = merged(whole)
     response = Response(problem)
