@@ -121,6 +121,7 @@ def _write(arguments: argparse.Namespace, dataset: gs.Dataset) -> None:
 def _report(arguments: argparse.Namespace, dataset: gs.Dataset) -> int:
     """Print what was done and how it is known to be right; exit code 3 where a point has no number."""
     from giantstep.report.dataset import report, table  # help and bad arguments do without
+    from giantstep.report.gaps import gaps
 
     code = 0 if all(status == "ok" for status in dataset["status"]) else NotConverged.exit_code
     if arguments.json:
@@ -129,7 +130,7 @@ def _report(arguments: argparse.Namespace, dataset: gs.Dataset) -> int:
     if not arguments.output:
         print(table(dataset))
         print()
-    print(report(dataset))
+    print("\n".join([report(dataset), *gaps(dataset)]))
     files: list[Any] = [name for name in (arguments.output, arguments.plot) if name]
     if files:
         print(f"written: {', '.join(files)}")

@@ -23,6 +23,7 @@ Value: TypeAlias = float | str
 Changes: TypeAlias = tuple[tuple[str, Value], ...]
 
 _DASHED = re.compile(r"[\d.]+ *(?:-|\.\.+|to) *[\d.]+")  # how ranges are written elsewhere
+_ENTRY = re.compile(r"(.+?)(?:\.\d+|\[\d*\])")
 _GRAMMAR = "write key=start:stop:count, key=start:stop:count:log or key=v1,v2,v3"
 
 
@@ -186,6 +187,12 @@ def check_key(key: str) -> None:
     if unnumbered(key) in allowed_keys() and unnumbered(key) not in leaves:
         inner = ", ".join(name for name in leaves if name.startswith(f"{unnumbered(key)}."))
         raise BadInput(f"the sweep is over {key}, which is a table", f"sweep one of {inner}")
+    entry = _ENTRY.fullmatch(key)
+    if entry and unnumbered(entry[1]) in leaves:
+        raise BadInput(
+            f"the sweep is over {shorten(key)}, and entries of {entry[1]} are no keys",
+            f"sweep all of it: a list as {entry[1]}=[1.0, 0.5],[1.0, -0.5], a number as {entry[1]}=0.5,1.0",
+        )
     if unnumbered(key) not in leaves:
         raise BadInput(
             f"the sweep is over the unknown key {shorten(key)}",

@@ -51,6 +51,8 @@ def test_lists_keep_commas_inside_brackets() -> None:
         ("fit=1,2", "table"),
         ("=1,2", "unknown key"),
         ("step.bulk.x=1", "unknown key"),
+        ("network.readout.values.2=0.1:1:3", "entries of network.readout.values are no keys"),
+        ("network.readout.values[1]=0.1,1", "entries of network.readout.values are no keys"),
     ],
 )
 def test_bad_sweeps_are_refused_in_words(text: str, says: str) -> None:
