@@ -176,6 +176,9 @@ ROWS = {
     "two_values": Row(
         "trained bulk, two steps, two readout values", "5 ms", lambda: after_steps(2, values=(1.0, -0.5))
     ),
+    "three_values": Row(
+        "trained bulk, two steps, three readout values", "5 ms", lambda: after_steps(2, values=(1.0, -0.5, 0.3))
+    ),
     "steps_relu": Row("trained bulk, three steps, relu on tanh", "5 ms", lambda: after_steps(3, "relu", "tanh")),
     "parity": Row("`sign(z1*z2)`, square loss", "0.1 s", lambda: least(model({}, PARITY), 10)),
     "parity_logistic": Row("`sign(z1*z2)`, logistic", "0.1 s", lambda: least(model(LOGISTIC, PARITY), 4)),

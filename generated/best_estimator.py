@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 1d7182d6086c242a, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 5815f58dce636798, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "1d7182d6086c242a30073c4261b8db660b2da5ef5ec1ef1cfad7bae7d1b3ccd1"
+SIGNATURE = "5815f58dce636798f5d5affb5855ed66f0a92a24ea6b7229af95ec0ca4a7278d"
 
 
 def overlap(lower, information, alpha):

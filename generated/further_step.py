@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 6a71a39b40a42754, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 15ac39c8fcb4e2ab, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6a71a39b40a427544fddd74b5e8b9f3d5287a2a302646242d8be52e6fb77491f"
+SIGNATURE = "15ac39c8fcb4e2ab16921d97fae967938b8d3cce17618c1a80120ac22781fffa"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 6325aab29f65df35, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 5ef8cab0e26f3a21, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6325aab29f65df3509e36333dd63b43ee6bb6f84a72ef394b9e93b2f19ee1646"
+SIGNATURE = "5ef8cab0e26f3a21860567024315d6095f87e749920af261dee7de609152f316"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

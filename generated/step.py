@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature b327aa87f24491c8, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature dcd36b22385a964c, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "b327aa87f24491c85e3d8960dd80993194b6aa364ccdb68af3a7b527e245ea95"
+SIGNATURE = "dcd36b22385a964ce0ec2e482e290fe470813eb75baf44bd4a72d9b5ea39a497"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

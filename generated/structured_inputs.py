@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature e7f16229a8d1cdb0, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 684f578be9b6f1c4, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e7f16229a8d1cdb0ac2de9d862114bed040eaa2d6b48fc089e800078f7812e0d"
+SIGNATURE = "684f578be9b6f1c4c34216ff5d87f1a452d2ae304e8f875cb7bfe5d6ceba1fe6"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -237,7 +237,8 @@ class Numbers(MutableMapping):
     def __del__(self):
         value = vars(self).pop("value", None)
         vars(self).clear()
-        if value is not None and getrefcount(value) == _ALONE:  # no view of it is left anywhere
+        ending = getrefcount is None  # the interpreter, which has taken modules apart
+        if value is not None and not ending and getrefcount(value) == _ALONE:  # no view of it is left anywhere
             give_back(value)
 
     def __getitem__(self, name):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e9c1566132699caf, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 911fa4feae4b5a43, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "e9c1566132699caf5664f66d6ef06547388b1a6b69050a9f20005e2b4791476e"
+SIGNATURE = "911fa4feae4b5a43d76d0784283997f2e1286f420caf63b458a6404580dc281b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

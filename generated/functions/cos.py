@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ac445aaacb588c9c, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature f33e860d885458a7, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "ac445aaacb588c9c6413c740f47444846d63e6d2de7a606d74096898d5b12421"
+SIGNATURE = "f33e860d885458a7ad058364d7e50fc706d947cc2319e0af7df91fb2483c9fd1"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

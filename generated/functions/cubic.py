@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature e17c626c570c6b9b, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 4e132465ba242221, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "e17c626c570c6b9b6b74185b2cf10e74ab2af4a2dcab98403d5072d0d52d6569"
+SIGNATURE = "4e132465ba242221d655410e2d5ba4bef2a0af4e4dafa3854a76b3da68ae70ad"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

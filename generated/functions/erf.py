@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f298f1819beb6c20, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 3e25cff7137be831, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "f298f1819beb6c20c55aca8b08d9c408d56b3a7fafdeec8097d25921250e43e3"
+SIGNATURE = "3e25cff7137be831fdb79a06c156d5e5634b1c638e33b9a1e6c5c261998f90b5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

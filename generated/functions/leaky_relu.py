@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 79481ce5c0323048, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature a4ee999875a239b0, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "79481ce5c03230481de986f37f9a3b73afb3467bbc66fe53c0ff357cdead4a62"
+SIGNATURE = "a4ee999875a239b0d86abcb28c391216b58b0f318e43c9b563baefb84840cb0c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 56ea5e30f04312b4, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 6da90530858dd408, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "56ea5e30f04312b42cfb5da72797b0ad78659709ceb30c7be38a5cd782424c9d"
+SIGNATURE = "6da90530858dd408d9becec8b0c11c70a79f2ef91b4d879c3b88edceabbfc047"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9036fad862bbc87d, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 934c8c24027034fa, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "9036fad862bbc87db69ba4d125fe80a98fd89928b0c0981a01bf2f98dfe83d08"
+SIGNATURE = "934c8c24027034fa8ccc70d4df9134b265497d0834ae26cddc56fa7bb956f3d4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f521a7602da44a9b, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 811f59a3bf39e279, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "f521a7602da44a9bfc677de988956813bf7813021a4b216b173574eb97d7b06e"
+SIGNATURE = "811f59a3bf39e279f84f01de59d4d2f29e8e789ca67e3d057fdf3b2140b365d5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9dac080806e0bd8a, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 6521f2782adf0476, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "9dac080806e0bd8a12826c1741d66dbd547147d240499e11d1cc2dd14e707868"
+SIGNATURE = "6521f2782adf047676360610653eff57fa5671484d75a428ca1d951bb1ea3f8a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

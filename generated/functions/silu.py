@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 240682ab28c6437d, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature f911a1665215e7d8, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "240682ab28c6437d82710d8b97c5a77c65cd4b81a6d1ac667f877b344caec868"
+SIGNATURE = "f911a1665215e7d8782341c1ddad23bf6031650b6a8abc6390f78456d1a727cf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

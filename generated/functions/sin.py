@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature db5ee1122ef30309, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 47398ec8dc7e53c4, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "db5ee1122ef30309c9c397f54583644fddd603d0d763b00762e7b5445ad00d25"
+SIGNATURE = "47398ec8dc7e53c4fe5411931bd43af4a23390bb0904e5f40c2db9c7849bba51"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

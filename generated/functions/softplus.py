@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c0eae6b7f349b511, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature d1cc192f507ea557, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "c0eae6b7f349b511f699c30535173ebfc75a9cf37fb603f2fd4367d2ddd7f261"
+SIGNATURE = "d1cc192f507ea55722e1df96cbaa0aee0d4d77cb1d06ef9bb27fd172b48b3df7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e5946c649483d466, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature deb6f4d7a1917f18, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "e5946c649483d466600736959a5be7c008879fbda1e172ff0eb98156fd46a85e"
+SIGNATURE = "deb6f4d7a1917f185f23dff5b6836ad16d4278b61e3a6daf445838f9c391b90c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

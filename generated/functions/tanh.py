@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ec8ec04d92f5efd3, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 23defbb775dcbbf1, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "ec8ec04d92f5efd3dfce081d5b9e20ee70f7587639bc759718c6ee73516188f6"
+SIGNATURE = "23defbb775dcbbf168dbb030aca33823bc4fc3113a273d82b22c61fa8c432d5d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 9a2879e2cc6bc48c, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 36c6a88aea66e75e, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "9a2879e2cc6bc48c5af3f21bc3a7103ccae5ac6a764b1a53e7bcf21e528798ed"
+SIGNATURE = "36c6a88aea66e75ecea2cacffbe2779e8f8c14eac8c152ee739c7878198986de"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

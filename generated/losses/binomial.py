@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 7d987378acf910ce, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 9480aad3e9d7cc80, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "7d987378acf910ce8cdc58833385b57b9ad26bef5d10b80b961f3c0b82abd201"
+SIGNATURE = "9480aad3e9d7cc80ecffc1de1e8fe5d50f49ef7248869fe733501bc96253e63b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7765b1129a3e8408, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature c0737327f654cb4e, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "7765b1129a3e8408936593a5044c65da70c5537213cfbefa65b3980ec36d1d08"
+SIGNATURE = "c0737327f654cb4e16997ed30d4485c2a47482c74c998b62c90d579f030ec8e8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

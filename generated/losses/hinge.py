@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 6c4b6ef1149b94b1, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 81d64fc02454ec1b, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "6c4b6ef1149b94b1bc37962cf4fb7afd6f6ad4f17744b2b749149e9f3bc5aff0"
+SIGNATURE = "81d64fc02454ec1b0a3ba422f3f66af0d93f686dd135970539b2c46337f2b82d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

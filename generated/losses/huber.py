@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 9e790a7e3acc8e07, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 9647b1421d0f34b1, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "9e790a7e3acc8e07f93eab1cc85d1f1ed537be9ab008efd4bdfb30aad67b7024"
+SIGNATURE = "9647b1421d0f34b12d6e97959ce71ef04677e29251d531b677bd7400d3df77b1"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5cbef68235c6004f, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature d14d3f91846183f1, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "5cbef68235c6004f73961ebe5e4f8a6bfcc025458de93ba9a7a28268261ee8b1"
+SIGNATURE = "d14d3f91846183f1ab956751eacf796ea4cfe97494a66f9701a63ce63f4c3efe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

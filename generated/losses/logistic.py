@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 61a01489c026fb0f, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature d7391b47495de648, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "61a01489c026fb0fe8e987bc3669c01d44209d6c88eba3e723f666212a77ebfc"
+SIGNATURE = "d7391b47495de648d8e331b2cb396141b0faa20c42eb1e01f5ee1da110864c2f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 75a5985a9fea3f70, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 26e3f170c804fc28, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "75a5985a9fea3f70b4b39d571afa817ecfc1f0c9822ff96818af82d7fa689192"
+SIGNATURE = "26e3f170c804fc28348468f702bdbc154cec56a57f26ba7d0d468adf27f2ee87"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

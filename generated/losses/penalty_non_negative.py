@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a07168d9a3912c86, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 7cf876c348c23c00, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "a07168d9a3912c864d42f025e035f33d9f473efeb266ba60b5ec31bb9e9cffb4"
+SIGNATURE = "7cf876c348c23c006b51a19a93191b9cc9d2e7c612274d3afcdb1f373ac33bbe"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 3ee799c9680bf524, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature c38bb30550c9f53d, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "3ee799c9680bf524c8981113f09470e1b32d9de10961f322a1c3213c48fe979e"
+SIGNATURE = "c38bb30550c9f53d80c751a7e685eded2de62c3250972f8a94fe8e198ba2d01b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature b8592770bc9ccc02, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 96b971d0a912d6c0, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "b8592770bc9ccc02526e55ae7669fb97b742fe10c573e91f6c7e3da5aaf51286"
+SIGNATURE = "96b971d0a912d6c0576ff47cc5c82bfaa433491ac54b755ff4cdf5769a951d33"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature bab81ab2fdf79b58, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature fafa9e839548be7c, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "bab81ab2fdf79b583b20d09def5e16d34e195cfce886f1a9e3d738bf9f14a8c9"
+SIGNATURE = "fafa9e839548be7cabb380953d9592e3e20faa4007b4668083e81e9ebd05311a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

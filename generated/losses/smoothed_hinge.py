@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature a4b8b5b44f1850d1, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature eca7f8c69aa357c8, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "a4b8b5b44f1850d18db9aee1e7025f7fa0cec079ce04973d94517b656fea8216"
+SIGNATURE = "eca7f8c69aa357c8c25e95db3eba5209fce95f2388c2e3688f6a307591efc221"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a2faac296b3e464d, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature a4d8a71cc13b79c7, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "a2faac296b3e464df7d8786d4e2c373ef24399413655197d2210e9ece2a2052e"
+SIGNATURE = "a4d8a71cc13b79c793dfb6256e931333b2618456a77baaf8653ef7943d79460b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

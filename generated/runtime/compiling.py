@@ -4,7 +4,7 @@ A rule of quadrature is compiled once and serves every function: it asks for val
 that it knows by its address only.
 
 Written by hand, in codegen/runtime/compiling.py.
-Generated; do not edit. Signature 21d00dabe81d328c, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 90a4b0a1d710de92, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -316,4 +316,4 @@ def of_bits(typing: Any, bits: Any) -> Any:
 
     return types.float64(types.int64), lowered
 
-SIGNATURE = "21d00dabe81d328c6be4d4d0f3d6036dbfe26103c43f78ffafd88810fc94a4fa"
+SIGNATURE = "90a4b0a1d710de9292f66c4569881588c3ee5b1fd3b66b59e648778095e693c7"

@@ -4,7 +4,7 @@ The numbers of a system lie in one array; a stage is some of its contractions, i
 left to linear algebra.
 
 Written by hand, in codegen/runtime/evaluation.py.
-Generated; do not edit. Signature 21d00dabe81d328c, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 90a4b0a1d710de92, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -243,7 +243,8 @@ class Numbers(MutableMapping):
     def __del__(self):
         value = vars(self).pop("value", None)
         vars(self).clear()
-        if value is not None and getrefcount(value) == _ALONE:  # no view of it is left anywhere
+        ending = getrefcount is None  # the interpreter, which has taken modules apart
+        if value is not None and not ending and getrefcount(value) == _ALONE:  # no view of it is left anywhere
             give_back(value)
 
     def __getitem__(self, name):
@@ -404,4 +405,4 @@ def _followers(contractions, names, stops):
             moved.add(into)
     return moved
 
-SIGNATURE = "21d00dabe81d328c6be4d4d0f3d6036dbfe26103c43f78ffafd88810fc94a4fa"
+SIGNATURE = "90a4b0a1d710de9292f66c4569881588c3ee5b1fd3b66b59e648778095e693c7"

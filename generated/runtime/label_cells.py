@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 21d00dabe81d328c, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 90a4b0a1d710de92, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -280,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "21d00dabe81d328c6be4d4d0f3d6036dbfe26103c43f78ffafd88810fc94a4fa"
+SIGNATURE = "90a4b0a1d710de9292f66c4569881588c3ee5b1fd3b66b59e648778095e693c7"

@@ -1,7 +1,7 @@
 """Special functions of the generated expressions: without overflow, accurate in the tails.
 
 Written by hand, in codegen/runtime/special.py.
-Generated; do not edit. Signature 21d00dabe81d328c, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 90a4b0a1d710de92, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -72,4 +72,4 @@ def log_normal_cdf(u):
     share = scaled_tail(abs(u))
     return log1p(-share * exp(-0.5 * u * u)) if u > 0.0 else log(share) - 0.5 * u * u
 
-SIGNATURE = "21d00dabe81d328c6be4d4d0f3d6036dbfe26103c43f78ffafd88810fc94a4fa"
+SIGNATURE = "90a4b0a1d710de9292f66c4569881588c3ee5b1fd3b66b59e648778095e693c7"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 99088fa9c31922b5.
+Generated; do not edit. Signature 88d027bf45e4cf33.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "99088fa9c31922b56c07434c458701428850fd3956eb26b17894979b75c1673b"
+SIGNATURE = "88d027bf45e4cf33c2616e8c7f62cede8948c00e2659f1852b07535de2cfb3ec"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 5ad08b6eba420e8d.
+in X). Generated; do not edit. Signature 0d75936ea63a5b56.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "5ad08b6eba420e8d6651b9ccd50057e58e01537be9c6d9703722e3c49e97e0d8"
+SIGNATURE = "0d75936ea63a5b560577deaccc5a2fe88c8dbf8c535ad05a680f4625c1f97782"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature b420186b350d0d8a.
+Generated; do not edit. Signature 09de7051a3aecdd1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b420186b350d0d8a9a804ba75624dd517ca1ccc5ba8f38b4174e4f250923f639"
+SIGNATURE = "09de7051a3aecdd1914bb9d96e4d269fe525021923f2f09333c508207874f870"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ba0beef0a3550eb7, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature cf3050ac7697c249, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "ba0beef0a3550eb78a630e39fca93c4835aae95e5ae043ff1c95302343e53709"
+SIGNATURE = "cf3050ac7697c249ac88fd6d11c9436bdbd52b3660d38e181587d3a845c846da"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

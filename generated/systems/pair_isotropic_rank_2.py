@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature ec89b7fb9cf184c4, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 3f89433f9802c485, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "ec89b7fb9cf184c47315411b75c8e99e93b692e09855b967c701ace0b3136a98"
+SIGNATURE = "3f89433f9802c48563c5da68cac932ef6a2d44e5859380f998f38eed39e3a82d"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

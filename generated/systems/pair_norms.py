@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 1722318e296245a9, runtime d192ee58e12c1eab.
+Generated; do not edit. Signature 553b5edeba32fb93, runtime f3eb3468d1529abb.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "1722318e296245a9ea6676635d1f04a8a08b35ee550dba460d667fef2213ab59"
+SIGNATURE = "553b5edeba32fb93568ac7bd44bf262df717bbcafc73355b9493084cd7e7765a"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

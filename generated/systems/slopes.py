@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 17a2283628ff10bb.
+Generated; do not edit. Signature 5dd1e7983c250124.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "17a2283628ff10bb0ac3ed2ceadb966491045fdd64c1379c4a64772a215e891c"
+SIGNATURE = "5dd1e7983c250124e0fa3e7fbf50d95d896e0d0f7ea20349744fa446adf93868"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

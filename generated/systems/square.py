@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature d7d50a09fd28e0ce.
+in X). Generated; do not edit. Signature b0c2bd8086952b79.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "d7d50a09fd28e0ce0a2990c7ef85635f45869c588f4b8d3c2b003bc311664b33"
+SIGNATURE = "b0c2bd8086952b7927c71805021fa1c5e0cd37b0b0018e2a5806f9e81c55ab57"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1cf7d39b342c7c1d.
+in X). Generated; do not edit. Signature b5b1fad4f7d0abf2.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1cf7d39b342c7c1d720216be3d54c2a5d14c0eb5bf6ea4397999e90fc0bc9b80"
+SIGNATURE = "b5b1fad4f7d0abf266ee760e841f03bf25fcd1e75c9a74e06229ba8d8fa6ad6e"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature c4411a99aa765951.
+Generated; do not edit. Signature 076e57e033e558a3.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "c4411a99aa7659517819b614aac9dea0ad3c65768d27627b1f14eec1383da4d5"
+SIGNATURE = "076e57e033e558a355778fc7db8410ed94c7e0f4cd4c173a6a9e7327f7405ae3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from generated.runtime import array_steps, contraction_layout
+from generated.runtime import array_steps, contraction_layout, evaluation
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.array_steps import LARGE, PRODUCT, SUM, Plan, Step
 from generated.runtime.equation_text import Contractions
@@ -126,6 +126,16 @@ def test_memory_serves_again(monkeypatch: pytest.MonkeyPatch) -> None:
     again.update(state)
     again.run(EVERYTHING)
     assert again["u"] == pytest.approx(wanted, rel=1e-15)
+
+
+def test_numbers_outlive_their_module(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At the end of the interpreter the names of modules are None before the last numbers go."""
+    found = evaluated(float, *given(float))
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluation, "getrefcount", None)
+        patch.setattr(evaluation, "give_back", None)
+        found.__del__()
+    assert not vars(found)
 
 
 @pytest.mark.parametrize(("name", "shape"), [("w", (SAMPLES - 1,)), ("sample", (BLOCKS, BLOCKS + 1, SAMPLES))])
