@@ -31,5 +31,10 @@ def kinds_of_errors(model: Model, grid: Grid | Points) -> Mapping[str, tuple[str
     if not any(key in _NAMES for key in grid.keys):
         return {}
     rows = losses(model, grid)
-    errors = tuple(loss.test_error for loss in rows), tuple(loss.train_error for loss in rows)
+    errors = tuple(loss.test_error for loss in rows), tuple(_train_error(loss) for loss in rows)
     return dict(zip(KINDS, errors, strict=True))
+
+
+def _train_error(loss: FitLoss) -> str:
+    """Means of different losses are different errors."""
+    return loss.train_error if loss.key == "square" else f"{loss.train_error} ({loss})"

@@ -335,8 +335,11 @@ def test_rows_of_several_losses_say_which_error_they_hold(tmp_path: Path) -> Non
     }
     found = Dataset(MODEL, grid, columns, {}, {})
     assert found["test_error_is"] == ("E (f_* - f)^2", "P(f_* f < 0)")
-    assert found["train_error_is"] == ("mean (y - f)^2", "mean loss")
-    assert [line.split("  ")[-1].strip() for line in table(found).split("\n")[1:]] == ["mean (y - f)^2", "mean loss"]
+    assert found["train_error_is"] == ("mean (y - f)^2", "mean loss (hinge)")
+    assert [line.split("  ")[-1].strip() for line in table(found).split("\n")[1:]] == [
+        "mean (y - f)^2",
+        "mean loss (hinge)",
+    ]
     assert "test error E (f_* - f)^2" in str(found) and "test error P(f_* f < 0)" in str(found)
     found.write(tmp_path / "curve.csv")
     assert Dataset.read(tmp_path / "curve.csv", found.model)["test_error_is"] == found["test_error_is"]
