@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -59,7 +59,7 @@ _HALVINGS, _ROUNDED = 36, 1e-15
 _NOTHING = 1e-22  # weight of a node together with its kappa that is left out: averages grow as powers of the label
 _LEAST = 1e-13  # tolerance: sums of thousands of terms are rounded to less, but not to much less
 _MOST = 1 << 27  # nodes of all kappa, each counted as the one that has most: rows are that long, at 32 bytes a node
-_TOGETHER = 4096  # lines that are handled together
+_TOGETHER = 1024  # lines that are handled together: their nodes stay in the cache
 _AVERAGES = ("avg_M", "avg_g", "avg_h", "avg_gg", "avg_t_1g", "avg_t_2g")  # that residuals and errors are made of
 
 
@@ -89,8 +89,7 @@ def settled_law(system: CoupledSystem, tolerance: float) -> LabelLaw:
     return _Plane(system).settled(max(tolerance, _LEAST))
 
 
-@dataclass(frozen=True)
-class _Lines:
+class _Lines(NamedTuple):
     """Lines along the second t: their nodes of kappa, places and weights of the first t, and indices at their zero."""
 
     kappa: Index
@@ -98,16 +97,56 @@ class _Lines:
     weight: Array
     fixed: Array
 
+    def chosen(self, keep: NDArray[np.bool_] | Index) -> _Lines:
+        """Some of them."""
+        return _Lines(*(each[keep] for each in self))
+
+
+class _Strips(NamedTuple):
+    """Lines with panels of the second t, owned by their numbers and in their order; None where the loss averages
+    straight pieces.
+    """
+
+    lines: _Lines
+    panels: Panels | None
+
+    def chosen(self, keep: NDArray[np.bool_] | Index) -> _Strips:
+        """Some of the lines, in that order."""
+        lines = self.lines.chosen(keep)
+        if self.panels is None:
+            return _Strips(lines, None)
+        line, count = (
+            np.arange(len(self.lines.kappa))[keep],
+            np.bincount(self.panels.owner, minlength=len(self.lines.kappa)),
+        )
+        taken = count[line]
+        owner = np.repeat(np.arange(len(line)), taken)
+        place = np.arange(len(owner)) + np.repeat((np.cumsum(count) - count)[line] - np.cumsum(taken) + taken, taken)
+        return _Strips(lines, replace(self.panels.chosen(place), owner=owner))
+
+    @classmethod
+    def joined(cls, parts: Sequence[_Strips]) -> _Strips:
+        """Several together."""
+        lines = _Lines(*(np.concatenate(each) for each in zip(*(part.lines for part in parts), strict=True)))
+        start = np.cumsum([0, *(len(part.lines.kappa) for part in parts)])
+        panels = [
+            replace(part.panels, owner=part.panels.owner + before)
+            for part, before in zip(parts, start, strict=False)
+            if part.panels is not None
+        ]
+        return cls(lines, panels[0].joined(*panels[1:]) if panels else None)
+
 
 class _Told(NamedTuple):
-    """Averages [average, panel] within panels, estimates of their errors, the probability [panel] of a panel, and
-    nodes there.
+    """Averages [average, panel] within panels, estimates of their errors, the probability [panel] of a panel, nodes
+    there, and lines, each part with the panels that these are of.
     """
 
     total: Array
     error: Array
     share: Array
     nodes: Index
+    strips: list[tuple[_Strips, Index]]
 
 
 class _Plane:
@@ -131,16 +170,16 @@ class _Plane:
 
     def settled(self, tolerance: float) -> LabelLaw:
         """Labels at the nodes of panels on which their averages are settled."""
-        panels = self._settled(tolerance).in_order()
-        t, weight = panels.nodes(self.outer, ends=True)
-        lines = self._lines(np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel())
-        return self._law(lines, lines.kappa, len(self.fixed))
+        strips = self._settled(tolerance)
+        strips = strips.chosen(np.argsort(strips.lines.kappa, kind="stable"))
+        return self._law(strips, strips.lines.kappa, len(self.fixed))
 
-    def _settled(self, tolerance: float) -> Panels:
-        """Panels on which averages are settled but for their rounding."""
-        active, done, kept = self._first(), [], np.zeros(len(self.fixed), dtype=int)
+    def _settled(self, tolerance: float) -> _Strips:
+        """The lines of panels on which averages are settled but for their rounding."""
+        active, kept = self._first(), np.zeros(len(self.fixed), dtype=int)
+        done: list[_Strips] = []
         scale: Array | None = None
-        for _ in range(_HALVINGS):
+        for number in range(_HALVINGS):
             told = self._integrals(active)
             if scale is None:
                 scale = _scale(self.system, active, told.total)
@@ -150,13 +189,13 @@ class _Plane:
             kept = kept + nodes[0].astype(int)
             if len(kept) * int((kept + nodes[1]).max()) > _MOST:
                 raise self._too_many()
-            done.append(active.chosen(good))
-            active = active.chosen(~good)
+            last = number + 1 == _HALVINGS
+            done += [strips if last else strips.chosen(good[panel]) for strips, panel in told.strips]
             if good.all():
                 break
-            lower, upper = active.halves()
+            lower, upper = active.chosen(~good).halves()
             active = lower.joined(upper)
-        return active.joined(*done)
+        return _Strips.joined(done)
 
     def _rounded(self, owner: Index, told: _Told) -> Array:
         """What rounding of the place of output and label moves averages [average, panel] by: each by its slope in that,
@@ -189,43 +228,49 @@ class _Plane:
         """Averages within panels."""
         t, weight = panels.nodes(self.outer, ends=True)
         each = np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel()
-        parts = [[part[start : start + _TOGETHER] for part in each] for start in range(0, t.size, _TOGETHER)]
-        found, nodes = zip(*(self._averages(*part) for part in parts), strict=True)
-        values = np.concatenate(found, axis=1).reshape(-1, *t.shape)
+        values, nodes = np.zeros((len(_AVERAGES), t.size)), np.zeros(t.size, dtype=int)
+        found: list[tuple[_Strips, Index]] = []
+        for start in range(0, t.size, _TOGETHER):
+            part = [whole[start : start + _TOGETHER] for whole in each]
+            (count,) = np.nonzero(self._counts(part[0], part[2]))
+            if not len(count):
+                continue
+            strips = self._strips(*(whole[count] for whole in part))
+            values[:, start + count], nodes[start + count] = self._averages(strips)
+            found.append((strips, (start + count) // self.outer))
+        values = values.reshape(-1, *t.shape)
         error = _error_of(values / lobatto(self.outer)[1])
-        return _Told(values.sum(axis=2), error, weight.sum(axis=1), np.concatenate(nodes).reshape(t.shape).sum(axis=1))
+        return _Told(values.sum(axis=2), error, weight.sum(axis=1), nodes.reshape(t.shape).sum(axis=1), found)
 
-    def _averages(self, kappa: Index, first: Array, weight: Array) -> tuple[Array, Index]:
+    def _averages(self, strips: _Strips) -> tuple[Array, Index]:
         """Averages [average, line] over the output and what is left of the label, with the weights of the lines, and
         their nodes.
         """
-        system, lines = self.system, self._lines(kappa, first, weight)
-        rows = [system.kernel.AVERAGES.index(name) for name in _AVERAGES]
-        found, nodes, at = np.zeros((len(rows), len(kappa))), np.zeros(len(kappa), dtype=int), lines.kappa
-        if not len(at):
-            return found, nodes
+        system, at = self.system, strips.lines.kappa
         V, mean, Delta = (np.ascontiguousarray(system.view(name)[at]) for name in ("V", "mean", "Delta"))
         fields = Fields(V, mean, np.ascontiguousarray(system.slopes[:, at]), Delta)
-        law, counts = self._law(lines, np.arange(len(at)), len(at)), self._counts(kappa, weight)
+        law = self._law(strips, np.arange(len(at)), len(at))
         kernel, labels = kernel_of(system.loss, law, system.kappa[at])
         told = np.zeros((len(system.averages), len(at)))
         kernel(system.rule, labels, fields, system.scratch, told)
-        found[:, counts], nodes[counts] = told[rows], np.count_nonzero(law.weight, axis=1)
-        return found, nodes
+        rows = [system.kernel.AVERAGES.index(name) for name in _AVERAGES]
+        return told[rows], np.count_nonzero(law.weight, axis=1)
 
     def _counts(self, kappa: Index, weight: Array) -> NDArray[np.bool_]:
         """Which weights are not next to nothing."""
         return np.asarray(weight * self.system.table[kappa, 1] > _NOTHING)
 
-    def _lines(self, kappa: Index, first: Array, weight: Array) -> _Lines:
-        """Those that count."""
-        keep = self._counts(kappa, weight)
-        kappa, first, weight = kappa[keep], first[keep], weight[keep]
-        return _Lines(kappa, first, weight, self.fixed[kappa] + first[:, None] * self.axes.lower[:, 0])
+    def _strips(self, kappa: Index, first: Array, weight: Array) -> _Strips:
+        """Lines with their panels."""
+        lines = _Lines(kappa, first, weight, self.fixed[kappa] + first[:, None] * self.axes.lower[:, 0])
+        if isinstance(self.system.labels, Lines):
+            return _Strips(lines, None)
+        return _Strips(lines, self._followed(lines, self._about_crossings(lines)).in_order())
 
-    def _law(self, lines: _Lines, row: Index, rows: int) -> Lines | Points:
+    def _law(self, strips: _Strips, row: Index, rows: int) -> Lines | Points:
         """Labels along lines in rows."""
-        return (self._pieces if isinstance(self.system.labels, Lines) else self._points)(lines, row, rows)
+        lines, panels = strips
+        return self._pieces(lines, row, rows) if panels is None else self._points(lines, panels, row, rows)
 
     def _pieces(self, lines: _Lines, row: Index, rows: int) -> Lines:
         """Those of a label that is straight between kinks."""
@@ -235,9 +280,8 @@ class _Plane:
         weight, label, slope, low, high = (in_rows.filled(part) for part in (lines.weight[line], *columns.T))
         return Lines(weight, label, slope, low, high, in_rows.filled(mean), axis, self.rest)
 
-    def _points(self, lines: _Lines, row: Index, rows: int) -> Points:
+    def _points(self, lines: _Lines, panels: Panels, row: Index, rows: int) -> Points:
         """Those at nodes of the second direction, with the noise of a loss that is not of the residual."""
-        panels = self._followed(lines, self._about_crossings(lines)).in_order()
         rule, given = np.array(legendre(self.inner)), (panels.owner, panels.low, panels.high)
         with np.errstate(divide="ignore"):
             left = np.log(lines.weight * self.system.table[lines.kappa, 1] / _NOTHING)
