@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from giantstep.law.structured_inputs import norms_of_isotropic_rows
 from giantstep.quadrature.mesh import ORDERS, meshes
 from giantstep.quadrature.panels import terms_of
 from giantstep.quadrature.tensor import coordinates
-from giantstep.spec.errors import NotConverged
 from giantstep.system.at_level import at_level, certificate_at
 from giantstep.system.directions import in_units, unit_vectors
 from giantstep.system.discretisation import Level, Resolved, laws_between, resolved
@@ -32,6 +30,7 @@ from giantstep.system.mean_predicted import mean_error
 from giantstep.system.misclassification import resolved_signs, wrong_sign
 from giantstep.system.problem import Problem
 from giantstep.system.sample_weights import weighted
+from giantstep.system.settled_axes import on_settled_axes
 from giantstep.system.sign_panels import PLAIN, Output, Signs, turns_fast
 from giantstep.system.state import State, overlaps_of
 from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_along_several
@@ -39,7 +38,6 @@ from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_al
 Array = np.ndarray
 _ROUNDING, _LEAST = 1e-15, 1e-290
 _TOGETHER, _LABELS = 500, 5_000_000  # nodes of kappa at a time, and of the label at all of them
-_FINER, _SETTLED, _MANY = 8, 1e-12, 1_000_000  # refinements of axes, their last relative change, nodes that are enough
 
 
 class CoupledSystem(LinearReadouts):
@@ -304,7 +302,7 @@ class CoupledSystem(LinearReadouts):
     def _of_signs(self, signs: Signs | None, half: bool) -> Iterator[CoupledSystem]:
         """The fields of the last x where signs are judged; half: of what is even."""
         if signs is None:
-            yield self._on_finer_axes()
+            yield on_settled_axes(self, self.problem.rank) if isinstance(self.clean, Intervals) else self
         else:
             yield from (self,) if signs.plain else self._in_parts(*signs.nodes(ORDERS[not self.level.rough], half))
 
@@ -327,22 +325,16 @@ class CoupledSystem(LinearReadouts):
 
         return resolved_signs(self.output(), ends, at, parts, self.signs_near)
 
-    def _on_finer_axes(self) -> CoupledSystem:
-        """The fields of the last x on axes of kappa that settle the sign of the output, which costs next to nothing
-        beside averages; the finest that are affordable where none do, whose error two levels then differ by.
-        """
-        if not isinstance(self.clean, Intervals):
-            return self
-        here, wrong = self, math.inf
-        for times in range(_FINER):
-            before, wrong = wrong, float(here.table[:, 1] @ wrong_sign(here.output()))
-            if abs(wrong - before) <= _SETTLED * wrong or len(here.table) > _MANY:
-                break
-            level = replace(self.level, halvings=self.level.halvings + times + 1)
-            with suppress(NotConverged):  # too many nodes
-                here = type(self)(self.problem, level, resolved(self.problem, level))
-                here.fields(self.x)
-        return here
+    def on_finer(self, axes: tuple[int, ...]) -> Self:
+        """See ``OnAxes``: with the fields of the last x."""
+        level = replace(self.level, axes=axes)
+        found = type(self)(self.problem, level, resolved(self.problem, level))
+        found.fields(self.x)
+        return found
+
+    def wrong(self) -> float:
+        """See ``OnAxes``."""
+        return float(self.table[:, 1] @ wrong_sign(self.output()))
 
     def _in_parts(self, kappa: Array, weight: Array) -> Iterator[CoupledSystem]:
         """The fields of the last x at many nodes of kappa, each of which may have many nodes of the label."""

@@ -46,7 +46,8 @@ class Level:
 
     rough: the law of the label on fewer nodes than its halvings give, for an estimate of the error of those.
     cuts: ends of panels in kappa beside those that the coefficients need (of one direction). samples: nodes of the law
-    of a sample of a step, where the bulk follows from it.
+    of a sample of a step, where the bulk follows from it. axes: halvings of each axis beside those of all, where kappa
+    has several directions.
     """
 
     order: int
@@ -56,16 +57,16 @@ class Level:
     rough: bool = False
     cuts: tuple[float, ...] = ()
     samples: int = 44
+    axes: tuple[int, ...] = ()
 
     @cached_property
     def of_table(self) -> Level:
         """What tables and labels know of it: they have no samples of a step."""
         return replace(self, samples=0)
 
-    @property
-    def fineness(self) -> float:
-        """Of every axis where kappa has several."""
-        return self.order / 8.0 * 1.3**self.halvings
+    def fineness(self, rank: int) -> tuple[float, ...]:
+        """Of every axis where kappa has several, as ``tensor_table`` takes it."""
+        return tuple(self.order / 8.0 * 1.3 ** (self.halvings + more) for more in self.axes or (0,) * rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +166,7 @@ def _resolved(
         rows = panel_rows(blocks, along, target, overlaps, level)
     else:
         shape = Shape(blocks, loadings, along, label_widths(target, overlaps))
-        rows = rows_that_count(tensor_table(shape, (level.fineness,) * len(overlaps)))
+        rows = rows_that_count(tensor_table(shape, level.fineness(len(overlaps))))
     return resolved_on(rows, target, overlaps, symmetric=symmetric, form=form, level=level, square=square, bend=bend)
 
 
