@@ -54,10 +54,11 @@ def _lines(found: gs.Bounds) -> list[Line]:
         _line("lower bound", found.lower, f"any readout, {given}"),
         _line("upper bound", found.upper, f"best ridge of the square loss, {given}"),
     ]
+    every = " in every step" if len(found.model.steps) > 1 else ""
     for name, bound in (("least lower bound", found.best_lower), ("least upper bound", found.best_upper)):
         if bound is not None:
             edge = ", the edge of the range" if bound.at_edge else ""
-            lines.append(_line(name, bound, f"at step.learning_rate = {bound.learning_rate:.6g}{edge}"))
+            lines.append(_line(name, bound, f"at step.learning_rate = {bound.learning_rate:.6g}{every}{edge}"))
     for degree, value in found.polynomial.items():
         kind = {0: "best constant", 1: "best linear predictor"}.get(degree, f"best polynomial of degree {degree}")
         remark = "kernels and random features with n, p of order d" if degree == 1 else ""

@@ -80,7 +80,7 @@ def draw_decompositions(axes: Axes, found: Decompositions, legend: bool = True) 
         if len(x) and x.max() < 100.0 * x.min():
             plain_log_ticks(axes.xaxis)
     symbol, words = known_as(found.sweep.key)
-    axes.set_xlabel(f"{words}  ${symbol}$" if symbol else words)
+    axes.set_xlabel(f"{words}  (${symbol}$)" if symbol else words)
     axes.set_ylabel("test error")
     axes.set_ylim(bottom=0.0)
     if len(x):

@@ -61,9 +61,9 @@ _BIASES = np.linspace(-4.0, 4.0, 17)  # in units of the spread of a pre-activati
 class Bounds(Pictured):
     """Bounds of a model and the errors of other predictors, all mean squared errors against the clean target.
 
-    lower, upper: at the model's own spike; best_lower, best_upper: at the learning rate where each is least, None
-    without a step. polynomial: degree -> error of the best polynomial of that degree; the constant is degree 0.
-    dimension: of a step below the giant one.
+    lower, upper: at the model's own spike; best_lower, best_upper: at the learning rate, one for all steps, where each
+    is least, None without a step. polynomial: degree -> error of the best polynomial of that degree; the constant is
+    degree 0. dimension: of a step below the giant one.
     """
 
     model: Model

@@ -144,7 +144,9 @@ def learned(
     if isinstance(index, bool) or not isinstance(index, int) or not 1 <= index <= model.target.indices:
         raise BadInput(
             f"index = {index!r} is not an index of target.link = {model.target.link!r}",
-            f"give a whole number from 1 to {model.target.indices}",
+            f"give a whole number from 1 to {model.target.indices}"
+            if model.target.indices > 1
+            else "leave it out, or give 1",
         )
     simulate = checked_simulation(simulate, dimension, (seeds, what, seed))
     checked_count("bins", bins, 1)

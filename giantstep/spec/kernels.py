@@ -109,7 +109,8 @@ def _worst_that_counts(kernel: ModuleType, s: np.ndarray, c: float, out: np.ndar
     size = np.hypot(np.hypot(out[0], out[1]), np.sqrt(out[2]))
     counts = ~(size < _NEGLIGIBLE * np.max(size))
     one, scratch = np.empty((3, 1)), np.empty(kernel.SCRATCH_SHAPE)
-    share = np.fmin(1.0, size / max(float(np.median(size)), _LEAST))  # one where the size is not a number
+    with np.errstate(invalid="ignore"):
+        share = np.fmin(1.0, size / max(float(np.median(size)), _LEAST))  # one where the size is not a number
     errors = (
         kernel.coefficients(np.array([x]), float(c), one, scratch) * part
         for x, part in zip(s[counts], share[counts], strict=True)

@@ -78,7 +78,9 @@ def certificate(result: Result) -> Certificate:
 def _certificate(found: Reference) -> Certificate:
     nodes, model = found.nodes, found.result.vocabulary
     equations, observables = found.residuals(), found.observables()
-    unsettled = "" if nodes.error <= _SETTLED else f"the second quadrature has settled to {nodes.error:.0e} only"
+    squares = _rounding_of_squares(found)
+    enough = max(_SETTLED, squares.get("test_error", 0.0) / max(observables["test_error"], 1e-300))
+    unsettled = "" if nodes.error <= enough else f"the second quadrature has settled to {nodes.error:.0e} only"
     if found.rounding > _ROUNDING:
         unsettled = f"m of features that hardly differ cancel: rounding makes {found.rounding:.0e}"
     if found.cancelled > ERRORS:
@@ -88,7 +90,7 @@ def _certificate(found: Reference) -> Certificate:
     reported = {name: float(getattr(found.result, name)) for name in observables}
     sizes = {name: abs(value) for name, value in reported.items()}
     sizes["train_error"] += _RARE * reported["free_energy"] / model.fit.samples
-    for name, value in _rounding_of_squares(found).items():
+    for name, value in squares.items():
         sizes[name] = max(sizes[name], value / ERRORS)
     errors = {name: abs(value - reported[name]) / max(sizes[name], 1e-300) for name, value in observables.items()}
     open_by = chance_of(found)
@@ -98,7 +100,7 @@ def _certificate(found: Reference) -> Certificate:
         unsettled = f"errors by averages at random places are good to {known:.0e} only"
     certain = found.nodes.drawn is None
     if certain and not unsettled and max(equations.values()) > EQUATIONS and max(errors.values()) <= ERRORS:
-        unsettled = _left_open(found, equations)
+        unsettled = _left_open(found, equations, max(_SETTLED, nodes.error))
     layer = max(_layer_differs(found.result, found.layer), density_differs(model, found.layer.rows))
     return Certificate(errors, equations, layer, unsettled, {} if certain else chance)
 
@@ -114,25 +116,26 @@ def _rounding_of_squares(found: Reference) -> dict[str, float]:
     return {"test_error": of_one, "train_error": of_one, "free_energy": of_one * model.fit.samples}
 
 
-def _left_open(found: Reference, equations: Mapping[str, float]) -> str:
-    """Which equation is not told from one that holds by averages that have settled to what is asked, in words; empty
-    where those that do not hold are told.
+def _left_open(found: Reference, equations: Mapping[str, float], settled: float) -> str:
+    """Which equation is not told from one that holds by averages that have settled so far, in words; empty where those
+    that do not hold are told.
 
     Where the ridge is next to nothing a readout follows from slopes of the loss that all but cancel.
     """
-    moved = _moved(found)
+    moved = _moved(found, settled)
     by = {name: max(abs(other[name] - measured) for other in moved) for name, measured in equations.items()}
     missed = [name for name, measured in equations.items() if not measured <= EQUATIONS]
     if not all(by[name] >= max(EQUATIONS, _EXPLAINED * equations[name]) for name in missed):
         return ""
     name = max(missed, key=lambda one: equations[one])
-    known = f"averages good to {_SETTLED:.0e} leave the equation of {name} open by {by[name]:.0e}"
+    known = f"averages good to {settled:.0e} leave the equation of {name} open by {by[name]:.0e}"
     return f"slopes of the loss or mean features cancel: {known}"
 
 
-def _moved(found: Reference) -> list[dict[str, float]]:
-    """The residuals where slopes of the loss, or their squares, are by as much off as averages may be, mean features by
-    the rounding of what they are averages of, and responses and overlaps, whose entries may cancel, by that of these.
+def _moved(found: Reference, settled: float) -> list[dict[str, float]]:
+    """The residuals where slopes of the loss are by as much off as averages may be, their squares by as much as has
+    settled, mean features by the rounding of what they are averages of, and responses and overlaps, whose entries may
+    cancel, by that of these.
     """
     columns = found.point.columns
     slope, square = columns["avg_g"], columns["avg_gg"]
@@ -140,7 +143,7 @@ def _moved(found: Reference) -> list[dict[str, float]]:
     rounding = _EPS * np.sqrt(columns["mu0"] ** 2 + columns["mu1"] ** 2 + np.abs(columns["mu2sq"]))
     for side in (-1.0, 1.0):
         others += [{"mu0": columns["mu0"] + side * rounding}]
-        others += [{"avg_gg": square * (1.0 + side * _SETTLED)}, {"avg_g": slope + side * off}]
+        others += [{"avg_gg": square * (1.0 + side * settled)}, {"avg_g": slope + side * off}]
         others += [{"avg_g": slope + side * off * np.sign(columns[k])} for k in directions_of("kappa", found.rank)]
     points = [replace(found.point, columns={**columns, **other}) for other in others]
     for name in ("V1", "Q1"):
