@@ -22,9 +22,9 @@ from giantstep.system.rows_hessian import HessianStages, RowsHessian, hessian_st
 Array = np.ndarray
 _FEWEST, _LITTLE = 3, 256  # directions that are followed at a time; numbers of an array that cost less than a call
 _SOON, _NEAR = 12, 3e-4  # Newton steps of the responses that a solution begins with, and the last of them
-# of responses, what is left of their equations where no step of theirs is felt: overlaps of heavy tails move by ten
-# times as much, and Newton's method takes any step below 1e-8
-_STILL = 1e-10
+# of responses, what is left of their equations where no step of theirs is felt: at most so much, and so little beside
+# what is left of the overlaps, which move by ten times as much where tails are heavy; or less than any step that counts
+_STILL, _BESIDE, _NOTHING = 1e-6, 1e-2, 1e-10
 _KEPT = ("slope_X",)  # what tangents need beside what is given and what follows
 
 
@@ -108,8 +108,12 @@ class StretchedSystem(BulkSystem):
     def _responses_stand(self) -> bool:
         if any(self.averages[place].any() for place in _of_outputs(self.kernel)):
             return False
-        missed = ((self.numbers[f"residual_{name}"], self.numbers[name]) for name in FAMILIES)
-        return all(float(np.max(np.abs(left))) < _STILL * float(np.max(np.abs(of))) for left, of in missed)
+        left = max(self._left(name) for name in FAMILIES)
+        return left < max(_NOTHING, min(_STILL, _BESIDE * self._left("Q1")))
+
+    def _left(self, name: str) -> float:
+        """What is left of the equations of a family, relative to its largest member."""
+        return float(np.max(np.abs(self.numbers[f"residual_{name}"])) / np.max(np.abs(self.numbers[name])))
 
     def known(self) -> dict[str, Any]:
         """See ``CoupledSystem``: what has been evaluated."""
