@@ -31,8 +31,8 @@ Given = TypeVar("Given", bound=OnAxes)
 
 
 def on_settled_axes(given: Given, rank: int) -> Given:
-    """An output on axes that settle the probability of a wrong sign: no finer one changes it. Where none do, on the
-    finest that are affordable, whose error two levels then differ by.
+    """An output on axes that settle the probability of a wrong sign: no finer axis changes it. Where none settle it,
+    the finest that are affordable are taken; their error shows where two levels of quadrature are compared.
     """
     axes, here, wrong = [0] * rank, given, given.wrong()
     waiting = set(range(rank))

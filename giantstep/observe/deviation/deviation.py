@@ -67,7 +67,7 @@ class Deviation(Shown):
 
     @property
     def test_error(self) -> float | None:
-        """The same as ``standard_deviation``, which does not look like the error."""
+        """The older name of ``standard_deviation``; it is not the test error itself."""
         return self.standard_deviation
 
     def summary(self) -> list[Row]:
