@@ -104,6 +104,17 @@ def test_training_errors_are_resolved_where_the_test_error_is_known_by_symmetry(
     assert certificate(result).holds
 
 
+def test_test_errors_that_differ_by_next_to_nothing_tell_nothing_of_the_others() -> None:
+    """A coin that two resolutions miss by 4e-13: they missed the training error by 3e-8, where outputs turn about zero.
+
+    The number is by panels about zero and bisection for the prox, at the solution of a tolerance of 1e-12.
+    """
+    changes = {"network__activation": "quadratic", "network__width": 4.0, "target__flips": 0.1, "target__probit": 1.35}
+    spike = {"strength": 6.236677, "alignment": 0.634, "bulk_variance": 1.0}
+    found = solve(model("probit", fit__samples=0.094, fit__ridge=1.88, spike=spike, **changes))
+    assert found.train_error == pytest.approx(0.06901120781271952, rel=1e-8)
+
+
 def test_what_too_few_nodes_of_samples_miss_is_told_from_what_kappa_misses() -> None:
     """The matrix of the finer system, which leaves out what its responses do to overlaps, goes but a part of the way to
     the solution on fewer nodes of samples; a model that was refused for that.
