@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
@@ -18,6 +19,7 @@ from giantstep.law.labels import label_law, with_noise
 from giantstep.law.moments_given_kappa import LabelMoments, square_nodes
 from giantstep.law.multi_index_labels import has_kinks, meetings_along, turns_along
 from giantstep.law.terms import label_widths, noisy_terms
+from giantstep.quadrature.even_nodes import even_nodes
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import edges_of, rows_at, table
 from giantstep.quadrature.shift_derivatives import norm_functions
@@ -171,7 +173,14 @@ def _resolved(
 
 
 def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, level: Level) -> Array:
-    """The rows of one direction of kappa that count; of a target of several indices without its columns."""
+    """The rows of one direction of kappa that count; of a target of several indices without its columns.
+
+    Labels of several indices have many nodes beside each of kappa, which are as few as can be.
+    """
+    if along is None and not level.cuts:
+        even = even_nodes(blocks, _growth_of_label(target, overlaps[0]), level.order, level.halvings)
+        if even is not None:
+            return rows_that_count(rows_at(blocks, None, *even))
     cuts = _cuts(along, target, overlaps, level)
     return rows_that_count(table(blocks, along, level.order, level.halvings, cuts, noisy_terms(along, target)))
 
@@ -185,6 +194,13 @@ def panel_ends(problem: Problem, level: Level) -> Array:
 
 def _cuts(along: Term | None, target: Target, overlaps: Rows, level: Level) -> tuple[float, ...]:
     return (*level.cuts, *(() if along is not None else _about_turns(target, overlaps[0])))
+
+
+def _growth_of_label(target: Target, overlaps: tuple[float, ...]) -> float:
+    """See ``even_nodes``: of any label about the mean of its indices given kappa."""
+    known = float(np.dot(overlaps, overlaps))
+    left = 1.0 + target.probit - known
+    return known / left if left > 0.0 else math.inf
 
 
 @lru_cache(maxsize=64)
