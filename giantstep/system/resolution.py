@@ -37,7 +37,6 @@ _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two 
 _OTHERS, _ROUNDED = 100.0, 1e-10
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against
 _NEAR = 1e-6  # a Newton step after which averages over the output tell the same
-_TOGETHER = 1e4  # times the change of a test error: that of the others, where the error left is that of all of them
 _LEAST = 1e-30
 _EVENLY = 2  # halvings of even nodes of a label, before others are chosen
 _HIGHER = 2  # orders of panels of kappa more than first, where nodes of the label are chosen
@@ -255,16 +254,13 @@ def answers(coarser: CoupledSystem, finer: CoupledSystem, x: Array, tolerance: f
 
 def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, Signs | None], tolerance: float) -> Array:
     """(test error, training error, free energy) at x, the latter two as well as is needed beside those of a finer
-    system, with where that judges signs: those of the averages last taken are of a Newton step before x.
-
-    Where test errors differ, it is enough that the others agree as well as that step tells: as one then. How far,
-    follows from how much they differ: those of a coin, or of an output of one sign, hardly do whatever the nodes.
+    system, with where that judges signs. The latter two are those of the averages last taken, of a Newton step before
+    x, where these agree.
     """
     fine, signs = beside
-    found, allowed = coarser.averaged(), _allowed(tolerance)
+    found = coarser.averaged()
     found[0] = coarser.test_error(x, signs)
-    together = min(_NEAR, _TOGETHER * apart(found[0], fine[0], tolerance))
-    if others_apart(found, fine, coarser) <= max(allowed, together):
+    if others_apart(found, fine, coarser) <= _allowed(tolerance):
         found[1:] = fine[1:]
     else:
         coarser.residual(x)

@@ -27,7 +27,7 @@ _CANCELS = 5 * _EPS  # of E y^2, which E (y - f)^2 is a difference of: what a re
 _EXPLAINED = 0.3  # of a residual, by averages that are so much off: the directions tried are not the worst
 _ROUNDING = 1e-10  # of the output: with more a difference of features that hardly differ tells nothing
 _CHANCE = 1e-3  # six standard errors of an error by averages at random places that tell something
-_NOTHING = 1e-15  # of a readout and an objective that hardly any label adds to
+_SELDOM = 1e-10  # a share of labels that feel the loss: beside it the Gaussian weight beyond all nodes makes 3e-8
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against, made by rare samples
 LAYER = 1e-9  # of strengths, alignments and variances
 
@@ -85,8 +85,8 @@ def _certificate(found: Reference) -> Certificate:
         unsettled = f"m of features that hardly differ cancel: rounding makes {found.rounding:.0e}"
     if found.cancelled > ERRORS:
         unsettled = f"responses or overlaps of blocks cancel: rounding makes {found.cancelled:.0e}"
-    if max(found.result.order_parameters["Q2"].max(), observables["free_energy"]) < _NOTHING:
-        unsettled = "the readout is zero: labels that feel the loss there are too rare to average"
+    if found.felt < _SELDOM:
+        unsettled = f"labels that feel the loss are too rare to average: a share of {found.felt:.0e}"
     reported = {name: float(getattr(found.result, name)) for name in observables}
     sizes = {name: abs(value) for name, value in reported.items()}
     sizes["train_error"] += _RARE * reported["free_energy"] / model.fit.samples

@@ -231,6 +231,12 @@ class Reference:
         return max(float(_EPS * (weight @ each) / (weight @ size)) for each, size in zip(terms, sizes, strict=True))
 
     @cached_property
+    def felt(self) -> float:
+        """The share of labels that feel the loss: the mean of V h, 0 where it is flat, 1 where a kink holds outputs."""
+        kappa, weight, bend = self.nodes.kappa, self.nodes.weight, self.nodes.values[1 + _AVERAGES.index("avg_h")]
+        return float(weight @ (self.output(kappa, self.features(kappa)).response * bend))
+
+    @cached_property
     def _turns_aside(self) -> list[float]:
         """Places about which features turn faster than nodes gathered about zero follow, unless they do so there."""
         turns = [(place, length) for place, length in self.layer.turns() if abs(place) < REACH]

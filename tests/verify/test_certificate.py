@@ -12,7 +12,7 @@ from scipy.special import ndtr
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
-from giantstep.verify.certificate import ERRORS, certificate, certificate_checks
+from giantstep.verify.certificate import EQUATIONS, ERRORS, certificate, certificate_checks
 from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.quadrature import settled_nodes
@@ -124,6 +124,17 @@ def test_a_readout_of_zero_says_so() -> None:
     flat = result.model.replace({"fit.loss": {"name": "epsilon_insensitive", "epsilon": 9.0}})
     zero = replace(result, model=flat, order_parameters=order, train_error=0.0, free_energy=0.0)
     assert "too rare" in certificate(zero).unsettled
+
+
+def test_labels_that_seldom_feel_the_loss_say_so() -> None:
+    """The ends of the second quadrature leave out 4e-7 of what feels the loss, and its squares, not the solver's."""
+    network = {"activation": "sin", "width": 2.77, "bias": -1.17}
+    fit = {"samples": 2.3, "ridge": 1.64e-6, "loss": {"name": "epsilon_insensitive", "epsilon": 7.17}}
+    spike = {"strength": 1e-6, "alignment": 0.987, "bulk_variance": 1.0}
+    found = certificate(
+        solve(Model.from_dict({"network": network, "spike": spike, "target": {"link": "z"}, "fit": fit}))
+    )
+    assert "a share of 7e-13" in found.unsettled and found.worst_equation[1] > EQUATIONS
 
 
 def test_an_output_that_a_kink_holds_says_so() -> None:
