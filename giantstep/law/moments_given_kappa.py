@@ -18,7 +18,7 @@ from derive.language.links import Link, link_of
 from derive.language.substitution import linear_form, substituted
 from giantstep.law.directions import noisy_indices, rows_of
 from giantstep.law.kink_roots import Kinks
-from giantstep.law.multi_index_labels import Axes, Rule, axes_of, in_order, nodes_along, nodes_given_kappa
+from giantstep.law.multi_index_labels import LIGHT, Axes, Rule, axes_of, in_order, nodes_along, nodes_given_kappa
 from giantstep.quadrature.cubature import Unsettled, average_given, nesting
 from giantstep.quadrature.kinks import kinks
 from giantstep.spec.errors import NotConverged
@@ -30,8 +30,8 @@ _BY_NODES = 2  # indices: of more, nodes have to settle
 _TOGETHER = 256  # kappa of which moments are taken at a time
 _AT_A_TIME = 1 << 21  # nodes of kappa and label of three indices and more
 _COARSEST, _STEPS = (64, 24), 6  # trapezoids and nodes of a panel at first; factors of the root of two that follow
-_PLACES, _AGREE = 5, 2e-12  # kappa at which moments settle, and their relative change there
-_LIGHT = 1e-20  # weight of a node together with its kappa that is left out: there are many, and labels grow
+_PLACES, _AGREE = 5, 2e-12  # kappa at which moments settle, and what fewer nodes may change them by
+_MOST_HALVINGS = 3  # of the nodes of two indices
 _ROUGH = 15 / 16  # of the nodes, for the estimate of their error
 
 
@@ -55,9 +55,9 @@ def moments_given_kappa(
 ) -> LabelMoments:
     """Moments at kappa [N, q] for overlaps gamma [q, m]; ``rough``: on another set of panels.
 
-    Of two indices from the nodes; so of more where the link is straight between kinks along a direction, and nodes of
-    the others settle. Any others (and where ``adaptive``) by panels halved until they agree. With noise inside the
-    link, z has the covariance ``L L^T + probit``, and E[t|z] is linear. Raises NotConverged.
+    Of two indices from nodes that settle at a few kappa; so of more where the link is straight between kinks along a
+    direction. Any others (and where ``adaptive``) by panels halved until they agree. With noise inside the link, z has
+    the covariance ``L L^T + probit``, and E[t|z] is linear. Raises NotConverged.
     """
     noisy = noisy_indices(gamma, probit)
     lower = noisy.lower
@@ -67,7 +67,8 @@ def moments_given_kappa(
     elif adaptive or len(lower) > _BY_NODES:
         mean, linear, square = _adaptive(link, gamma, lower, kappa, rough)
     else:
-        parts = [_from_nodes(link, gamma, lower, part, finer, rough) for part in _parts(kappa)]
+        halvings = finer if finer < 0 else max(finer, _halvings(link, rows_of(gamma), probit))
+        parts = [_from_nodes(link, gamma, lower, part, halvings, rough) for part in _parts(kappa)]
         mean, linear, square = (np.concatenate(each) for each in zip(*parts, strict=True))
     return LabelMoments(mean, linear @ noisy.carry.T, square)
 
@@ -90,6 +91,33 @@ class _Fineness:
         return _Fineness(round(factor * self.trapezoids), round(factor * self.order))
 
 
+def _few(gamma: Array) -> Array:
+    """A few kappa at which moments settle."""
+    kappa = np.random.default_rng(3).standard_normal((_PLACES, len(gamma)))
+    kappa[:, 0] = np.linspace(-3.0, 3.5, _PLACES)
+    return kappa
+
+
+@lru_cache(maxsize=256)
+def _halvings(link: str, gamma: Rows, probit: float) -> int:
+    """Halvings of the nodes of two indices after which moments at a few kappa have settled: panels between kinks know
+    nothing of what is steep in between.
+    """
+    overlaps = np.array(gamma)
+    lower, kappa = noisy_indices(overlaps, probit).lower, _few(overlaps)
+    for halvings in range(_MOST_HALVINGS):
+        fine, rough = (_felt(_from_nodes(link, overlaps, lower, kappa, halvings, few), kappa) for few in (False, True))
+        if np.max(np.abs(fine - rough)) <= _AGREE * np.max(np.abs(fine)):
+            return halvings
+    return _MOST_HALVINGS
+
+
+def _felt(moments: tuple[Array, Array, Array], kappa: Array) -> Array:
+    """Moments at kappa times the density there, in one row."""
+    felt = np.exp(-0.5 * (kappa**2).sum(axis=1))[:, None]
+    return np.concatenate([(each.reshape(len(kappa), -1) * felt).ravel() for each in moments])
+
+
 @lru_cache(maxsize=256)
 def _settled(link: str, gamma: Rows, probit: float) -> _Fineness | None:
     """Where moments at a few kappa settle, of a link that is straight between kinks along the last direction; None of
@@ -99,16 +127,14 @@ def _settled(link: str, gamma: Rows, probit: float) -> _Fineness | None:
     lower, found = noisy_indices(overlaps, probit).lower, link_of(link)
     if _axes_of_moments(found, lower).degree_along_the_last(found.node) not in (0, 1):
         return None
-    kappa = np.random.default_rng(3).standard_normal((_PLACES, len(overlaps)))
-    kappa[:, 0] = np.linspace(-3.0, 3.5, _PLACES)
+    kappa = _few(overlaps)
     for step in range(_STEPS):
         fineness = _Fineness(*_COARSEST).finer(step, rough=False)
         try:
             found_here = _straight(link, overlaps, lower, kappa, fineness)
         except NotConverged:
             return None
-        felt = np.exp(-0.5 * (kappa**2).sum(axis=1))[:, None]
-        current = np.concatenate([(each.reshape(_PLACES, -1) * felt).ravel() for each in found_here])
+        current = _felt(found_here, kappa)
         if len(previous) > 1 and np.max(np.abs(current - previous)) <= _AGREE * np.max(np.abs(current)):
             return fineness
         previous = current
@@ -129,7 +155,7 @@ def _straight(link: str, gamma: Array, lower: Array, kappa: Array, fineness: _Fi
     found = link_of(link)
     axes = _axes_of_moments(found, lower)
     pieces = 1 + (axes.degree_along_the_last(found.node) or 0)
-    rule = Rule(0, fineness.order, poles=True, parts=1, innermost=pieces, trapezoids=fineness.trapezoids, light=_LIGHT)
+    rule = Rule(0, fineness.order, poles=True, parts=1, innermost=pieces, trapezoids=fineness.trapezoids, light=LIGHT)
     kinked, values = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower), link_values(link)
     many = max(1, _AT_A_TIME // (pieces * fineness.trapezoids ** (len(lower) - 1)))
     parts = []

@@ -32,6 +32,7 @@ _LEADING = 0.5  # share of either that leads to a solution
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
 _MOST = 8_000_000  # nodes of all kappa together
+LIGHT = 1e-20  # weight of a node together with its kappa that moments leave out: there are many, and labels grow
 
 
 def has_kinks(link: str) -> bool:
@@ -62,6 +63,7 @@ def nodes_given_kappa(
         parts=parts,
         innermost=power + 1 if power in (0, 1) else 0,
         outwards=power in (0, 1),
+        light=LIGHT if averaged == "moments" else 1e-16,
     )
     kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower)
     weight, t = nodes_along(link, kinked, gamma[:, axes.places], kappa, rule)

@@ -16,7 +16,7 @@ from giantstep.quadrature.mesh import NARROW, Term, reach_of
 Array = np.ndarray
 _SPACING = 0.6  # times sqrt(c), of the order that it is told for: off by exp(-55), and by far more what is sharper
 _ORDER = 8
-_LEAST = 0.15  # spacing below which panels that are narrow where it is needed have fewer nodes
+_LEAST = 0.06  # spacing below which panels that are narrow where it is needed have fewer nodes
 _SQUARED = 2.0  # features come in pairs
 
 

@@ -59,3 +59,22 @@ def test_nodes_and_adaptive_panels_agree(link: str) -> None:
 def test_kappa_that_is_too_far_out_is_not_felt() -> None:
     found = moments_given_kappa("sign(z1 + z2*z3)", np.array([[0.5, 0.3, 0.4]]), np.array([[12.0]]), 0.0, 0, False)
     assert found.mean.tolist() == [0.0] and found.square.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("alignment", [(0.5, 0.4), (0.7, -0.7)])
+def test_moments_of_what_is_steep_between_kinks_settle(alignment: tuple[float, float]) -> None:
+    """Panels between the kinks of abs(tanh(z1*z2)) are halved: further out it turns within a part of them."""
+    gamma, kappa = np.array([alignment]), np.array([[-1.3], [0.4], [2.2]])
+    found = moments_given_kappa("abs(tanh(z1*z2))", gamma, kappa, 0.0, 0, rough=False)
+    points, weights = np.polynomial.legendre.leggauss(24)
+    edges = np.linspace(-9.0, 9.0, 61)  # zero among them
+    half, middle = 0.5 * np.diff(edges), 0.5 * (edges[1:] + edges[:-1])
+    z, weight = (middle[:, None] + half[:, None] * points).ravel(), np.outer(half, weights).ravel()
+    inverse = np.linalg.inv(np.eye(2) - gamma.T @ gamma)
+    y = np.abs(np.tanh(np.outer(z, z)))
+    for number, center in enumerate(kappa[:, 0, None] * gamma[0]):
+        a, b = (z - center[0])[:, None], (z - center[1])[None]
+        square = inverse[0, 0] * a * a + 2.0 * inverse[0, 1] * a * b + inverse[1, 1] * b * b
+        density = np.outer(weight, weight) * np.exp(-0.5 * square)
+        exact = [np.sum(density * y) / np.sum(density), np.sum(density * y * y) / np.sum(density)]
+        assert [found.mean[number], found.square[number]] == pytest.approx(exact, rel=2e-11)

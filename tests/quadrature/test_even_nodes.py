@@ -49,7 +49,7 @@ def test_an_order_more_and_halvings_bring_nodes_closer_together() -> None:
     assert np.array(spacings) / spacings[1] == pytest.approx([8.0 / 7.0, 1.0, 0.5])
 
 
-@pytest.mark.parametrize("growth", [30.0, math.inf])
+@pytest.mark.parametrize("growth", [120.0, math.inf])
 def test_what_is_sharp_is_left_to_panels(growth: float) -> None:
     assert even_nodes(FEATURES, growth, 8, 0) is None
-    assert even_nodes((Term("tanh", 4.0, 0.0, 0.5),), 0.0, 8, 0) is None
+    assert even_nodes((Term("tanh", 8.0, 0.0, 0.5),), 0.0, 8, 0) is None
