@@ -1,4 +1,7 @@
-"""A line on the terminal where a command has said nothing for two seconds: that it works, and for how long."""
+"""A line on the terminal where a command has said nothing for two seconds: that it works, and for how long.
+
+Where standard error is a file or a pipe, such a line is added every minute.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 QUIET = 2.0  # seconds
+MINUTE = 60.0  # between lines in a file
 COMPILING = "giantstep: compiling new functions or equations, {}; it may take a minute"
 ONCE = "once"
 EACH_TIME = "again at each call, as there is no folder to keep them in: set {} to one that can be written"
@@ -79,12 +83,60 @@ class Heartbeat:
         self._shown = True
 
 
-class Stream:
-    """A stream on the terminal: the line is erased before anything is written. say: of the heartbeat."""
+class Lines:
+    """The same for a file or a pipe: a line every minute, and one where two seconds were spent on compiling."""
 
-    def __init__(self, stream: TextIO, heart: Heartbeat) -> None:
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._ended = stream, threading.Event()
+        self._doing, self._told = "working", False
+        self._start = time.monotonic()
+        self._thread = threading.Thread(target=self._watch, daemon=True)
+
+    def start(self) -> None:
+        """Begin to count."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Write no more."""
+        self._ended.set()
+
+    def say(self, doing: str) -> None:
+        """What the next line says is being done; its seconds count from the start."""
+        self._doing = doing
+
+    def write(self, stream: TextIO, text: str) -> int:
+        """Write to the stream."""
+        return stream.write(text)
+
+    def _watch(self) -> None:
+        compiles, written = self._start, self._start
+        while not self._ended.wait(min(QUIET, MINUTE) / 4.0):
+            now, compiler = time.monotonic(), "" if self._told else compiling()
+            if not compiler:
+                compiles = now
+            elif now - compiles >= QUIET:
+                self._told = True
+                self._line(COMPILING.format(_how_often(compiler)))
+            if now - written >= MINUTE:
+                written = now
+                self._line(f"giantstep: {self._doing}, {now - self._start:.0f} s")
+
+    def _line(self, text: str) -> None:
+        with suppress(OSError, ValueError):  # nobody listens
+            print(text, file=self._stream, flush=True)
+
+
+class Stream:
+    """A stream that tells what is being done, or is on the same terminal as one that does. say: of the heartbeat."""
+
+    def __init__(self, stream: TextIO, heart: Heartbeat | Lines) -> None:
         self._stream, self._heart = stream, heart
         self.say = heart.say
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether what is done is shown at once, in the place of what was."""
+        return isinstance(self._heart, Heartbeat)
 
     def write(self, text: str) -> int:
         """As the stream."""
@@ -96,18 +148,14 @@ class Stream:
 
 @contextmanager
 def heartbeat() -> Iterator[None]:
-    """Within: a terminal never shows nothing new for more than two seconds. Files and pipes get one line of it, where
-    something is being compiled.
-    """
+    """Within: a terminal never shows nothing new for more than two seconds, a file or a pipe for a minute."""
     if sys.stderr is None:
         yield
         return
-    if not sys.stderr.isatty():
-        with _told_once(sys.stderr):
-            yield
-        return
-    heart, streams = Heartbeat(sys.stderr), (sys.stdout, sys.stderr)
-    if sys.stdout is not None and sys.stdout.isatty():
+    terminal = sys.stderr.isatty()
+    heart: Heartbeat | Lines = Heartbeat(sys.stderr) if terminal else Lines(sys.stderr)
+    streams = sys.stdout, sys.stderr
+    if terminal and sys.stdout is not None and sys.stdout.isatty():
         sys.stdout = Stream(sys.stdout, heart)
     sys.stderr = Stream(sys.stderr, heart)
     heart.start()
@@ -116,29 +164,6 @@ def heartbeat() -> Iterator[None]:
     finally:
         sys.stdout, sys.stderr = streams
         heart.stop()
-
-
-@contextmanager
-def _told_once(stream: TextIO) -> Iterator[None]:
-    """Within: a line where the command has compiled for two seconds."""
-    ended = threading.Event()
-
-    def watch() -> None:
-        began = time.monotonic()
-        while not ended.wait(QUIET / 4.0):
-            compiler = compiling()
-            if not compiler:
-                began = time.monotonic()
-            elif time.monotonic() - began >= QUIET:
-                with suppress(OSError, ValueError):  # nobody listens
-                    print(COMPILING.format(_how_often(compiler)), file=stream, flush=True)
-                return
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        ended.set()
 
 
 def compiling() -> str:

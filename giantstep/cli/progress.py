@@ -1,4 +1,4 @@
-"""Progress bars, on a terminal only."""
+"""Progress: bars on a terminal, words for the lines that a file gets."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from giantstep.spec import bars
 
 
 class Bars(bars.Bars):
-    """One bar per stage of a sweep on standard error; silent where that is not a terminal. A context manager."""
+    """One bar per stage of a sweep on standard error; what a line every minute says where that is no terminal.
+
+    A context manager.
+    """
 
     def __init__(self) -> None:
         super().__init__(_bar if sys.stderr is not None and sys.stderr.isatty() else None)
@@ -18,7 +21,9 @@ class Bars(bars.Bars):
     def __call__(self, stage: str, done: int, total: int) -> None:
         """Show a stage of several units as a bar, one of a single unit by its name and the seconds it takes."""
         heart = sys.stderr
-        if stage != self._stage and isinstance(heart, Stream):
+        if isinstance(heart, Stream) and not heart.rewrites:
+            heart.say(stage if total == 1 else f"{stage}: {done} of {total}")
+        elif stage != self._stage and isinstance(heart, Stream):
             self.close()
             heart.say(stage)
         if total != 1 or not isinstance(heart, Stream):

@@ -23,10 +23,12 @@ _WORDS = {"batch": "batch", "data": "data", "noise": "label noise", "initialisat
 
 
 def decomposition_figure(found: Decomposition) -> Picture:
-    """A figure of one point."""
-    drawn = Picture(6.4, 3.2)
-    axes = drawn.add_subplot()
-    draw_decomposition(axes, found)
+    """A figure of one point; beside it the probability of the label given the output, where that was asked for."""
+    panels = 2 if found.calibration else 1
+    drawn = Picture(6.4 + 3.4 * (panels - 1), 3.2)
+    draw_decomposition(drawn.add_subplot(1, panels, 1), found)
+    if found.calibration:
+        draw_calibration(drawn.add_subplot(1, panels, 2), found)
     drawn.suptitle(described(found.result.model, set()), fontsize=8.5)
     return drawn
 
@@ -41,6 +43,23 @@ def draw_decomposition(axes: Axes, found: Decomposition) -> None:
     axes.set_yticks(places, names)
     axes.set_xlim(0.0, 1.15 * max(max(values), 1e-300))
     axes.set_xlabel("parts of the test error" if found.bias_squared is not None else "test error")
+
+
+def draw_calibration(axes: Axes, found: Decomposition) -> None:
+    """P(label 1 | output) of one fit and of the means of several, above the densities of these outputs."""
+    styles: Any = ("-", (0, (5, 2)), (0, (1, 1.5)))
+    told = found.calibration.values()
+    largest = max(float(each.density.max()) for each in told)
+    for number, each in enumerate(told):
+        style: Any = {"color": "black", "linestyle": styles[number % len(styles)]}
+        label = "one fit" if each.members == 1 else f"mean of {each.members} fits"
+        axes.plot(each.scores, each.probability, linewidth=1.5, label=label, **style)
+        axes.plot(each.scores, each.density / largest, linewidth=0.7, **style | {"color": "0.5"})
+    axes.plot([], [], color="0.5", linewidth=0.7, label="density of the output, relative")
+    axes.set_xlabel("output")
+    axes.set_ylabel("P(label 1 | output)")
+    axes.set_ylim(0.0, 1.03)
+    axes.legend(loc="best", fontsize=8)
 
 
 def _parts(found: Decomposition) -> tuple[list[str], list[float]]:

@@ -80,11 +80,24 @@ def test_a_stage_is_named_and_a_bar_that_closes_says_nothing(monkeypatch: pytest
     assert "0/1" not in err.getvalue()
 
 
-def test_files_and_pipes_get_nothing_of_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    err = io.StringIO()
+def test_files_and_pipes_get_a_line_now_and_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    out, err = Terminal(), io.StringIO()
+    monkeypatch.setattr(heartbeat, "MINUTE", 0.04)
+    monkeypatch.setattr(sys, "stdout", out)
     monkeypatch.setattr(sys, "stderr", err)
-    with heartbeat.heartbeat():
-        assert sys.stderr is err
+    written = threading.Semaphore(0)
+    write = err.write
+    monkeypatch.setattr(err, "write", lambda text: (write(text), written.release())[0])
+    with heartbeat.heartbeat(), Bars() as bars:
+        assert sys.stdout is out  # left alone
+        bars("theory", 3, 42)
+        for _ in range(4):  # two lines: each is a text and its end
+            assert written.acquire(timeout=20.0)
+    assert (sys.stdout, sys.stderr, out.getvalue()) == (out, err, "")
+    lines = set(err.getvalue().splitlines())
+    assert (
+        {"giantstep: theory: 3 of 42, 0 s"} <= lines <= {"giantstep: theory: 3 of 42, 0 s", "giantstep: working, 0 s"}
+    )
 
 
 def test_files_and_pipes_are_told_once_of_a_compilation(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -135,3 +135,12 @@ def test_labels_of_contours_are_away_from_the_line_of_the_optimum(y: float, free
 def test_a_line_alone_needs_no_legend() -> None:
     found = result("spectrum")
     assert len(found.outliers) == 0 and not gs.plot(found).legends and found.plot().get_legend() is None
+
+
+def test_scores_are_drawn_beside_the_errors_of_a_margin_loss() -> None:
+    model = gs.model("tanh", link="sign", loss="logistic")
+    found = gs.decompose(model, scores=[-1.0, 0.0, 1.5])
+    _, scores = gs.plot(found).axes
+    lines = {line.get_label(): np.array(line.get_ydata()) for line in scores.get_lines()}
+    for label, members in (("one fit", 1), ("mean of 2 fits", 2)):
+        np.testing.assert_array_equal(lines[label], found.calibration[members].probability)
