@@ -20,7 +20,7 @@ from giantstep.law.directions import mixing
 from giantstep.quadrature.interpolation import interpolated
 from giantstep.quadrature.mesh import reach_of
 from giantstep.quadrature.shift_derivatives import norm_functions
-from giantstep.quadrature.tensor import trapezoid_step
+from giantstep.quadrature.trapezoid import trapezoid_step
 from giantstep.spec.errors import NotConverged
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem

@@ -14,21 +14,19 @@ import numpy as np
 
 from giantstep.quadrature.gauss import hermite
 from giantstep.quadrature.mesh import Term, initial_mesh, nodes, reach_of, steep_places
+from giantstep.quadrature.trapezoid import trapezoid, trapezoid_step
 from giantstep.simulate.available_memory import available_bytes
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.kernels import coefficients, function_kernel
 from giantstep.spec.matrix import Rows
 
 Array = np.ndarray
-_STEP = 0.75  # of the trapezoid for a function of unit width: the answer is right to about 1e-12
-_WIDEST = 0.45  # of its steps: resolves the Gaussian weight itself
 _STEEP = 0.25  # a label that varies within less is integrated on panels
 _ORDER, _PANEL = 16, 8.0  # of the panels, at fineness 1; their length in steps of the trapezoid: as right as that
 _DIGITS, _MORE = 6.35, 7.6  # a quarter of -log(1e-11); of log(fineness), pairs of nodes beside what is in proportion
 _SAVES = 1.5  # nodes of the trapezoid over those of the Gauss rule
 _MOST = 4_000_000  # nodes
 _LITTLE = 1e7  # bytes that are taken without asking whether they are there
-_ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
 
 
 @dataclass(frozen=True)
@@ -114,11 +112,6 @@ def _of_target(shape: Shape, points: Array, first: Array) -> Array:
     return coefficients(term.function, term.scale * points + term.offset, term.variance)[:, first]
 
 
-def trapezoid_step(width: float) -> float:
-    """Step of the trapezoid over a standard normal for products of two functions that vary on a scale: error 1e-12."""
-    return min(_WIDEST, _STEP / math.sqrt(1.0 + 2.0 / width**2))
-
-
 def hermite_count(width: float, fineness: float) -> float:
     """Nodes of a Gauss-Hermite rule as good as the trapezoid: even, for none at zero, and others at every fineness.
 
@@ -147,9 +140,7 @@ def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array
     step, count = trapezoid_step(min(widths)) / fineness, hermite_count(smooth, fineness)
     if count <= _SAVES * reach / step:
         return hermite(count)
-    half = np.arange(math.ceil(reach / step)) * step + 0.5 * step
-    points = np.concatenate([-half[::-1], half])
-    return points, step * np.exp(-0.5 * points * points) / _ROOT_TWO_PI
+    return trapezoid(step, reach)
 
 
 def _ball(rules: list[tuple[Array, Array]], reach: float) -> tuple[Array, Array, Array]:

@@ -19,11 +19,11 @@ from giantstep.law.labels import label_law, with_noise
 from giantstep.law.moments_given_kappa import LabelMoments, square_nodes
 from giantstep.law.multi_index_labels import has_kinks, meetings_along, turns_along
 from giantstep.law.terms import label_widths, noisy_terms
-from giantstep.quadrature.even_nodes import even_nodes
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.panels import edges_of, rows_at, table
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
+from giantstep.quadrature.trapezoid import even_nodes
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.kernels import bend_of, loss_kernel
@@ -178,7 +178,7 @@ def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, ove
     Labels of several indices have many nodes beside each of kappa, which are as few as can be.
     """
     if along is None and not level.cuts:
-        even = even_nodes(blocks, _growth_of_label(target, overlaps[0]), level.order, level.halvings)
+        even = even_nodes(blocks, _width_of_label(target, overlaps[0]), level.order, level.halvings)
         if even is not None:
             return rows_that_count(rows_at(blocks, None, *even))
     cuts = _cuts(along, target, overlaps, level)
@@ -196,11 +196,11 @@ def _cuts(along: Term | None, target: Target, overlaps: Rows, level: Level) -> t
     return (*level.cuts, *(() if along is not None else _about_turns(target, overlaps[0])))
 
 
-def _growth_of_label(target: Target, overlaps: tuple[float, ...]) -> float:
-    """See ``even_nodes``: of any label about the mean of its indices given kappa."""
+def _width_of_label(target: Target, overlaps: tuple[float, ...]) -> float:
+    """The scale in kappa of averages of any label: indices vary about their means given kappa."""
     known = float(np.dot(overlaps, overlaps))
-    left = 1.0 + target.probit - known
-    return known / left if left > 0.0 else math.inf
+    left = max(0.0, 1.0 + target.probit - known)
+    return math.sqrt(left / known) if known > 0.0 else math.inf
 
 
 @lru_cache(maxsize=64)
