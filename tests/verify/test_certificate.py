@@ -137,6 +137,14 @@ def test_labels_that_seldom_feel_the_loss_say_so() -> None:
     assert "a share of 7e-13" in found.unsettled and found.worst_equation[1] > EQUATIONS
 
 
+def test_rows_that_a_small_step_hardly_moves_hold() -> None:
+    """Next to nothing of the readout follows from what samples of the step do to them: its adjoint is rounding."""
+    network = {"activation": "cubic", "width": 1.4, "initialisation": "gaussian"}
+    model = STEPPED.replace({"network": network, "step.learning_rate": 1e-3, "fit.loss": "square", "fit.ridge": 1e-4})
+    found = certificate(solve(model))
+    assert found.holds and not found.unsettled, found
+
+
 def test_an_output_that_a_kink_holds_says_so() -> None:
     result = solve(SPIKED)
     held = {**result.order_parameters, "V2": np.zeros(1)}
