@@ -116,6 +116,9 @@ def test_which_labels_are_cells() -> None:
     assert not are_cells(Target("max(z1, z2) + z3"), ((0.3, 0.4, 0.1),), "residual")
     assert not are_cells(Target("relu(z1**2 - z2)"), OVERLAPS, "residual")
     assert not are_cells(Target("max(z1, z2)"), ((0.6, 0.8),), "residual")  # one direction beside kappa
+    assert are_cells(Target("max(z1, z2)", probit=0.3), ((0.6, 0.8),), "residual")  # with noise inside, two
+    constants = cells_given_kappa(Target("relu(z1) + clip(z2, -1, 1)"), OVERLAPS, KAPPA).constants
+    assert constants == [-1.0, 1.0]  # labels of a whole polygon
 
 
 @pytest.mark.parametrize(("link", "noise"), [("max(z1, z2)", 0.0), ("abs(z1) + z2", 0.2)])

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from giantstep.quadrature.mesh import WIDE, Term
-from giantstep.quadrature.panels import table, wide_columns
+from giantstep.quadrature.panels import edges_of, table, wide_columns
 from giantstep.spec.model import Model
 from giantstep.system.problem import problem_of
 from giantstep.system.span import span_of
@@ -52,3 +52,13 @@ def test_half_of_the_nodes_is_enough(activation: str, link: str) -> None:
 def test_all_nodes_where_averages_vanish_by_symmetry_or_not_at_all(activation: str, link: str) -> None:
     for rows, found in (rows_of(activation, link), rows_of("tanh", "sign", offset=0.1)):
         assert np.array_equal(found, rows)
+
+
+def test_panels_are_halved_and_resolve_terms_without_a_column() -> None:
+    terms = (Term("tanh", 1.2, 0.0, 1.1),)
+    edges = edges_of(terms, None)
+    assert edges_of(terms, None, halvings=1)[1::2] == pytest.approx(0.5 * (edges[:-1] + edges[1:]), abs=1e-15)
+    once, twice = (wide_columns(terms, None, 16, halvings) for halvings in (0, 1))
+    assert twice.shape[1] == 2 * once.shape[1]
+    steep = Term("sign", 1.0, -0.3, 1e-8)
+    assert np.diff(edges_of(terms, None, further=(steep,))).min() < 2e-4 < np.diff(edges).min()
