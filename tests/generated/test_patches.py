@@ -21,7 +21,7 @@ import giantstep as gs
 from derive.scalar import scalar_function
 from generated.runtime import coefficients as runtime
 from generated.runtime.coefficients import Function
-from generated.runtime.patches import band_of, between, patch_of, width_of
+from generated.runtime.patches import Place, band_of, between, patch, patch_of, width_of
 from giantstep.quadrature import mesh, panels
 from giantstep.spec.kernels import function_kernel
 from giantstep.system import span, square_loss
@@ -164,6 +164,24 @@ def test_a_panel_that_misses_its_rule_is_not_used(cold: None) -> None:
     s, out = np.linspace(-1.0, 1.0, 9), np.empty((3, 9))
     steep.coefficients(s, 1e-4, out, np.empty(runtime.SCRATCH_SHAPE))
     assert np.allclose(out, coefficients("tanh(5*z)*z", s, 1e-4), rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("row", [0, 1])
+def test_a_panel_says_what_its_rule_and_it_miss(row: int) -> None:
+    """The error of mu0 or mu1: twice what the rule says of itself; of a rule that no polynomial follows, no number."""
+    place = Place(0, width_of(0, 1.0, 0.0), 1.0, 2.0**0.25)
+
+    def rule(shifts: np.ndarray, q: float) -> np.ndarray:
+        raw = function("tanh").by_trapezoid(shifts, q)
+        scale = np.sqrt(raw[0] ** 2 + raw[1] ** 2 + raw[2])
+        raw[3 + row] += said * scale
+        raw[row] += wave * scale * np.sin(1e5 * shifts)
+        return raw
+
+    said, wave = 1e-12, 0.0
+    assert patch(rule, place).errors[:, row] == pytest.approx(2.0 * said, rel=0.05)
+    said, wave = 0.0, 1e-12
+    assert np.isnan(patch(rule, place).errors[:, row]).all()
 
 
 def test_where_there_are_no_patches(cold: None) -> None:
