@@ -13,12 +13,14 @@ import mpmath
 import numpy as np
 import pytest
 from error_estimates import estimates
+from interpreted import interpreted, runtime_text
 
 from codegen.functions import emit
 from derive.coefficients import conditional_coefficients
 from derive.gaussian.numeric import mpmath_function
 from derive.language.catalogue import REGISTERED
 from derive.scalar import scalar_function
+from generated.runtime.gaussian import REACH
 from giantstep.spec.kernels import function_kernel
 from giantstep.verify.reference_function import reference_function
 
@@ -159,3 +161,36 @@ def test_saturating_functions_keep_their_digits(text: str, rest: Callable[[Any],
             assert abs(out[1, 0] - mu1) <= 1e-12 * size
             assert abs(mpmath.sqrt(out[2, 0]) - mu2) <= 1e-12 * size
             assert abs(out[0, 0] - 1 - mu0) <= 4 * EPS
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-8])
+@pytest.mark.parametrize(
+    ("shape", "steepness", "wave"),
+    [(lambda z: np.tanh(5.0 * z) * z, 5.0, 0.0), (lambda z: np.sin(8.0 * z) + 1.0, 1.0, 8.0)],
+)
+def test_a_step_that_does_not_resolve_a_function_is_marked(
+    shape: Callable[[np.ndarray], np.ndarray], steepness: float, wave: float, size: float
+) -> None:
+    """In plain Python, from steps that resolve it to steps that do not: what is not marked is right to ten roundings.
+
+    With tanh the coefficients miss first, with the sine their squares, which have twice its frequency.
+    """
+    plain, g, shifts = interpreted(runtime_text("trapezoid")), np.linspace(-12.0, 12.0, 4801), np.array([-0.3, 0.1])
+
+    def values(_: int, places: np.ndarray, out: np.ndarray) -> None:
+        out[:] = size * shape(places)
+
+    weight, f = 0.005 * np.exp(-0.5 * g**2) / math.sqrt(2.0 * math.pi), size * shape(shifts[:, None] + g)
+    mu0, mu1 = f @ weight, f @ (weight * g)
+    exact = np.array([mu0, mu1, (f - mu0[:, None] - mu1[:, None] * g) ** 2 @ weight])
+    scale, served, raw = np.sqrt(f**2 @ weight), [], np.empty((7, 2))
+
+    def serves(steepness: float, wave: float) -> bool:
+        nodes = plain.trapezoid_nodes(1.0, REACH, steepness, wave)
+        return bool(plain.trapezoid(values, shifts, 1.0, raw, nodes) == 0)
+
+    for other in np.geomspace(0.5, 8.0, 40):
+        served.append(serves(other, 0.0))
+        missed = np.abs(raw[:3] - exact) / np.array([scale, scale, exact[2]])
+        assert not served[-1] or missed.max() < 2e-14
+    assert served[-1] and not served[0] and serves(steepness, wave)
