@@ -54,7 +54,7 @@ BUG = 70
 INTERRUPTED = 130
 BROKEN_PIPE = 141
 UNWRITTEN = 74
-_COLLECTED = 200_000  # new objects before garbage is looked for: what is imported is none
+_COLLECTED = 200_000  # new objects before garbage is looked for first: what is imported is none
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -103,7 +103,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def program() -> NoReturn:
     """The command as a process of its own: ``main``, and an end that does not take every module apart again."""
-    gc.set_threshold(_COLLECTED)
+    collect_late()
     code = main()
     if any(not thread.daemon for thread in threading.enumerate() if thread is not threading.main_thread()):
         sys.exit(code)  # waits for them
@@ -114,6 +114,21 @@ def program() -> NoReturn:
         except (AttributeError, OSError, ValueError):  # closed: ``main`` has said so
             continue
     os._exit(code)
+
+
+def collect_late() -> None:
+    """Look for garbage after as many new objects as imports and a solution make, and from then on as usual: what
+    follows makes some, which holds arrays.
+    """
+    usual = gc.get_threshold()
+
+    def once(phase: str, _: dict[str, int]) -> None:
+        if phase == "stop" and gc.get_threshold()[0] == _COLLECTED:  # others have their reasons, for a while
+            gc.callbacks.remove(once)
+            gc.set_threshold(*usual)
+
+    gc.callbacks.append(once)
+    gc.set_threshold(_COLLECTED)
 
 
 def _bug(error: Exception, debug: bool) -> int:

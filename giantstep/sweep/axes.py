@@ -102,6 +102,11 @@ def cut(axes: Axes, keep: NDArray[np.bool_]) -> tuple[tuple[int, ...], Axes]:
 
 def _array(key: str, given: Any) -> NDArray[Any]:
     """Numbers or texts."""
+    if np.ma.is_masked(given):
+        raise BadInput(
+            f"{int(np.ma.getmaskarray(given).sum())} values of {key} are masked",
+            "give a value for each point (numpy.ma.filled), or leave these points out",
+        )
     try:
         array = np.asarray(given)
     except ValueError:  # rows of different lengths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import re
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from cli_cases import TEXT, Run, one_sentence_and_a_hint
 
 import giantstep as gs
+from giantstep.cli.main import collect_late
 from giantstep.cli.options import Parser
 from giantstep.cli.processes import add_workers
 from giantstep.cli.text import numbers
@@ -202,3 +204,17 @@ def test_rounding_beside_larger_numbers_is_printed_as_zero() -> None:
 def test_rows_of_many_numbers_are_their_range() -> None:
     assert numbers([1.0, 2.5]) == "1  2.5"
     assert numbers(np.linspace(-1.0, 2.0, 40).tolist()) == "40 values, from -1 to 2"
+
+
+def test_garbage_is_looked_for_late_and_then_as_usual() -> None:
+    """Results hold arrays in rings: a map of optima grew by megabytes a point while none was looked for."""
+    usual, known = gc.get_threshold(), len(gc.callbacks)
+    try:
+        gc.set_threshold(700, 10, 10)
+        collect_late()
+        late = gc.get_threshold()
+        kept = [[] for _ in range(late[0] + 1000)]  # objects that garbage may hide among
+        assert late[0] > 10_000 and gc.get_threshold() == (700, 10, 10) and len(gc.callbacks) == known
+        assert len(kept) > late[0]
+    finally:
+        gc.set_threshold(*usual)

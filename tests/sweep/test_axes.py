@@ -144,3 +144,10 @@ def test_names_that_do_not_go_together_say_so(values: Any, words: str) -> None:
 def test_a_dimension_is_not_called_as_a_column() -> None:
     with pytest.raises(BadInput, match="called test_error"):
         made(points_of({"fit.ridge": labelled(RIDGES, "test_error")})).to_xarray()
+
+
+def test_masked_points_are_refused() -> None:
+    masked = np.ma.masked_array([0.1, 1.0, 10.0], mask=[False, True, False])
+    with pytest.raises(BadInput, match=r"1 values of fit\.ridge are masked"):
+        points_of({"fit.ridge": masked})
+    assert len(points_of({"fit.ridge": np.ma.masked_array(RIDGES)})) == 3
