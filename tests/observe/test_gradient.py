@@ -9,7 +9,9 @@ from __future__ import annotations
 import json
 import math
 import random
-from typing import Any
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, cast
 
 import mpmath
 import numpy as np
@@ -25,11 +27,15 @@ from giantstep.observe.gradient.coefficient_slopes import slopes_along
 from giantstep.observe.gradient.gradient import gradient
 from giantstep.observe.gradient.left_out import left_out
 from giantstep.observe.gradient.parameter_directions import keys_for
+from giantstep.observe.gradient.sensitivity import _appears
 from giantstep.quadrature.mesh import Term
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.kernels import coefficients
 from giantstep.system.misclassification import wrong_sign, wrong_sign_slopes
 from giantstep.system.sign_panels import Output
+from giantstep.system.span import Span
+
+Array = np.ndarray
 
 STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0))
 OBSERVABLES = ("test_error", "train_error", "free_energy")
@@ -99,6 +105,7 @@ MODELS = {
         "relu", "sign", network__readout={"values": [1.0, -1.0, 2.0, -2.0], "fractions": [0.1, 0.2, 0.3, 0.4]}
     ),
     "linear blocks": model("linear", "tanh", network__readout={"values": [1.0, 2.0], "fractions": [0.5, 0.5]}),
+    "constant mean features, which stay constant": STEPPED.replace({"network.activation": "cos"}),
     "fixed bias": STEPPED.replace({"network.bias": 0.4}),
     "logistic": model("tanh", "sign", fit__loss="logistic", target__flips=0.1),
     "hinge": model("erf", "sign", fit__loss="hinge"),
@@ -325,6 +332,18 @@ def test_misclassification_moves_as_its_differences(law: str) -> None:
 
 
 # ---- what is refused, and the command
+
+
+@pytest.mark.parametrize(("rate", "appears"), [(lambda kappa: 0.0 * kappa + 2.0, False), (lambda kappa: kappa, True)])
+def test_what_moves_within_the_span_does_not_appear(rate: Callable[[Array], Array], appears: bool) -> None:
+    """Two constant features: where their ratio moves they stay dependent; where one gets a slope they do not."""
+    kappa, weight = np.polynomial.hermite_e.hermegauss(8)
+    weight = weight / weight.sum()
+    one, zero = np.ones((2, 8)), np.zeros((2, 8))
+    table = np.column_stack([kappa, weight, one[0], zero[0], *np.zeros((4, 8))])  # e_1, no e_2, then mu1 and mu2^2
+    span = Span(np.eye(2), np.eye(2), np.array([[1.0], [-1.0]]), 1, 1.0, 0.0)
+    change = np.stack([np.stack([rate(kappa), zero[0]]), zero, zero])
+    assert _appears(cast(Any, SimpleNamespace(table=table)), span, change) == appears
 
 
 def test_what_has_no_derivative_is_refused() -> None:

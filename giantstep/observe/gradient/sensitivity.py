@@ -16,6 +16,7 @@ from giantstep.system.continuous_span import moving_order
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.mean_predicted import mean_error_slopes
 from giantstep.system.misclassification import wrong_sign_slopes
+from giantstep.system.span import Span
 from giantstep.system.state import State
 
 Array = np.ndarray
@@ -74,8 +75,7 @@ class Sensitivity:
                 )
             change[0] = 0.0  # all functions of a parity up to some degree, whatever the parameter
         elif span is not None:
-            appearing, size = np.einsum("bw,bn->wn", span.null, change[0]), np.abs(change).max()
-            if np.any(np.abs(appearing) > _APPEARS * size * np.abs(span.null).sum(axis=0)[:, None]):
+            if self.of is self and _appears(system, span, change):
                 raise BadInput(
                     "the mean features are linearly dependent here and nowhere near, so that the errors at infinite "
                     "dimension jump and have no derivative",
@@ -110,6 +110,17 @@ class Sensitivity:
         there = self if signs is self.system else Sensitivity(signs, self)
         _, tangents = there._moved(there._given(direction), rates)
         return _along_output(signs, wrong_sign_slopes(signs.output()), tangents)
+
+
+def _appears(system: CoupledSystem, span: Span, change: Array) -> bool:
+    """Whether a combination of the mean features that vanishes moves away from their span at given rates
+    [kind, K, N]; within the span it is another one that vanishes (all features being constants, they stay so).
+    """
+    appearing, size = np.einsum("bw,bn->nw", span.null, change[0]), np.abs(change).max()
+    functions = system.table[:, -3 * len(span.basis) : -2 * len(span.basis)]
+    inside = np.einsum("n,ni,nw->iw", system.table[:, 1], functions, appearing)
+    beside = np.abs(appearing - functions @ inside)
+    return bool(np.any(beside > _APPEARS * size * np.abs(span.null).sum(axis=0)))
 
 
 def _along_output(system: CoupledSystem, of: tuple[Array, Array, Array], tangents: Mapping[str, Array]) -> float:
