@@ -25,6 +25,7 @@ _STEEP = 0.25  # a label that varies within less is integrated on panels
 _ORDER, _PANEL = 16, 8.0  # of the panels, at fineness 1; their length in steps of the trapezoid: as right as that
 _DIGITS, _MORE = 6.35, 7.6  # a quarter of -log(1e-11); of log(fineness), pairs of nodes beside what is in proportion
 _SAVES = 1.5  # nodes of the trapezoid over those of the Gauss rule
+_LARGEST = 300  # Gauss rule: weights of one that is much larger overflow
 _MOST = 4_000_000  # nodes
 _LITTLE = 1e7  # bytes that are taken without asking whether they are there
 
@@ -138,8 +139,8 @@ def _rule(shape: Shape, axis: int, reach: float, fineness: float) -> tuple[Array
         widths += [width for _, width in steep_places(shape.target)]
     smooth = min([*widths, *shape.label[axis : axis + 1]])
     step, count = trapezoid_step(min(widths)) / fineness, hermite_count(smooth, fineness)
-    if count <= _SAVES * reach / step:
-        return hermite(count)
+    if count <= min(_SAVES * reach / step, _LARGEST):
+        return hermite(int(count))
     return trapezoid(step, reach)
 
 

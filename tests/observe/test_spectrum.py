@@ -9,6 +9,10 @@ import numpy as np
 import pytest
 
 import giantstep as gs
+from giantstep.observe.spectrum import response, tensor_nodes
+from giantstep.quadrature import tensor
+from giantstep.quadrature.mesh import Term
+from giantstep.quadrature.tensor import Shape
 
 
 def model(
@@ -145,3 +149,24 @@ def test_the_density_at_zero_is_refused() -> None:
         solved("tanh").density(np.array([0.0]))
     with pytest.raises(gs.BadInput, match="upper half-plane"):
         solved("tanh").stieltjes(-1j)
+
+
+def test_missing_nodes_of_several_directions_are_told_as_the_cause(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer samples than neurons: 1/(1 + V(kappa)) is steep on a curve as x falls."""
+    monkeypatch.setattr(response, "MOST", 2_000)
+    monkeypatch.setattr(tensor_nodes, "MOST", 2_000)
+    network = gs.Network("tanh", 1.0, readout=gs.Readout((1.0, 1.0), (0.5, 0.5)))
+    spike = gs.Spike(1.5, (0.7, 0.5), 1.2, loadings=((1.0, 0.0), (0.3, 1.0)))
+    model = gs.Model(network, gs.Target("tanh"), gs.Fit(0.5, 0.1), spike=spike)
+    with pytest.raises(gs.NotConverged, match="averages over the 2 directions of the spike need more than 2,000 nodes"):
+        gs.spectrum(model)
+
+
+def test_lattices_of_any_fineness_have_weights() -> None:
+    """Gauss rules of more nodes than numbers can hold the weights of give way to the trapezoid."""
+    shape = Shape((Term("tanh", 1.0, 0.0, 1.2), Term("tanh", 1.0, 0.0, 1.2)), ((0.05, 0.0), (0.0, 1.0)), None)
+    for fineness in (1.0, 40.0, 200.0):
+        for axis in range(2):
+            points, weights = tensor._rule(shape, axis, shape.reach(), fineness)
+            assert weights.sum() == pytest.approx(1.0, abs=1e-12)
+            assert weights @ points**2 == pytest.approx(1.0, abs=1e-11)

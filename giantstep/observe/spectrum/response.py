@@ -20,7 +20,7 @@ from generated.runtime.unknowns import DIRECTION, RESIDUAL, TURNED, UNKNOWN
 from giantstep.observe.spectrum.hats import Hats
 from giantstep.observe.spectrum.nodes import Nodes
 from giantstep.observe.spectrum.rows import Rows, rows_of
-from giantstep.observe.spectrum.tensor_nodes import TensorNodes
+from giantstep.observe.spectrum.tensor_nodes import MOST, TensorNodes
 from giantstep.quadrature.tensor import Shape
 from giantstep.spec.errors import NotConverged
 from giantstep.system.kernels import system_kernel
@@ -84,6 +84,7 @@ class Response:
     nodes: KappaNodes = field(init=False)
     rows: Rows | None = field(init=False)
     span: Span | None = field(init=False)
+    unresolved: bool = False  # whether nodes of kappa were lacking where a solution was asked for last
 
     def __post_init__(self) -> None:
         self.rows = rows_of(self.problem)
@@ -91,7 +92,7 @@ class Response:
         self.nodes = Nodes(blocks) if loadings is None else TensorNodes(Shape(blocks, loadings, None))
         limit = self.problem.with_parameters(inverse_dimension=0.0).with_features(link=None)
         self.span = span_of(limit)
-        self.blocks = len(self.problem.blocks)
+        self.blocks, self.rank = len(blocks), self.problem.rank
         self.members, sizes = members(self.kernel, self.blocks, self.blocks)
         self.count, self.overlaps = (int(size) for size in sizes[:2])
         rows = np.array(pairs(self.blocks))
@@ -121,6 +122,7 @@ class Response:
         """The physical solution near a guess, or None where Newton's method finds none."""
         panels = self.nodes.refined(self.nodes.base, lambda rows: self._one_over(rows, z, guess))
         for _ in range(12):
+            self.unresolved = panels is None
             found = None if panels is None else self._newton(z, guess, panels)
             if panels is None or found is None:
                 return None
@@ -325,9 +327,13 @@ def follow(response: Response, state: State, z: complex, tolerance: float = 0.2,
         targets.append(between(state.z, target))
         if abs(targets[-1] - state.z) < 1e-15 * abs(state.z):
             break
-    raise NotConverged(
-        f"the spectrum cannot be followed to x = {z.real:.6g}", "change the model slightly, or report this"
-    )
+    missed = f"the spectrum cannot be followed to x = {z.real:.6g}"
+    if response.rank > 1 and response.unresolved:
+        raise NotConverged(
+            f"{missed}: averages over the {response.rank} directions of the spike need more than {MOST:,} nodes there",
+            "lower the strength of the spike, or raise fit.samples above network.width",
+        )
+    raise NotConverged(missed, "change the model slightly, or report this")
 
 
 def between(first: complex, second: complex) -> complex:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,23 +13,27 @@ Array = np.ndarray
 _FIRST, _FINER = 0.7, 1.25  # fineness that is begun with, and what it is raised by
 _AGREES = 1e-5  # of averages on this lattice and on a coarser one, whose error has the root of this one's or a larger
 _NEGLIGIBLE = 1e-16  # of the weight of a node, relative to all
-_MOST = 400_000  # nodes
+MOST = 400_000  # nodes
 
 
 @dataclass(frozen=True)
 class TensorNodes:
-    """Tables of the blocks' coefficients on lattices in kappa, chosen by their fineness (the ``panels`` of a state)."""
+    """Tables of the blocks' coefficients on lattices in kappa, chosen by their fineness (the ``panels`` of a state).
+
+    All that were made are kept: each holds _FINER^q times the nodes of the one before, up to MOST.
+    """
 
     shape: Shape
     base: float = _FIRST
+    _known: dict[float, tuple[Array, Array]] = field(default_factory=dict, repr=False)
 
     def table(self, fineness: float) -> Array:
         """Rows (kappa_1, weight, 0, 0, 0, mu0, mu1, mu2sq per block)."""
-        return _lattice(self.shape, fineness)[0]
+        return self._lattice(fineness)[0]
 
     def coordinates(self, fineness: float) -> Array:
         """kappa [N, q] at the rows."""
-        return _lattice(self.shape, fineness)[1]
+        return self._lattice(fineness)[1]
 
     def refined(self, fineness: float, integrand: Callable[[Array], Array]) -> float | None:
         """The fineness from which on the average of a function of the rows, [N] complex, does not change.
@@ -43,15 +46,19 @@ class TensorNodes:
             if abs(fine - coarse) <= _AGREES * abs(fine):
                 return fineness
             fineness, coarse = fineness * _FINER, fine
-            if len(self.table(fineness)) > _MOST:
+            if len(self.table(fineness)) > MOST:
                 return None
 
     def _average(self, fineness: float, integrand: Callable[[Array], Array]) -> complex:
         rows = self.table(fineness)
         return complex(rows[:, 1] @ integrand(rows))
 
+    def _lattice(self, fineness: float) -> tuple[Array, Array]:
+        if fineness not in self._known:
+            self._known[fineness] = _lattice(self.shape, fineness)
+        return self._known[fineness]
 
-@lru_cache(maxsize=8)
+
 def _lattice(shape: Shape, fineness: float) -> tuple[Array, Array]:
     """Rows without those, far out, that hold next to nothing; and their kappa [N, q]."""
     rows = tensor_table(shape, (fineness,) * shape.rank)
