@@ -7,6 +7,7 @@ normal; probit noise adds to z, label noise and flips to the label. With probit 
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -30,7 +31,9 @@ from giantstep.spec.target_channel import Channel
 
 Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
+_SEVERAL = (-2.1, -0.6, 0.3, 1.4)  # kappa at which labels are looked at
 _REACHES, _NOTHING = (_REACH, 12.0, 16.0, 22.0, 30.0), 1e-16  # for labels that grow; what may be left out of E y^2
+_IN_CORNERS = 1e-13  # the same on a diagonal, beside which there is little
 _CONSTANT = 1e-12
 _SHARP = 0.2  # width of a turn of a label or a mean label
 _PANELS = 4  # between two breakpoints
@@ -311,23 +314,42 @@ def _step_and_reach(link: str, overlaps: Rows, probit: float) -> tuple[float, fl
 
 def _along_axes(link: str, overlaps: Rows, probit: float, t: Array) -> Iterator[Array]:
     """The label at several kappa along each of its indices, t [J] from its mean, the others at a generic place."""
-    lower, values = mixing(np.array(overlaps)), link_values(link)
-    gamma = np.array([math.copysign(math.hypot(*column), sum(column)) for column in zip(*overlaps, strict=True)])
+    lower, values, gamma = mixing(np.array(overlaps)), link_values(link), _lengths(overlaps)
     width = np.sqrt(np.diag(lower @ lower.T) + probit)
-    for kappa in (-2.1, -0.6, 0.3, 1.4):
+    for kappa in _SEVERAL:
         for axis in range(len(gamma)):
             z = gamma[:, None] * kappa + 0.37 * width[:, None] * np.ones((1, len(t)))
             z[axis] = gamma[axis] * kappa + width[axis] * t
             yield values(z)
 
 
+def _along_diagonals(link: str, overlaps: Rows, probit: float, t: Array) -> Iterator[Array]:
+    """The same where all directions of t move at once, t [J] in all: products of indices grow there."""
+    lower, values, gamma = noisy_indices(np.array(overlaps), probit).lower, link_values(link), _lengths(overlaps)
+    for signs in itertools.product((1.0, -1.0), repeat=len(gamma) - 1):
+        direction = lower @ np.array([1.0, *signs]) / math.sqrt(len(gamma))
+        for kappa in _SEVERAL:
+            yield values(gamma[:, None] * kappa + direction[:, None] * t)
+
+
+def _is_nothing(weight: Array, lines: Iterator[Array], share: float) -> bool:
+    """Whether squares of labels on lines [J] have no more than a share of them at the ends."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        squares = np.array([weight * y * y for y in lines])
+    return bool(squares[:, [0, -1]].max() <= share * squares.sum(axis=1).max())
+
+
+def _lengths(overlaps: Rows) -> Array:
+    """The overlap of each index with all directions of kappa together, with a sign."""
+    return np.array([math.copysign(math.hypot(*column), sum(column)) for column in zip(*overlaps, strict=True)])
+
+
 def reach_of(link: str, overlaps: Rows, probit: float) -> float:
     """Where t may end: the weight times the square of the label is nothing there. Raises NotConverged."""
     for reach in _REACHES:
         t, weight = _trapezoid(0.25, reach)
-        with np.errstate(over="ignore", invalid="ignore"):
-            squares = np.array([weight * y * y for y in _along_axes(link, overlaps, probit, t)])
-        if max(squares[:, 0].max(), squares[:, -1].max()) <= _NOTHING * squares.sum(axis=1).max():
+        ends = (_along_axes, _NOTHING), (_along_diagonals, _IN_CORNERS)
+        if all(_is_nothing(weight, lines(link, overlaps, probit, t), share) for lines, share in ends):
             return reach
     raise NotConverged(
         f"the label {link!r} grows too fast for its averages given the spike",

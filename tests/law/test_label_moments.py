@@ -10,6 +10,7 @@ from giantstep.law.kinds_of_labels import Points
 from giantstep.law.label_moments import label_moments
 from giantstep.law.labels import label_law
 from giantstep.law.moments_given_kappa import moments_given_kappa
+from giantstep.quadrature.trapezoid import trapezoid
 from giantstep.spec.model import Target
 
 Array = np.ndarray
@@ -95,3 +96,11 @@ def test_noise_inside_a_link_of_two_indices_against_a_grid_of_one(probit: float)
         np.testing.assert_allclose(found.mean[number], weight @ mean, atol=1e-11)
         np.testing.assert_allclose(found.square[number], weight @ square, rtol=1e-11)
         np.testing.assert_allclose(found.linear[number], linear, atol=1e-11)
+
+
+@pytest.mark.parametrize("alignment", [(0.5, 0.5), (0.5, -0.5), (0.3, 0.3)])
+def test_labels_that_grow_where_both_indices_do_are_followed_there(alignment: tuple[float, float]) -> None:
+    """E exp(2 a z1 z2) = 1/sqrt(1 - 4 a^2): along each index alone it is no more than an exponential."""
+    kappa, weight = trapezoid(0.1, 20.0)
+    found = label_moments(Target("exp(z1*z2/3)"), (alignment,), kappa[:, None], 0.0, 1, False)
+    assert weight @ found.square == pytest.approx(1.0 / np.sqrt(1.0 - 4.0 / 9.0), rel=2e-12)

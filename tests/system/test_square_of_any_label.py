@@ -92,15 +92,12 @@ def test_three_indices_may_change_places() -> None:
     [("cos(3*z1)*z2", (0.99, 0.1)), ("sign(z1*z2+z1)", (0.99, 0.1)), ("exp(z1*z2/4)", (0.5, 0.5))],
 )
 def test_a_coarser_answer_is_as_wrong_as_it_says(link: str, alignment: tuple[float, float]) -> None:
-    """Nodes of kappa and of the label are refined, each as far as the tolerance asks for.
-
-    What steps that are a tenth longer change is told; steps of a slowly falling error are off by up to twice that.
-    """
+    """Nodes of kappa and of the label are refined, each as far as the tolerance asks for."""
     fine = solve(spiked(link, *alignment), tolerance=1e-12)
     for tolerance in (1e-5, 1e-9):
         found = solve(spiked(link, *alignment), tolerance=tolerance)
         missed = abs(found.test_error - fine.test_error) / fine.test_error
-        assert missed <= 2.0 * found.quadrature_error + 2e-12 and found.quadrature_error <= tolerance
+        assert missed <= found.quadrature_error + 2e-12 and found.quadrature_error <= tolerance
     assert found.nodes <= fine.nodes
 
 
