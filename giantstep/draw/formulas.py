@@ -49,6 +49,15 @@ def _decimal(found: re.Match[str]) -> str:
     return short if Fraction(short) == exact else found[0]
 
 
+def decimal(value: float, digits: int) -> str:
+    """At most that many digits, none that say nothing; powers of ten as such, as an e would be a letter."""
+    mantissa, e, exponent = f"{value:.{digits}g}".partition("e")
+    if not e:
+        return mantissa
+    power = f"10^{{{int(exponent)}}}"
+    return power if mantissa == "1" else rf"{mantissa}\times {power}"
+
+
 def plain(text: str) -> str:
     """Words that are no mathematics, shortened."""
     return text.replace("$", r"\$") if len(text) <= 30 else text[:27].replace("$", r"\$") + "..."

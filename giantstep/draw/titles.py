@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 
-from giantstep.draw.formulas import activation_words, link_words, loss_words, on_lines, plain
+from giantstep.draw.formulas import activation_words, decimal, link_words, loss_words, on_lines, plain
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Model, Network
@@ -136,7 +136,7 @@ def _readout(model: Model, hidden: Collection[str]) -> Iterator[str]:
         if "network.readout.density" not in hidden:
             yield rf"$u$ {readout.density}"
     elif readout.values != (1.0,) and "network.readout.values" not in hidden:
-        yield rf"$u \in \{{{', '.join(map(_number, readout.values))}\}}$"
+        yield rf"$u \in \{{{', '.join(decimal(value, 4) for value in readout.values)}\}}$"
 
 
 def _loss(loss: FitLoss, hidden: Collection[str]) -> str:
@@ -155,11 +155,4 @@ def _of_steps(values: list[float]) -> float | tuple[float, ...] | None:
 def _value(value: float | str | tuple[float, ...] | Rows) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(map(_value, value))})"
-    return rf"\mathrm{{{value}}}" if isinstance(value, str) else _number(value)
-
-
-def _number(value: float) -> str:
-    """Four digits; powers of ten as such, as an e would be a letter."""
-    mantissa, e, exponent = f"{value:.4g}".partition("e")
-    power = f"10^{{{int(exponent)}}}" if e else ""
-    return power if e and mantissa == "1" else rf"{mantissa} \times {power}" if e else mantissa
+    return rf"\mathrm{{{value}}}" if isinstance(value, str) else decimal(value, 4)

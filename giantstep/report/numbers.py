@@ -6,14 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from giantstep.draw.formulas import decimal
+
 
 def number(value: float, digits: int = 12) -> str:
     """At most that many digits, none that say nothing."""
-    mantissa, e, exponent = f"{value:.{digits}g}".partition("e")
-    if not e:
-        return f"${mantissa}$"
-    power = f"10^{{{int(exponent)}}}"
-    return f"${power}$" if mantissa == "1" else rf"${mantissa}\times {power}$"
+    return f"${decimal(value, digits)}$"
 
 
 def size(value: float) -> str:

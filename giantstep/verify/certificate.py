@@ -16,7 +16,7 @@ from giantstep.verify.density_nodes import density_differs
 from giantstep.verify.equations import residuals
 from giantstep.verify.first_layer import FirstLayer
 from giantstep.verify.interpreter import NotEvaluable
-from giantstep.verify.reference import Reference, reference
+from giantstep.verify.reference import AVERAGES, Reference, reference
 from giantstep.verify.stationarity import gradient_checks
 
 ERRORS = 1e-8  # relative; both quadratures promise 1e-10, errors move with the solution
@@ -85,8 +85,8 @@ def _certificate(found: Reference) -> Certificate:
         unsettled = f"m of features that hardly differ cancel: rounding makes {found.rounding:.0e}"
     if found.cancelled > ERRORS:
         unsettled = f"responses or overlaps of blocks cancel: rounding makes {found.cancelled:.0e}"
-    if found.felt < _SELDOM:
-        unsettled = f"labels that feel the loss are too rare to average: a share of {found.felt:.0e}"
+    if (felt := _felt(found)) < _SELDOM:
+        unsettled = f"labels that feel the loss are too rare to average: a share of {felt:.0e}"
     reported = {name: float(getattr(found.result, name)) for name in observables}
     sizes = {name: abs(value) for name, value in reported.items()}
     sizes["train_error"] += _RARE * reported["free_energy"] / model.fit.samples
@@ -103,6 +103,12 @@ def _certificate(found: Reference) -> Certificate:
         unsettled = _left_open(found, equations, max(_SETTLED, nodes.error))
     layer = max(_layer_differs(found.result, found.layer), density_differs(model, found.layer.rows))
     return Certificate(errors, equations, layer, unsettled, {} if certain else chance)
+
+
+def _felt(found: Reference) -> float:
+    """The share of labels that feel the loss: the mean of V h, 0 where it is flat, 1 where a kink holds outputs."""
+    nodes, bend = found.nodes, found.nodes.values[1 + AVERAGES.index("avg_h")]
+    return float(nodes.weight @ (found.output(nodes.kappa, found.features(nodes.kappa)).response * bend))
 
 
 def _rounding_of_squares(found: Reference) -> dict[str, float]:

@@ -47,7 +47,7 @@ _EPS, _HIDDEN = 2.2e-16, 1e-7  # rounding of the output beside its size from whi
 _ABOVE_ROUNDING = 40.0  # panels are halved no further than rounding lets averages agree
 _WIDTHS, _SETTLED = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
 _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
-_AVERAGES = ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
+AVERAGES = ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
 _PLACES = 20_000  # that show the size of a label
 _TOGETHER = 2000  # nodes of kappa
 _HARDLY = 1e-16  # a square beside others that is rounding
@@ -127,7 +127,7 @@ class Reference:
         found = loss_averages(self.law, loss, self._noise, kappa, output, self.width)
         test = test_errors(self.law, loss, kappa, output, self.width)
         g, h, gg = found["avg_g"], found["avg_h"], found["avg_gg"]
-        rows = [test, *(found[name] for name in _AVERAGES), *found["avg_tg"], *mu0, *mu1, *mu2sq]
+        rows = [test, *(found[name] for name in AVERAGES), *found["avg_tg"], *mu0, *mu1, *mu2sq]
         along = kappa.reshape(len(kappa), -1).T
         rows += [*(mu0 * g), *(row for k in along for row in mu1 * k * g)]
         rows += [row for t in found["avg_tg"] for row in mu1 * t]
@@ -151,7 +151,7 @@ class Reference:
         for width in _WIDTHS:
             found = loss_averages(self.law, model.fit.loss, self._noise, kappa, output, width)
             test = test_errors(self.law, model.fit.loss, kappa, output, width)
-            after = np.array([test, *(found[name] for name in _AVERAGES), *found["avg_tg"]])
+            after = np.array([test, *(found[name] for name in AVERAGES), *found["avg_tg"]])
             size = np.abs(after) @ density(_SAMPLE)
             size[[3, *range(6, len(size))]] = np.sqrt(size[4])  # slopes may cancel
             if before is not None and np.all(np.abs(after - before) @ density(_SAMPLE) <= _SETTLED * (size + 1e-300)):
@@ -231,12 +231,6 @@ class Reference:
         return max(float(_EPS * (weight @ each) / (weight @ size)) for each, size in zip(terms, sizes, strict=True))
 
     @cached_property
-    def felt(self) -> float:
-        """The share of labels that feel the loss: the mean of V h, 0 where it is flat, 1 where a kink holds outputs."""
-        kappa, weight, bend = self.nodes.kappa, self.nodes.weight, self.nodes.values[1 + _AVERAGES.index("avg_h")]
-        return float(weight @ (self.output(kappa, self.features(kappa)).response * bend))
-
-    @cached_property
     def _turns_aside(self) -> list[float]:
         """Places about which features turn faster than nodes gathered about zero follow, unless they do so there."""
         turns = [(place, length) for place, length in self.layer.turns() if abs(place) < REACH]
@@ -255,7 +249,7 @@ class Reference:
         """Everything that the equations are made of, in long doubles."""
         kappa, values = self.nodes.kappa, self.nodes.values
         m, blocks = self.law.overlaps.shape[1], len(self.layer.share)
-        names = (*_AVERAGES, *(f"avg_{t}g" for t in directions_of("t", m)))
+        names = (*AVERAGES, *(f"avg_{t}g" for t in directions_of("t", m)))
         columns = dict(zip(names, values[1:], strict=False))
         start = 1 + len(names)
         for number, name in enumerate(("mu0", "mu1", "mu2sq")):
@@ -352,7 +346,7 @@ class Reference:
         rows = [slice(i, i + _TOGETHER) for i in range(0, len(kappa), _TOGETHER)]
         parts = [loss_averages(self.law, loss, self._noise, kappa[r], output.at(r), self.width) for r in rows]
         found = {name: np.concatenate([part[name] for part in parts], axis=-1) for name in parts[0]}
-        columns = {name: long(found[name]) for name in _AVERAGES}
+        columns = {name: long(found[name]) for name in AVERAGES}
         columns |= {f"avg_{t}g": long(row) for t, row in zip(directions_of("t", m), found["avg_tg"], strict=True)}
         return replace(point, columns={**point.columns, **columns})
 

@@ -32,18 +32,18 @@ def test_titles() -> None:
     assert r"$\sigma = z\,\tanh\left(z\right)$" in described(model, set())
     assert r"$\sigma_\star = z_{1} + z_{2}$" in described(gs.model(link="z1 + z2"), set())
     assert "huber(delta=1)" in described(gs.model(loss="huber"), set())
-
-
-@pytest.mark.parametrize(("ridge", "text"), [(1e-10, "10^{-10}"), (2.5e-7, r"2.5 \times 10^{-7}"), (0.05, "0.05")])
-def test_powers_of_ten_in_titles_are_such(ridge: float, text: str) -> None:
-    title = described(gs.model(ridge=ridge), set())
-    assert rf"$\lambda = {text}$" in title
-    MathTextParser("agg").parse(title.replace("\n", " "))
     halves = described(gs.model("z/3 + 0.3*z", loss="sqrt(1 + ((y - f)/0.5)**2)"), set())
     assert r"\frac{z}{3} + 0.3\,z" in halves and r"\frac{y - f}{0.5}" in halves
     wide = "tanh(z) + 0.123456789*z**3*exp(-z**2/2) + erf(z)"
     title = described(gs.model(wide + f" + z*({wide})"), set())
     assert "own activation" in title and "0.123" not in title
+
+
+@pytest.mark.parametrize(("ridge", "text"), [(1e-10, "10^{-10}"), (2.5e-7, r"2.5\times 10^{-7}"), (0.05, "0.05")])
+def test_powers_of_ten_in_titles_are_such(ridge: float, text: str) -> None:
+    title = described(gs.model(ridge=ridge), set())
+    assert rf"$\lambda = {text}$" in title
+    MathTextParser("agg").parse(title.replace("\n", " "))
 
 
 def test_a_title_is_no_wider_than_its_axes_and_signs_have_no_brackets() -> None:
