@@ -1,4 +1,4 @@
-"""Whether an expression is even or odd under a change of the sign of all its variables.
+"""Whether an expression is even or odd under a change of the sign of all its variables, or of one.
 
 The expression is written as a sum of products of atoms: variables, constants, and functions of such sums, which are
 taken up to a sign where the function is odd or even. Kinks are written with ``abs``, jumps with ``sign``, sigmoids with
@@ -25,17 +25,22 @@ _HALF = Fraction(1, 2)
 
 
 @lru_cache(maxsize=256)
-def parity(node: Node) -> int | None:
-    """1 of an even expression, -1 of an odd one (away from its jumps), None where its sums do not show either."""
-    forms = _Forms()
+def parity(node: Node, variable: str | None = None) -> int | None:
+    """1 of an even expression, -1 of an odd one (away from its jumps), None where its sums do not show either; in one
+    variable, or in all together.
+    """
+    forms = _Forms(variable)
     given, mirrored = forms.of(node, 1), forms.of(node, -1)
     return 1 if given == mirrored else -1 if given == _scaled(mirrored, -1) else None
 
 
 class _Forms:
-    """Sums of expressions over common atoms, which are numbered as they are met."""
+    """Sums of expressions over common atoms, which are numbered as they are met; turned: the one variable whose sign
+    changes, None for all.
+    """
 
-    def __init__(self) -> None:
+    def __init__(self, turned: str | None = None) -> None:
+        self.turned = turned
         self.atoms: dict[tuple[object, ...], int] = {}
 
     def of(self, node: Node, sign: int) -> Sum:
@@ -43,7 +48,7 @@ class _Forms:
         if node.op == "number":
             return _number(node.value)
         if node.op == "variable":
-            return _scaled(self._atom("variable", node.value), sign)
+            return _scaled(self._atom("variable", node.value), sign if self.turned in (None, node.value) else 1)
         if node.op == "constant":
             return self._atom("constant", node.value)
         parts = [self.of(argument, sign) for argument in node.args]

@@ -17,7 +17,8 @@ from giantstep.system.span import orthonormal
 
 Array = np.ndarray
 _ALIKE = 1e-5  # what a function has beside the others, of which equations know the square, and rounding hides 1e-11
-_FLAT = 1e-13  # of its slope, what a loss loses by outputs of their size: m is then known to a part in 1000 at most
+_FLAT = 1e-11  # of its slope, what a loss loses by outputs of their size; labels round by 1e-14: m has few digits then
+_MOVED, _ROUNDING = 0.1, 1e-12  # of the output, a share that is added to it; of slopes, what rounding leaves
 _NEAR = 1e-3  # a Newton step, relative to its unknown, that ends at the solution
 
 
@@ -37,19 +38,45 @@ def require_decided(system: CoupledSystem, x: Array) -> None:
 
 
 def _require_curvature(system: CoupledSystem, x: Array) -> None:
-    """Raise NotConverged where the loss is as good as linear wherever outputs are."""
+    """Raise NotConverged where the loss is as good as linear wherever outputs are, and its solution another one."""
     if system.problem.parameters.inverse_dimension > 0.0:
         return  # the ridge holds m
-    mu0 = system.at.columns.node[-3 * system.blocks :][: system.blocks]
-    laws, averages = (tuple(map(system.view, names)) for names in (("mean", "Delta"), ("avg_gg", "avg_h")))
-    change = bend_beside_slope(mu0, system.node[1], laws, averages)
-    if change > _FLAT or _passes_a_kink(system) or distance(system, x) < _NEAR:
+    if _bend(system) <= _FLAT and (_solved_by_others(system, x) or not distance(system, x) < _NEAR):
+        require_bend(system)
+
+
+def require_bend(system: CoupledSystem) -> None:
+    """Raise NotConverged where the loss is as good as linear wherever the outputs of a solution are."""
+    if (change := _bend(system)) > _FLAT or _passes_a_kink(system):
         return
     raise NotConverged(
         f"the loss is as good as linear wherever outputs are (its slope changes by {change:.0e} of itself there), so "
         "that nothing decides m, the mean readout weight of each group of neurons, at infinite dimension",
         "give a dimension (--dimension): the ridge then holds m",
     )
+
+
+def _bend(system: CoupledSystem) -> float:
+    """How much the slope of the loss changes by outputs of their size, over that slope."""
+    mu0 = system.at.columns.node[-3 * system.blocks :][: system.blocks]
+    laws, averages = (tuple(map(system.view, names)) for names in (("mean", "Delta"), ("avg_gg", "avg_h")))
+    return float(bend_beside_slope(mu0, system.node[1], laws, averages))
+
+
+def _solved_by_others(system: CoupledSystem, x: Array) -> bool:
+    """Whether the equations of m hold as well, but for rounding, where every mean function adds to the output what is
+    a share of its size.
+    """
+    mu0, weight = system.at.columns.node[-3 * system.blocks :][: system.blocks], system.node[1]
+    size = np.sqrt(weight @ (system.view("mean") ** 2 + system.view("Delta")))
+    norms = np.sqrt(mu0**2 @ weight)
+    system.view("m")[...] += _MOVED * size / np.where(norms > 0.0, norms, np.inf)
+    moved = system.work[system.first]
+    system.residual(moved)
+    left = np.abs(system.view("residual_m"))
+    slopes = np.abs(mu0) @ (weight * np.sqrt(system.view("avg_gg")))
+    system.evaluate(x)
+    return bool(np.all(left <= _ROUNDING * slopes))
 
 
 def _passes_a_kink(system: CoupledSystem) -> bool:

@@ -35,6 +35,7 @@ _OUTSIDE = 80.0  # kappa^2 beyond which turns are not looked for: a probability 
 _LONGEST = 4.0  # in kappa, of panels about a turn
 _ORDER = 16
 _TAIL = 1e-9  # last Legendre coefficients of a panel, relative to the average; the rule's error is about its square
+_ROUNDED = 1e-15  # of the largest slope, what rounding leaves of one that vanishes
 _HALVINGS, _MOST = 12, 2000
 
 
@@ -243,8 +244,8 @@ class _Turns:
 
 
 def _halved(edges: Array, averaged: Averaged) -> tuple[Array, float]:
-    """Panels halved until the last Legendre coefficients of every function on them are small; the average of the first
-    function, which is nowhere negative.
+    """Panels halved until the last Legendre coefficients of every function on them are small, or rounding; the average
+    of the first function, which is nowhere negative. The others are its slopes, in one unit.
     """
     tails = legendre_coefficients(_ORDER)[-2:]
     new, known = np.ones(len(edges) - 1, bool), None
@@ -257,7 +258,9 @@ def _halved(edges: Array, averaged: Averaged) -> tuple[Array, float]:
         if known is not None:
             found[:, :, ~new] = known
         total, tail = found
-        bad: NDArray[np.bool_] = (tail > _TAIL * total.sum(axis=1)[:, None]).any(axis=0)
+        whole = total.sum(axis=1)
+        least = np.maximum(_TAIL * whole, _ROUNDED * whole[1:].max(initial=0.0))
+        bad: NDArray[np.bool_] = (tail > least[:, None]).any(axis=0)
         if not bad.any():
             break
         halves = 0.5 * (edges[:-1] + edges[1:])

@@ -167,16 +167,19 @@ def of_distinct(start: Result | None, members: Members) -> Result | None:
 
 
 def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> Solution:
-    """By starts near a solution; as an output that a kink of the loss holds; by paths from easier models, which take
-    longest.
+    """By starts near a solution; where m is told by a symmetry or by nothing; as an output that a kink of the loss
+    holds; by paths from easier models, which take longest.
     """
     from giantstep.system.coupled_solver import solve_coupled  # the square loss starts sooner without
+    from giantstep.system.held_means import with_held_means  # the same
     from giantstep.system.stalled import NotSoon  # the same
 
     held, sought = None, False
     try:
         return solve_coupled(problem, tolerance, start, patient=False)
     except NotSoon:
+        if (found := with_held_means(problem, tolerance)) is not None:
+            return found
         from giantstep.system.held_readout import held_readout, may_be_held  # which few models need
 
         if sought := may_be_held(problem):
@@ -184,7 +187,8 @@ def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> 
         if held is not None:
             return held
     except NotConverged:
-        if (found := _by_few(problem, tolerance, sought)) is not None:
+        found = with_held_means(problem, tolerance) or _by_few(problem, tolerance, sought)
+        if found is not None:
             return found
         raise
     try:

@@ -10,11 +10,10 @@ import math
 
 import numpy as np
 
-from derive.language.links import link_of
-from derive.language.parity import parity
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.system.constant_output import label_points, mean_loss, square_of_label, test_error_of
 from giantstep.system.discretisation import Resolved, resolved
+from giantstep.system.held_means import is_mirrored
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.loss_at_zero import loss_constants, pieces_at_zero, probability_felt
 from giantstep.system.problem import Problem, Solution
@@ -112,28 +111,13 @@ def _moved(problem: Problem, felt: float) -> float:
     if size == 0.0:
         return math.inf
     mu0, mu1, mu2_sq = (laws.table[:, laws.table.shape[1] + n * blocks :][:, :blocks] for n in (-3, -2, -1))
-    mean = np.zeros(blocks) if _mirrored(problem) else laws.table[:, 1] @ mu0**2
+    mean = np.zeros(blocks) if is_mirrored(problem) else laws.table[:, 1] @ mu0**2
     if inverse_dimension == 0.0 and mean.any():
         return math.inf  # nothing but these labels decides on the mean features
     pulled = laws.table[:, 1] @ (mu1**2 + mu2_sq) + mean / max(inverse_dimension, 1e-300)
     response = np.sqrt(float(pulled @ problem.fraction) / ridge)
     change = model.fit.samples * felt * _FURTHEST * np.sqrt(_STEEPEST * max(size, 1.0)) * response
     return float((2.0 + change / size) * change / size)
-
-
-def _mirrored(problem: Problem) -> bool:
-    """Whether inputs of the other sign have opposite features and the same labels, or the reverse.
-
-    The mirrored samples are then as likely, their readout is the negative one, and m, zeta and psi vanish.
-    """
-    target, features = problem.model.target, {term.parity for term in problem.blocks}
-    of_link = parity(link_of(target.link).node)
-    if problem.model.network.trains_bias:
-        return False
-    if features == {"odd"}:
-        return of_link == 1
-    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and target.channel is None
-    return features == {"even"} and of_link == -1 and symmetric
 
 
 def _mean_loss(problem: Problem, laws: Resolved) -> float:

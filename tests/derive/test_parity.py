@@ -44,6 +44,14 @@ def test_parity(text: str, expected: int | None) -> None:
     assert parity(link_of(text).node) == expected
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("sign(z1*z2)", -1), ("sign(z1*z2 + z2)", None), ("z1**2*z2", 1), ("sign(z1*z1*z2) + z1", None)],
+)
+def test_parity_in_one_variable(text: str, expected: int | None) -> None:
+    assert parity(link_of(text).node, "z1") == expected
+
+
 def test_long_sums_keep_their_parity() -> None:
     """A power of more terms than are written out is a factor whose parity is known."""
     odd = "z1 + z2 + z1**3 + sin(z2) + tanh(z1) + sinh(z2)"

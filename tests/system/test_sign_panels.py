@@ -225,6 +225,22 @@ def test_panels_of_one_half() -> None:
     assert averages == pytest.approx(averages[:1] * 3, rel=1e-12)
 
 
+def test_a_slope_that_is_nothing_but_rounding_asks_for_no_panels() -> None:
+    """One that vanishes by symmetry, beside another of the same unit."""
+    edges, source = np.linspace(-8.0, 8.0, 17), np.random.default_rng(5)
+
+    def at(kappa: Array) -> Output:
+        return plain(kappa, kappa - 0.3, 0.1)
+
+    def averaged(kappa: Array) -> Array:
+        step, slope = ndtr((0.3 - kappa) / 0.1), np.exp(-0.5 * ((kappa - 0.3) / 0.1) ** 2)
+        return np.array([step, slope, 1e-17 * source.standard_normal(len(kappa)) * slope])
+
+    here = at(gauss(edges)[0])
+    found, without = (panels(here, edges, at, lambda kappa, k=k: averaged(kappa)[:k]) for k in (3, 2))
+    assert np.array_equal(found.edges, without.edges)
+
+
 @pytest.mark.parametrize(("zero", "spread", "taken"), [(0.3, 0.9e-3, True), (0.3, 1e-9, False), (0.45, 1e-3, False)])
 def test_panels_of_a_neighbour_serve_where_no_sign_turns_between_their_nodes(
     zero: float, spread: float, taken: bool

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 from giantstep import Model, NotConverged, solve
@@ -47,6 +48,38 @@ def test_slopes_that_differ_where_kappa_hardly_occurs_decide_nothing() -> None:
             "fit": {"samples": 0.494, "ridge": 3.64, "loss": "hinge"},
             "spike": {"strength": 0.0, "alignment": -0.7575, "bulk_variance": 1.0},
         }
+    )
+    with pytest.raises(NotConverged, match="nothing decides m"):
+        solve(model)
+
+
+#: labels of which the spike knows nothing, and a ridge that keeps nearly all outputs below the kink
+LINEAR = Model.from_dict(
+    {
+        "network": {"activation": "tanh", "width": 1.0, "readout": {"values": [1.0, -0.5]}},
+        "spike": {"strength": 1.0, "alignment": 0.0, "bulk_variance": 1.2},
+        "target": {"link": "sign(abs(z) - 1)"},
+        "fit": {"samples": 2.0, "ridge": 10.0, "loss": "hinge"},
+    }
+)
+
+
+@pytest.mark.parametrize(("activation", "link"), [("tanh", "sign(abs(z) - 1)"), ("relu", "sign")])
+def test_means_that_vanish_by_symmetry_are_known(activation: str, link: str) -> None:
+    """Of mirrored inputs, and of one index of the other sign: m is zero as it is at every dimension."""
+    model = LINEAR.replace({"network.activation": activation, "target.link": link})
+    found, held = solve(model), solve(model, dimension=1000)
+    assert np.all(found.order_parameters["m"] == 0.0)
+    for told in ("test_error", "train_error", "free_energy"):
+        assert getattr(found, told) == pytest.approx(getattr(held, told), rel=1e-10)
+    assert found.order_parameters["Q2"] == pytest.approx(held.order_parameters["Q2"], rel=1e-8)
+
+
+def test_means_that_nothing_decides_are_no_answer_where_their_equations_hold() -> None:
+    """Both labels equally likely at every kappa, by no symmetry: every m solves the equations."""
+    median = "sign(abs(z) - 0.6744897501960817)"
+    model = LINEAR.replace(
+        {"fit.ridge": 12.0, "network.activation": "relu", "network.readout": {"values": [1.0]}, "target.link": median}
     )
     with pytest.raises(NotConverged, match="nothing decides m"):
         solve(model)
