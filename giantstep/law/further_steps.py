@@ -15,6 +15,7 @@ import numpy as np
 from derive.language.grammar import shorten
 from generated import further_step as derived
 from giantstep.law.directions import directions_of, mixing, rows_of
+from giantstep.law.label_growth import label_reach, spacing_of
 from giantstep.law.label_moments import label_moments, moments_at_nodes
 from giantstep.law.layer_state import LayerState
 from giantstep.law.moments_given_kappa import LabelMoments
@@ -141,10 +142,13 @@ class Layer:
         """A table of kappa at a resolution."""
         link = link_term(self.target, self.before.overlaps)
         if self.before.rank == 1:
-            return table(self.terms, link, _ORDER + 2 * level, level // 2, (), noisy_terms(link, self.target))
+            noisy, spacing = noisy_terms(link, self.target), spacing_of(self.target, self.before.overlaps)
+            return table(self.terms, link, _ORDER + 2 * level, level // 2, (), noisy, spacing)
         fineness = (1.0 + 0.25 * level,) * self.before.rank
-        widths = label_widths(self.target, self.before.overlaps)
-        return tensor_table(Shape(self.terms, self.before.loadings, link, widths), fineness)
+        label = self.target, self.before.overlaps
+        return tensor_table(
+            Shape(self.terms, self.before.loadings, link, label_widths(*label), label_reach(*label)), fineness
+        )
 
     def label(self, rows: Array, level: int) -> LabelMoments:
         """Moments of the label at the nodes, without flips and its own noise."""

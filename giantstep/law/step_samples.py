@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from generated import row_norms
+from giantstep.law.label_growth import label_reach
 from giantstep.law.layer_state import LayerState
 from giantstep.law.residual import ResidualLaw
 from giantstep.law.residual_given_kappa import residuals_given
@@ -112,7 +113,8 @@ def _terms(network: Network, variances: tuple[float, ...]) -> tuple[Term, ...]:
 def _kappa(network: Network, before: LayerState, target: Target, count: int) -> tuple[Array, Array]:
     """Points [N, q] and weights [N] along the spike before the step."""
     terms, overlaps = _terms(network, before.bulk_variance), before.overlaps
-    shape = Shape(terms, before.loadings, link_term(target, overlaps), label_widths(target, overlaps))
+    label = label_widths(target, overlaps), label_reach(target, overlaps)
+    shape = Shape(terms, before.loadings, link_term(target, overlaps), *label)
     rows = tensor_table(shape, (count / _FEW,) * before.rank)
     weight = rows[:, 1]
     kept = weight > _NOTHING * weight.max()

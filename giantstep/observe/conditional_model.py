@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from giantstep.law.label_growth import spacing_of
 from giantstep.law.label_moments import label_moments
 from giantstep.law.terms import noisy_terms
 from giantstep.quadrature.mesh import ORDERS
@@ -73,8 +74,9 @@ def _nodes(problem: Problem, order: int, halvings: int) -> Array:
     """The coefficients at nodes of kappa; those of several directions are about as dense as a solution's."""
     if problem.rank > 1:
         return tensor_table(shape_of(problem), (order / ORDERS[-1] * 1.3**halvings,) * problem.rank)
-    further = noisy_terms(problem.link, problem.model.target)
-    return table(problem.blocks, problem.link, order, halvings, further=further)
+    target = problem.model.target
+    further, spacing = noisy_terms(problem.link, target), spacing_of(target, problem.overlaps)
+    return table(problem.blocks, problem.link, order, halvings, further=further, spacing=spacing)
 
 
 def _noisy_mean(target: Target, problem: Problem, kappa: Array, clean: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from giantstep.law.label_growth import label_reach
 from giantstep.law.terms import noisy_terms
 from giantstep.observe.metric_average import Function, Given, Metric, Resolution
 from giantstep.observe.output_law import Output
@@ -171,7 +172,7 @@ def _adaptive(name: str, given: Given, resolution: Resolution) -> tuple[float, f
     problem = given.output.problem
     further = noisy_terms(problem.link, problem.model.target)
     terms = terms_of(problem.blocks, problem.link, *further)
-    mesh = initial_mesh(terms, reach_of(terms))
+    mesh = initial_mesh(terms, max(reach_of(terms), label_reach(problem.model.target, problem.overlaps)))
     edges = np.append(mesh[:-1:2], mesh[-1])  # enough for a panel of this order
 
     def values(_: Index, kappa: Array) -> Array:

@@ -19,7 +19,7 @@ ORDERS = (12, 16)  # nodes a panel: the answer uses the second, their difference
 _REACH = 9.0
 _FARTHEST = 38.0
 _MOST_PANELS = 4000
-_NEGLIGIBLE = 1e-19  # of the largest square: what may be left out
+NEGLIGIBLE = 1e-19  # of the largest square: what may be left out
 _FLOOR = 1e-6  # a coefficient this much smaller than the function need not be resolved relative to itself
 _NARROW = 0.2  # width of a feature that the first panels may step over
 _ROOT_TWO_PI = math.sqrt(2.0 * math.pi)
@@ -172,10 +172,10 @@ def _first(terms: tuple[Term, ...], spacing: Spacing) -> Mesh:
             rows[3 * number + 2 : 3 * number + 5] = values[:, 1:-1].reshape(3, *shape)
             ends[3 * number : 3 * number + 3] = values[:, :: len(kappa) - 1]
         mesh = Mesh(terms, spacing, edges, rows, ends)
-        if math.exp(-0.5 * reach * reach) * mesh.seen[1] <= _NEGLIGIBLE:
+        if math.exp(-0.5 * reach * reach) * mesh.seen[1] <= NEGLIGIBLE:
             return mesh
         reach += 2.0
-    raise _too_fast()
+    raise too_fast()
 
 
 def reach_of(terms: tuple[Term, ...]) -> float:
@@ -187,13 +187,14 @@ def reach_of(terms: tuple[Term, ...]) -> float:
         squares = np.array([_squares(term, places) for term in terms])
         peak = squares[:, count:-count].max()
         ends = np.maximum(squares[:, :count], squares[:, -count:]).max(axis=0)
-        enough = np.exp(-0.5 * reaches**2) * ends <= _NEGLIGIBLE * max(peak, 1e-300)
+        enough = np.exp(-0.5 * reaches**2) * ends <= NEGLIGIBLE * max(peak, 1e-300)
         if enough.any():
             return float(reaches[np.argmax(enough)])
-    raise _too_fast()
+    raise too_fast()
 
 
-def _too_fast() -> NotConverged:
+def too_fast() -> NotConverged:
+    """What is told where nothing is far enough out."""
     return NotConverged(
         "the features or the target grow so fast in kappa that their second moment does not exist or overflows",
         "lower the spike strength or the learning rate, or use a function that grows more slowly",

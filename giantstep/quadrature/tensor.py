@@ -35,13 +35,14 @@ class Shape:
     """What the rules depend on: blocks with their loadings [K][q], and the target along the first axis.
 
     target: the clean link as a function of the first coordinate; None for several indices, whose columns are zero.
-    label: of these the width on which the label varies along each axis.
+    label: of these the width on which the label varies along each axis; far: the radius where it ends.
     """
 
     blocks: tuple[Term, ...]
     loadings: Rows
     target: Term | None
     label: tuple[float, ...] = ()
+    far: float = 0.0
 
     @property
     def rank(self) -> int:
@@ -51,7 +52,7 @@ class Shape:
         """Radius beyond which the Gaussian weight makes everything negligible."""
         norms = [math.hypot(*row) for row in self.loadings]
         along = [replace(term, scale=norm) for term, norm in zip(self.blocks, norms, strict=True)]
-        return reach_of((*along, self.target) if self.target is not None else tuple(along))
+        return max(self.far, reach_of((*along, self.target) if self.target is not None else tuple(along)))
 
     def width(self, axis: int) -> float:
         """The smallest scale on which the blocks vary along an axis."""

@@ -38,12 +38,14 @@ def trapezoid(step: float, reach: float) -> tuple[Array, Array]:
     return points, step * np.exp(-0.5 * points * points) / _ROOT_TWO_PI
 
 
-def even_nodes(terms: tuple[Term, ...], label: float, order: int, halvings: int) -> tuple[Array, Array] | None:
+def even_nodes(
+    terms: tuple[Term, ...], label: float, order: int, halvings: int, reach: float = NARROW.reach
+) -> tuple[Array, Array] | None:
     """Places and weights [N] of kappa in the place of panels of an order, for coefficients of terms and a label that
-    varies on the scale ``label``; None where panels are better.
+    varies on the scale ``label`` and ends at a reach; None where panels are better.
     """
     features = max((term.scale**2 / term.variance for term in terms if term.scale), default=0.0)
     step = _SHARE * _step(2.0 * features + (label**-2.0 if label > 0.0 else math.inf))
     if step < _LEAST:
         return None
-    return trapezoid(step * _ORDER / order / 2**halvings, max(NARROW.reach, reach_of(terms)))  # labels may grow too
+    return trapezoid(step * _ORDER / order / 2**halvings, max(reach, reach_of(terms)))

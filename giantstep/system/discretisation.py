@@ -13,13 +13,14 @@ from derive.language.parity import parity
 from giantstep.law.directions import rows_of
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.label_cells import Cells, LabelLaw, straight_law
+from giantstep.law.label_growth import label_reach, spacing_of
 from giantstep.law.label_lines import Lines, are_lines
 from giantstep.law.label_moments import clean_moments, moments_at_nodes
 from giantstep.law.labels import label_law, with_noise
 from giantstep.law.moments_given_kappa import LabelMoments, square_nodes
 from giantstep.law.multi_index_labels import has_kinks, meetings_along, turns_along
 from giantstep.law.terms import label_widths, noisy_terms
-from giantstep.quadrature.mesh import Term
+from giantstep.quadrature.mesh import NARROW, Term
 from giantstep.quadrature.panels import edges_of, rows_at, table
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
@@ -167,8 +168,9 @@ def _resolved(
     if loadings is None:
         rows = panel_rows(blocks, along, target, overlaps, level)
     else:
-        shape = Shape(blocks, loadings, along, label_widths(target, overlaps))
-        rows = rows_that_count(tensor_table(shape, level.fineness(len(overlaps))))
+        far = label_reach(target, overlaps)
+        shape = Shape(blocks, loadings, along, label_widths(target, overlaps), far)
+        rows = rows_that_count(tensor_table(shape, level.fineness(len(overlaps))), far)
     return resolved_on(rows, target, overlaps, symmetric=symmetric, form=form, level=level, square=square, bend=bend)
 
 
@@ -177,19 +179,22 @@ def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, ove
 
     Labels of several indices have many nodes beside each of kappa, which are as few as can be.
     """
+    spacing = spacing_of(target, overlaps)
     if along is None and not level.cuts:
-        even = even_nodes(blocks, _width_of_label(target, overlaps[0]), level.order, level.halvings)
+        width = _width_of_label(target, overlaps[0])
+        even = even_nodes(blocks, width, level.order, level.halvings, spacing.reach)
         if even is not None:
-            return rows_that_count(rows_at(blocks, None, *even))
-    cuts = _cuts(along, target, overlaps, level)
-    return rows_that_count(table(blocks, along, level.order, level.halvings, cuts, noisy_terms(along, target)))
+            return rows_that_count(rows_at(blocks, None, *even), spacing.reach)
+    cuts, noisy = _cuts(along, target, overlaps, level), noisy_terms(along, target)
+    return rows_that_count(table(blocks, along, level.order, level.halvings, cuts, noisy, spacing), spacing.reach)
 
 
 def panel_ends(problem: Problem, level: Level) -> Array:
     """The ends of the panels of one direction of kappa."""
     along, target = problem.link, problem.model.target
     cuts = _cuts(along, target, problem.overlaps, level)
-    return edges_of(problem.blocks, along, level.halvings, cuts, noisy_terms(along, target))
+    spacing = spacing_of(target, problem.overlaps)
+    return edges_of(problem.blocks, along, level.halvings, cuts, noisy_terms(along, target), spacing)
 
 
 def _cuts(along: Term | None, target: Target, overlaps: Rows, level: Level) -> tuple[float, ...]:
@@ -336,8 +341,12 @@ def _with_target(bare: Array, clean: LabelMoments) -> Array:
     return np.ascontiguousarray(np.column_stack(columns))
 
 
-def rows_that_count(rows: Array) -> Array:
-    """Rows without those, far out, that hold next to nothing of the square of any column."""
+def rows_that_count(rows: Array, far: float) -> Array:
+    """Rows without those, far out, that hold next to nothing of the square of any column; all of them where a label
+    that is no column yet grows, and counts as far as that.
+    """
+    if far > NARROW.reach:
+        return rows
     squares = rows[:, 1, None] * np.column_stack([np.ones(len(rows)), rows[:, 2:] ** 2])
     return np.asarray(rows[(squares > NOTHING * squares.sum(axis=0)).any(axis=1)])
 

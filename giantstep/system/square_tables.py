@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from giantstep.law.label_growth import label_reach
 from giantstep.law.terms import label_widths
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.panels import wide_columns
@@ -70,7 +71,8 @@ def _on_axes(features: Features, fineness: Fineness) -> Array:
 
     steps = zip(fineness.axes, fineness.coarse[:-1], strict=True)
     axes = tuple(FINER**times * (_COARSER if coarser else 1.0) for times, coarser in steps)
-    return rows_that_count(tensor_table(shape_of(features), axes))
+    shape = shape_of(features)
+    return rows_that_count(tensor_table(shape, axes), shape.far)
 
 
 def _with_label(rows: Array, label: LabelMoments, target: Target) -> Array:
@@ -85,7 +87,8 @@ def shape_of(problem: Problem | Features) -> Shape:
     """What the rules for kappa in R^q depend on."""
     assert problem.loadings is not None
     target, overlaps = problem.model.target, problem.overlaps
-    return Shape(problem.blocks, problem.loadings, problem.link, label_widths(target, overlaps))
+    widths, far = label_widths(target, overlaps), label_reach(target, overlaps)
+    return Shape(problem.blocks, problem.loadings, problem.link, widths, far)
 
 
 def solver_nodes(rows: Array, span: Span | None) -> Array:

@@ -1,0 +1,38 @@
+"""Labels of several indices that grow are followed in kappa too: E y^2 = E exp(2 a z1 z2) = 1/sqrt(1 - 4 a^2)."""
+
+from __future__ import annotations
+
+import pytest
+
+from giantstep.law.label_growth import label_reach
+from giantstep.quadrature.mesh import NARROW
+from giantstep.spec.errors import NotConverged
+from giantstep.spec.model import Model, Target
+from giantstep.system.discretisation import Level, resolved
+from giantstep.system.problem import problem_of
+
+ONE = {"alignment": [0.7, 0.7]}
+TWO = {"alignment": [[0.8, 0.1], [-0.1, 0.8]], "loadings": [[1.0, 0.3], [-0.4, 1.0]]}
+LINK, SQUARE = "exp(z1*z2/2.5)", 1.0 / (1.0 - 4.0 / 2.5**2) ** 0.5
+
+
+@pytest.mark.parametrize(("loss", "spike"), [("square", ONE), ("huber", ONE), ("square", TWO)])
+def test_nodes_of_kappa_hold_the_whole_square_of_the_label(loss: str, spike: dict[str, object]) -> None:
+    data = {
+        "network": {"activation": "tanh", "width": 1.0, "readout": {"values": [1.0, -2.0], "fractions": [0.5, 0.5]}},
+        "target": {"link": LINK},
+        "spike": {"strength": 1.0, "bulk_variance": 1.2, **spike},
+        "fit": {"samples": 2.0, "ridge": 0.1, "loss": loss},
+    }
+    found = resolved(problem_of(Model.from_dict(data)), Level(8, 24, labels=1)).on(None, 2)
+    assert found.square_of_label(2) == pytest.approx(SQUARE, rel=1e-12)
+
+
+def test_labels_that_do_not_grow_end_where_features_do() -> None:
+    for link in ("tanh(z1*z2)", "sign(z1*z2)", "z1*z2", "relu(z1) + z2", "z1/(1 + exp(9*z1*z2))"):
+        assert label_reach(Target(link), ((0.7, 0.7),)) == NARROW.reach
+
+
+def test_a_square_that_does_not_exist_is_told() -> None:
+    with pytest.raises(NotConverged, match="second moment"):
+        label_reach(Target(LINK, probit=0.5), ((0.7, 0.7),))
