@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 
 from giantstep.cli.options import Subparsers, add_model, command, model_of
 from giantstep.spec.errors import BadInput
@@ -13,7 +14,7 @@ def add(subparsers: Subparsers) -> None:
     parser = command(
         subparsers,
         "explore",
-        "a local page with sliders for the main numbers of the model",
+        "a local page with sliders for the main numbers of the model, until Ctrl-C",
         "giantstep explore model.toml\n  giantstep explore model.toml --port 5007 --no-browser",
         _explore,
     )
@@ -29,5 +30,6 @@ def _explore(arguments: argparse.Namespace) -> int:
     model = model_of(arguments)
     from giantstep.explore.serve import serve  # help and bad arguments do without
 
+    print("the page is served until you press Ctrl-C here", file=sys.stderr, flush=True)
     serve(model, arguments.port, browser=not arguments.no_browser)
     return 0

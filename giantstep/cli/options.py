@@ -50,8 +50,17 @@ class Parser(argparse.ArgumentParser):
         if word.startswith("-"):
             meant = f"did you mean '{options[0]}'? " if taking else did_you_mean(word, options)
         else:
-            meant = ""
+            meant = self._with_option(word, "=" in words[0])
         return BadInput(f"unrecognized arguments: {' '.join(words)}", f"{meant}see: {self.prog} --help")
+
+    def _with_option(self, key: str, valued: bool) -> str:
+        """The words for a key of a model that stands alone: the option that takes keys, or keys and values."""
+        shown = [(action, action.metavar) for action in self._actions if isinstance(action.metavar, str)]
+        taking = [action for action, one in shown if one.startswith("KEY") and ("=" in one) == valued]
+        if "." not in key or not taking:
+            return ""
+        options = " or ".join(action.option_strings[0] for action in taking)
+        return f"write {options} before {key}; "
 
     def error(self, message: str) -> NoReturn:
         """Raise BadInput in place of printing the usage and leaving."""

@@ -253,9 +253,11 @@ class _Drawing:
             self._legend_entry(label, **self._theory_style(), color=self.colours[number])
 
     def name_curves(self) -> None:
-        """Labels at the right ends of the curves, kept apart."""
+        """Labels at the right ends of the curves, kept apart; of one without a solution at that of its dashed line."""
         ends = []
         for number, label, y in self._chosen():
+            if not np.isfinite(y).any():
+                y = self.data.numbers(f"random_features_{self.error}")[self.curves[number][1]]
             known = np.flatnonzero(np.isfinite(y))
             if known.size:
                 ends.append((self._height(float(y[known[-1]])), number, label))

@@ -52,8 +52,18 @@ class LayerState:
         return replace(self, overlaps=rows_of(overlaps), axes=rows_of(told) if self.axes else ())
 
     def to_dict(self) -> dict[str, object]:
-        """Lists: loadings [K][q], overlaps [q], or [q][m] for several indices, bulk_variance [K]."""
+        """Lists: loadings [K][q], overlaps [q], or [q][m] for several indices, bulk_variance [K].
+
+        And what no choice of the v_j changes: products [K][K] of the means of the rows, ``along_target`` [K] or [K][m]
+        their components along the target's directions.
+        """
         single = len(self.overlaps[0]) == 1
-        overlaps = [row[0] if single else list(row) for row in self.overlaps]
-        loadings = [list(row) for row in self.loadings]
-        return {"loadings": loadings, "overlaps": overlaps, "bulk_variance": list(self.bulk_variance)}
+        loadings, overlaps = np.array(self.loadings), np.array(self.overlaps)
+        along = loadings @ overlaps
+        return {
+            "loadings": loadings.tolist(),
+            "overlaps": (overlaps[:, 0] if single else overlaps).tolist(),
+            "bulk_variance": list(self.bulk_variance),
+            "products": (loadings @ loadings.T).tolist(),
+            "along_target": (along[:, 0] if single else along).tolist(),
+        }

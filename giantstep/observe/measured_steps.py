@@ -22,10 +22,16 @@ def of_all_seeds(states: Sequence[MeasuredStep]) -> MeasuredStep:
 
 
 def measured_step(state: MeasuredStep) -> dict[str, Any]:
-    """Means over the seeds with their standard errors, as lists; overlaps without an axis for a single index."""
-    names = {"products": state.products, "overlaps": state.overlaps, "bulk_variance": state.variances}
-    if state.overlaps.shape[-1] == 1:
-        names["overlaps"] = state.overlaps[..., 0]
+    """Means over the seeds with their standard errors, as lists: products, along_target and bulk_variance as the theory
+    tells its steps, the second without an axis for a single index; overlaps, an older name of it.
+    """
+    along = state.overlaps[..., 0] if state.overlaps.shape[-1] == 1 else state.overlaps
+    names = {
+        "products": state.products,
+        "along_target": along,
+        "bulk_variance": state.variances,
+        "overlaps": along,
+    }
     found = {}
     for name, values in names.items():
         error = standard_error(values)

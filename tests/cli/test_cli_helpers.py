@@ -139,6 +139,8 @@ def test_processors_are_counted() -> None:
         (["slove", "model.toml"], "did you mean 'solve'"),
         (["solve", "model.toml", "--tolerence", "1e-9"], "did you mean '--tolerance'"),
         (["tune", "model.toml", "--key", "fit.ridge"], "did you mean '--over'"),
+        (["tune", "model.toml", "fit.ridge"], "write --over before fit.ridge"),
+        (["decompose", "model.toml", "fit.samples=1:2:3"], "write --set or --sweep before fit.samples"),
         (["solve", "model.toml", "more"], "giantstep solve --help"),
         (["curve", "model.toml", "--sweep", "fit.samples=1,2", "--jobs", "many"], "--jobs"),
     ],

@@ -240,6 +240,15 @@ def test_the_title_says_what_is_unusual_and_no_swept_parameter() -> None:
     assert "channel binomial," in text.replace("\n", " ") and "modes" not in text
 
 
+def test_a_curve_without_a_solution_is_named_at_its_dashed_line() -> None:
+    """An activation that takes no step has an error without one all the same."""
+    row = np.arange(8)
+    known = {"test_error": np.where(row < 4, math.nan, 0.3), "random_features_test_error": np.where(row < 4, 0.6, 0.5)}
+    family = dataset((Sweep("fit.samples", X), Sweep("network.activation", ("sign", "tanh"))), **known)
+    axes, _ = _drawn(family)
+    assert sorted(text.get_text().split("=$")[-1].strip() for text in axes.texts) == ["sign", "tanh"]
+
+
 def test_curves_of_several_losses_say_which_error_each_is_of() -> None:
     """Squared errors of one loss, misclassifications of the other; what bounds squared errors says so."""
     losses, row = Sweep("fit.loss", ("square", "logistic")), np.arange(8)

@@ -108,7 +108,7 @@ def check_key(model: Model, key: str) -> None:
     if key not in _KEYS:
         raise BadInput(
             f"there is no derivative in {key!r}",
-            f"{did_you_mean(str(key), keys_for(model))}choose among {_others(model)}",
+            f"{did_you_mean(str(key), keys_for(model))}choose among {_others(model)}, or sweep it (curve --sweep)",
         )
     if key.startswith(_PENALTY) and key not in keys_for(model):
         penalty, name = model.fit.penalty, key.removeprefix(_PENALTY)
