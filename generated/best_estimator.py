@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 5815f58dce636798, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature e8bc6dd589c2825a, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5815f58dce636798f5d5affb5855ed66f0a92a24ea6b7229af95ec0ca4a7278d"
+SIGNATURE = "e8bc6dd589c2825a66edaf811d1dfa27479d66bf180f3b6c0017509b751e2d0e"
 
 
 def overlap(lower, information, alpha):

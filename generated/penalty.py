@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 5ef8cab0e26f3a21, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 7bdd24db7a43d3a9, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5ef8cab0e26f3a21860567024315d6095f87e749920af261dee7de609152f316"
+SIGNATURE = "7bdd24db7a43d3a9ed91380b8e6a654afaf0092972735909c5a8be52eba81f52"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

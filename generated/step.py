@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature dcd36b22385a964c, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 8f1b7471e6e2a03a, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "dcd36b22385a964ce0ec2e482e290fe470813eb75baf44bd4a72d9b5ea39a497"
+SIGNATURE = "8f1b7471e6e2a03a4b714120045f8a8eec8e96cbe8dcc285904ad3f4d768feba"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -62,11 +62,13 @@ def carried(products, slope, curvature):
     """
     k, total = curvature.shape[0], 0.0
     inverse, moved = np.empty((1, k, k)), np.empty((k, k))
-    inverse[0] = curvature
+    for a in range(k):
+        for b in range(k):
+            inverse[0, a, b] = curvature[a, b]  # numba compiles checks of whole arrays for seconds
+            moved[a, b] = 0.0
     invert(inverse, 0, np.int64(k))
     for a in range(k):
         for b in range(k):
-            moved[a, b] = 0.0
             for c in range(k):
                 moved[a, b] += inverse[0, a, c] * slope[c, b]
     for a in range(k):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 911fa4feae4b5a43, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 7cfeb98a9ae33e20, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "911fa4feae4b5a43d76d0784283997f2e1286f420caf63b458a6404580dc281b"
+SIGNATURE = "7cfeb98a9ae33e208ccf4cba9732312559965671b9f1a4e5fe5d3321cdf3e9d6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

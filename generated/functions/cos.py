@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f33e860d885458a7, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 624c9ab7a3039fe6, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "f33e860d885458a7ad058364d7e50fc706d947cc2319e0af7df91fb2483c9fd1"
+SIGNATURE = "624c9ab7a3039fe6c05651cc4cc1d820c54b8fb67c6b11418d58ea3b22c6f5fb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

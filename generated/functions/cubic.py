@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4e132465ba242221, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 4d017f602f1ceef6, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "4e132465ba242221d655410e2d5ba4bef2a0af4e4dafa3854a76b3da68ae70ad"
+SIGNATURE = "4d017f602f1ceef648e2e58792a64c4e377564af81494b8ff1ea39ddfe6c81a0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3e25cff7137be831, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 2b6517f004a05531, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "3e25cff7137be831fdb79a06c156d5e5634b1c638e33b9a1e6c5c261998f90b5"
+SIGNATURE = "2b6517f004a05531a2eb67acaa0c7518d5b76aa14a6054dec2fca5d629f4bf4b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e586e8911c061187, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature ba98929806fd03cd, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "e586e8911c06118747701b26cd53d28fc7609f53e28c178e64ca7d24c6bb340d"
+SIGNATURE = "ba98929806fd03cde8a80b69a8ad9cf2a86c86fbac2ee8e58df16290cebcf42e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

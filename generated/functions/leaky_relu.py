@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a4ee999875a239b0, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 4870a980f95a6a67, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "a4ee999875a239b0d86abcb28c391216b58b0f318e43c9b563baefb84840cb0c"
+SIGNATURE = "4870a980f95a6a674c832913a718733cdf9ddea1631fd2ea757fb3508ca3ba8f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

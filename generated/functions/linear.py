@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6da90530858dd408, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 295d8f4e8972fc45, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "6da90530858dd408d9becec8b0c11c70a79f2ef91b4d879c3b88edceabbfc047"
+SIGNATURE = "295d8f4e8972fc45d7ac0d6a2072ad5d3082810eeea4c19d49d975ab61680239"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

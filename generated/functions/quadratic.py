@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 934c8c24027034fa, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature b277a148038490db, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "934c8c24027034fa8ccc70d4df9134b265497d0834ae26cddc56fa7bb956f3d4"
+SIGNATURE = "b277a148038490dbad30354157696713cb168f4aefdc9aef26c1c06ae4b62c4d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

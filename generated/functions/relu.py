@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 811f59a3bf39e279, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature bd03d1eaed4cc6b0, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "811f59a3bf39e279f84f01de59d4d2f29e8e789ca67e3d057fdf3b2140b365d5"
+SIGNATURE = "bd03d1eaed4cc6b083163c7058d7755da59ffd2a421bf09d386b292e4e9b8342"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

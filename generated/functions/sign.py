@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6521f2782adf0476, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 5508118d6fb28a3a, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "6521f2782adf047676360610653eff57fa5671484d75a428ca1d951bb1ea3f8a"
+SIGNATURE = "5508118d6fb28a3a2152864f1df474766e74fac83647068d8da410af5e644be8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f911a1665215e7d8, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 6bb9bc2a9454c585, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f911a1665215e7d8782341c1ddad23bf6031650b6a8abc6390f78456d1a727cf"
+SIGNATURE = "6bb9bc2a9454c5856a9f064a8adb102b3db6cf84620b2d2836a07aa3de954a6f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 47398ec8dc7e53c4, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 13bf0f5eb418b64e, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "47398ec8dc7e53c4fe5411931bd43af4a23390bb0904e5f40c2db9c7849bba51"
+SIGNATURE = "13bf0f5eb418b64e25304d233bc99611f5c7c46011e9d0dd93afc6090b4fab93"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

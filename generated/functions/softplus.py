@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d1cc192f507ea557, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 715cc7161be1a70a, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "d1cc192f507ea55722e1df96cbaa0aee0d4d77cb1d06ef9bb27fd172b48b3df7"
+SIGNATURE = "715cc7161be1a70adfd195404139630ea706bb69be46539198fdcd887cb0cb81"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature deb6f4d7a1917f18, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 3cb2dfd56ae0489a, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "deb6f4d7a1917f185f23dff5b6836ad16d4278b61e3a6daf445838f9c391b90c"
+SIGNATURE = "3cb2dfd56ae0489aecc7e94d3db3bc80536fe66c612be150c57f25c89959f170"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 23defbb775dcbbf1, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature a0b9edebf4c4a817, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "23defbb775dcbbf168dbb030aca33823bc4fc3113a273d82b22c61fa8c432d5d"
+SIGNATURE = "a0b9edebf4c4a817ad0bc25cf658f5ab791cbf7403bfe4faf28654f8719c26db"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 36c6a88aea66e75e, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 404cb5c81074a52d, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "36c6a88aea66e75ecea2cacffbe2779e8f8c14eac8c152ee739c7878198986de"
+SIGNATURE = "404cb5c81074a52d81500119de39564bb8906d211810b7589cf474977da1c4e3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 9480aad3e9d7cc80, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 1532161b0d90afae, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "9480aad3e9d7cc80ecffc1de1e8fe5d50f49ef7248869fe733501bc96253e63b"
+SIGNATURE = "1532161b0d90afaebb91b0886c682a185608f5fc59ab2fdf56e1ee6dcfc62efa"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

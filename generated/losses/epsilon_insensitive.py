@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 85c2f10121ba1a4c, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 0b21c50fc40c714f, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "85c2f10121ba1a4ccca220fe4df73018068a9395d836915112233c14dd7ac022"
+SIGNATURE = "0b21c50fc40c714f3b1198931a4edbc758128c50f125e814d33518f1e70f449b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c0737327f654cb4e, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature d625c8b310a7a464, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "c0737327f654cb4e16997ed30d4485c2a47482c74c998b62c90d579f030ec8e8"
+SIGNATURE = "d625c8b310a7a46425a767afac826a9ef347cb567bb738ac7f600cbc6c4cf160"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

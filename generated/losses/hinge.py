@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 81d64fc02454ec1b, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature b54c0d809d858365, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "81d64fc02454ec1b0a3ba422f3f66af0d93f686dd135970539b2c46337f2b82d"
+SIGNATURE = "b54c0d809d8583655b50733908c431607569c15ba86ae0786938097e64d2766b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

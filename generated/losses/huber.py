@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 9647b1421d0f34b1, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 6512e6ebf142c860, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "9647b1421d0f34b12d6e97959ce71ef04677e29251d531b677bd7400d3df77b1"
+SIGNATURE = "6512e6ebf142c860a631d6851fc362c2dae62db76c85dcc3efc927b4df4bb1a5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

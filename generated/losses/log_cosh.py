@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature d14d3f91846183f1, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature a6756b8b535c4bd3, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "d14d3f91846183f1ab956751eacf796ea4cfe97494a66f9701a63ce63f4c3efe"
+SIGNATURE = "a6756b8b535c4bd329775ee3a48b71eba6de57dbdea092af4d342bd2c5593faf"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

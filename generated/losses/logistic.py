@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature d7391b47495de648, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 3e345d01e8fa0ba4, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "d7391b47495de648d8e331b2cb396141b0faa20c42eb1e01f5ee1da110864c2f"
+SIGNATURE = "3e345d01e8fa0ba44ee65b56162082cb5daf2685d13639dc8e7eba644f3f00e1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

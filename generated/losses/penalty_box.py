@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 26e3f170c804fc28, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature bb0e3a3a6f802728, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "26e3f170c804fc28348468f702bdbc154cec56a57f26ba7d0d468adf27f2ee87"
+SIGNATURE = "bb0e3a3a6f8027282355665a32490cea9f429cc514f3f10fc263e6d0efc85333"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7cf876c348c23c00, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature a185099d70989bcd, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "7cf876c348c23c006b51a19a93191b9cc9d2e7c612274d3afcdb1f373ac33bbe"
+SIGNATURE = "a185099d70989bcd889266f5b1e489e97fce00510a851f42c008e3a1caa62df6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

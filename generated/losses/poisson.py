@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature c38bb30550c9f53d, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 4cb3a929c6a58481, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "c38bb30550c9f53d80c751a7e685eded2de62c3250972f8a94fe8e198ba2d01b"
+SIGNATURE = "4cb3a929c6a58481a9bf0295620f67872b4133a8e1402075241f3348072f7bd0"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

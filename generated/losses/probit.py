@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 96b971d0a912d6c0, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature a8152a9cfd87d091, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "96b971d0a912d6c0576ff47cc5c82bfaa433491ac54b755ff4cdf5769a951d33"
+SIGNATURE = "a8152a9cfd87d0917b1d86daab67ea28faa86710c8cff8f18ebfdafa60b07774"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature fafa9e839548be7c, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 25085266baae6c51, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "fafa9e839548be7cabb380953d9592e3e20faa4007b4668083e81e9ebd05311a"
+SIGNATURE = "25085266baae6c513369d66c64b4bad3ec82d04c4f7a6adac7ff5eaa4071c41f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature f31c05abc89828c1, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature ec1579f15da11768, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "f31c05abc89828c17f11e9db1c9f8eaf13b0a7101540f5bb6d2a542f5d306134"
+SIGNATURE = "ec1579f15da1176885bff4bdb15a723b0e6d51a7eb429bbf92134262edf71716"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

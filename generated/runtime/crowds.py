@@ -3,7 +3,7 @@
 N(c, s^2) is a sum over cells x of N(x; c, (s/2)^2) N(x, 3 s^2/4).
 
 Written by hand, in codegen/runtime/crowds.py.
-Generated; do not edit. Signature 90a4b0a1d710de92, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -122,4 +122,4 @@ def fill_cells(low, cell, panel, moments, label, cells):
                 count += 1
     return count
 
-SIGNATURE = "90a4b0a1d710de9292f66c4569881588c3ee5b1fd3b66b59e648778095e693c7"
+SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"

@@ -1,7 +1,7 @@
 """What is known of mean outputs from a system: averages of products of mean functions, and how far they are carried.
 
 Written by hand, in codegen/runtime/mean_outputs.py.
-Generated; do not edit. Signature 90a4b0a1d710de92, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -69,11 +69,13 @@ def carried(products, slope, curvature):
     """
     k, total = curvature.shape[0], 0.0
     inverse, moved = np.empty((1, k, k)), np.empty((k, k))
-    inverse[0] = curvature
+    for a in range(k):
+        for b in range(k):
+            inverse[0, a, b] = curvature[a, b]  # numba compiles checks of whole arrays for seconds
+            moved[a, b] = 0.0
     invert(inverse, 0, np.int64(k))
     for a in range(k):
         for b in range(k):
-            moved[a, b] = 0.0
             for c in range(k):
                 moved[a, b] += inverse[0, a, c] * slope[c, b]
     for a in range(k):
@@ -101,4 +103,4 @@ def linear_in_outputs(weight, labels, laws, out):
         out[1] += weight[n] * product
         out[2] += weight[n] * response[n]
 
-SIGNATURE = "90a4b0a1d710de9292f66c4569881588c3ee5b1fd3b66b59e648778095e693c7"
+SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 88d027bf45e4cf33.
+Generated; do not edit. Signature 5ea453423e20aa2c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "88d027bf45e4cf33c2616e8c7f62cede8948c00e2659f1852b07535de2cfb3ec"
+SIGNATURE = "5ea453423e20aa2c6735144a77f06f25488571cd1caad451c30a4e91cf64c9bf"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 4744e5c9ae3807b6.
+Generated; do not edit. Signature 6552be086f26df4d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "4744e5c9ae3807b699dfe24917fe881e3f30d2fbac132d5b968a35c6ea7fdcd2"
+SIGNATURE = "6552be086f26df4dbf55d90dd378902006bfb0a40deea04c22b67ce2fc01d879"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

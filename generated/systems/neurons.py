@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 09de7051a3aecdd1.
+Generated; do not edit. Signature 89f4822f8ec4ca75.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "09de7051a3aecdd1914bb9d96e4d269fe525021923f2f09333c508207874f870"
+SIGNATURE = "89f4822f8ec4ca7548e4b0e99577e96d4bdf47632e0836bff1a71f7924e0302a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

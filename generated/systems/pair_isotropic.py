@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 3f89433f9802c485, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature af1c4df33fd9ec42, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "3f89433f9802c48563c5da68cac932ef6a2d44e5859380f998f38eed39e3a82d"
+SIGNATURE = "af1c4df33fd9ec42ebf3397b10107f313702462ca772a3d89ae30b645e96282b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 0434d346371a2597, runtime f3eb3468d1529abb.
+Generated; do not edit. Signature 0a26e28d34d532d0, runtime a7e8c1adbc97dd41.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "0434d346371a2597383d7e5278967031462e5822bfb6d1ea8c11f9376be04d54"
+SIGNATURE = "0a26e28d34d532d07c7e7685bf7124cab58302d344ca94bca6054758e258c88c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5dd1e7983c250124.
+Generated; do not edit. Signature 9b4c93458579ab8a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5dd1e7983c250124e0fa3e7fbf50d95d896e0d0f7ea20349744fa446adf93868"
+SIGNATURE = "9b4c93458579ab8a1d95de0471e603649246680d74f1fb1d0340a558fb3be21c"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature b5b1fad4f7d0abf2.
+in X). Generated; do not edit. Signature 5dbf9ea579b98bd3.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "b5b1fad4f7d0abf266ee760e841f03bf25fcd1e75c9a74e06229ba8d8fa6ad6e"
+SIGNATURE = "5dbf9ea579b98bd3a64cc30a8cce25bf48581007f45b96b2b5af6fee206cd8bb"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 2f26d3ef7eccbc25.
+Generated; do not edit. Signature 64c2facdf6a5a21a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2f26d3ef7eccbc25f0bd8f1d248eddfbc5fdbb34329d2ba1b1b1e22497d4b6ae"
+SIGNATURE = "64c2facdf6a5a21aed6e702325b409e3b09881c6024eedb488a4e1c2cac99fd4"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')
