@@ -55,16 +55,20 @@ def test_a_jump_on_a_circle(q: float, noise: float, flips: float) -> None:
     assert told == pytest.approx(of_circle(q, noise, flips) * np.eye(2), rel=3e-6, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    "given",
+    [{"flips": 0.1}, {"noise": 0.05, "flips": 0.1}, {"probit": 0.3, "flips": 0.2}],
+    ids=["flips", "noise", "probit"],
+)
 @pytest.mark.parametrize("link", ["sign(z1 + 2*z2 - 0.5)", "sign(z1 + 2*z2)*sign(z1*z1 + 1)"])
-def test_a_line_is_a_sign_of_one_index(link: str) -> None:
+def test_a_line_is_a_sign_of_one_index(link: str, given: dict[str, float]) -> None:
     """Along the normal as a label of that index, beside it nothing."""
     normal, q = np.array([1.0, 2.0]) / math.sqrt(5.0), 0.9
-    for given in ({"flips": 0.1}, {"noise": 0.05, "flips": 0.1}, {"probit": 0.3, "flips": 0.2}):
-        target = Target(link, **given)  # type: ignore[arg-type]
-        one = Target(link[: link.index(")") + 1].replace("z1 + 2*z2", "2.23606797749979*z"), **given)  # type: ignore[arg-type]
-        told = information(target, q * np.eye(2), first_of(target).more_labels().more_kappa().more_kappa())
-        wanted = information(one, np.array([[q]]), first_of(one).more_kappa())[0, 0] * np.outer(normal, normal)
-        assert told == pytest.approx(wanted, abs=2e-6 * wanted.max())
+    target = Target(link, **given)  # type: ignore[arg-type]
+    one = Target(link[: link.index(")") + 1].replace("z1 + 2*z2", "2.23606797749979*z"), **given)  # type: ignore[arg-type]
+    told = information(target, q * np.eye(2), first_of(target).more_labels().more_kappa().more_kappa())
+    wanted = information(one, np.array([[q]]), first_of(one).more_kappa())[0, 0] * np.outer(normal, normal)
+    assert told == pytest.approx(wanted, abs=2e-6 * wanted.max())
 
 
 def test_few_values_without_noise_are_those_with_little() -> None:

@@ -123,7 +123,7 @@ def test_the_certificate_finds_a_channel_that_the_solver_leaves_out(monkeypatch:
         return labels * 1.0001, weights
 
     monkeypatch.setattr("giantstep.law.labels.labels_given", wrong)
-    asked = model("huber", {"link": "0.51*z", "channel": {"name": "binomial", "trials": 2}})
+    asked = model("absolute", {"link": "0.51*z", "channel": {"name": "binomial", "trials": 2}})
     found = certificate(solve(asked))
     assert max(*found.errors.values(), *found.equations.values()) > 1e-6
 
