@@ -14,6 +14,9 @@ from giantstep.law.mean_feature_orders import free_polynomials, orders_of, told_
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Model
 
+_ROUNDING = 1e-9  # of a cost's exponent
+_BETWEEN = "give a dimension, or an exponent e with (l-1)/(2l) < e < l/(2l+2) for the powers up to l"
+
 
 def is_intermediate(model: Model) -> bool:
     """Whether the model takes a step below the giant one."""
@@ -32,24 +35,18 @@ def at_strength(model: Model, dimension: int) -> Model:
 def order_of(model: Model) -> int:
     """The largest power of kappa that is a feature, if activation and readout allow it.
 
-    Raises BadInput where it is too large, or where the exponent lies between two orders.
+    Where the exponent lies between two orders, the lower one. Raises BadInput where it is too large.
     """
     assert model.step is not None
     exponent = model.step.exponent
-    costs = [cost_exponent(k, exponent) for k in range(1, ORDERS + 2)]
-    at_boundary = min(abs(cost) for cost in costs) < 1e-9
-    order = sum(1 for cost in costs if cost < 0.0)
-    if at_boundary or order > ORDERS:
-        reason = (
-            "is where one more power of kappa begins to be learned, at a strength that the limit does not fix"
-            if at_boundary
-            else f"makes more than {ORDERS} powers of kappa features"
-        )
-        raise BadInput(
-            f"step.exponent = {exponent!r} {reason}",
-            "give a dimension, or an exponent e with (l-1)/(2l) < e < l/(2l+2) for the powers up to l",
-        )
+    order = sum(1 for cost in _costs(exponent) if cost < -_ROUNDING)
+    if order > ORDERS:
+        raise BadInput(f"step.exponent = {exponent!r} makes more than {ORDERS} powers of kappa features", _BETWEEN)
     return order
+
+
+def _costs(exponent: float) -> list[float]:
+    return [cost_exponent(k, exponent) for k in range(1, ORDERS + 2)]
 
 
 def powers_of(model: Model, bias: float = 0.0) -> tuple[int, ...]:
@@ -65,11 +62,27 @@ def polynomials_of(model: Model, bias: float = 0.0) -> dict[int, tuple[float, ..
 
     They are the orders of the mean features up to that of the step, as far as the readouts at initialisation take
     values enough to tell them apart, and new in the span of those before. A bias that is trained frees more of them.
-    Raises BadInput.
+    Raises BadInput, also where one more begins to be learned at the exponent.
     """
     network, step = model.network, model.step
     assert step is not None
     highest = order_of(model) if step.learning_rate > 0.0 else 0
+    chosen = _up_to(model, highest, bias)
+    if highest > 0 and min(map(abs, _costs(step.exponent))) <= _ROUNDING:
+        following = _up_to(model, highest + 1, bias)
+        if network.trains_bias or highest == ORDERS or following != chosen:
+            raise BadInput(
+                f"step.exponent = {step.exponent!r} is where one more power of kappa, that of {highest + 1}, begins to "
+                "be learned, at a strength that the limit does not fix",
+                _BETWEEN,
+            )
+    return chosen
+
+
+def _up_to(model: Model, highest: int, bias: float) -> dict[int, tuple[float, ...]]:
+    """The polynomials of the orders up to a highest one."""
+    network, step = model.network, model.step
+    assert step is not None
     if network.trains_bias:
         return free_polynomials(network, step, model.target, highest, bias)
     orders = orders_of(network, step, model.target)[: 1 + highest]

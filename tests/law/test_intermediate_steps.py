@@ -69,6 +69,26 @@ def test_powers_are_those_of_the_mean_features_that_readouts_tell_apart(
     assert powers_of(model(0.35, activation, readouts=readouts)) == expected
 
 
+@pytest.mark.parametrize(
+    ("exponent", "activation", "values"),
+    [(0.25, "tanh", (1.0,)), (0.25, "relu", (1.0, -1.0)), (0.375, "tanh", (1.0, 0.3)), (0.4, "tanh", (1.0, 0.3))],
+)
+def test_between_two_orders_what_no_readout_tells_apart_changes_nothing(
+    exponent: float, activation: str, values: tuple[float, ...]
+) -> None:
+    """The limits on both sides are the same, and so is that between them."""
+    readouts = gs.Readout(values, (1.0 / len(values),) * len(values))
+    errors = [gs.solve(model(e, activation, readouts=readouts)).test_error for e in (exponent, exponent + 1e-3)]
+    below = gs.solve(model(exponent - 1e-3, activation, readouts=readouts)).test_error
+    assert errors == pytest.approx([below] * 2, rel=1e-12)
+
+
+def test_where_one_more_power_begins_is_refused() -> None:
+    """Three values tell the fifth power of tanh apart, which begins to be learned at 2/5."""
+    with pytest.raises(gs.BadInput, match="that of 5"):
+        gs.solve(model(0.4, "tanh", readouts=gs.Readout((1.0, 0.3, -2.0), (0.4, 0.3, 0.3))))
+
+
 @lru_cache(maxsize=32)
 def objective(link: str, noise: float, activation: str = QUADRATIC) -> float:
     """2 Phi/alpha of random features: the training loss of [MON23]."""
