@@ -76,7 +76,7 @@ def law_of_link(
     """The law of the link's value, of which the label is drawn, where ``label_law`` takes it: the label before flips
     and without a channel.
     """
-    levels = _levels(target.link) if target.indices == 1 else None
+    levels = levels_of(target.link) if target.indices == 1 else None
     if levels is not None:
         return _intervals(*levels, float(np.atleast_2d(np.array(alignments))[0, 0]), target.probit)
     return nodes_of_link(target, alignments, kappa, finer, rough)
@@ -131,11 +131,11 @@ def _cuts_of(link: str) -> tuple[float, ...]:
 
 def is_constant(link: str) -> bool:
     """Whether a link of one index is constant between its breakpoints."""
-    return _levels(link) is not None
+    return levels_of(link) is not None
 
 
 @lru_cache(maxsize=256)
-def _levels(link: str) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
+def levels_of(link: str) -> tuple[tuple[float, ...], tuple[float, ...]] | None:
     """(breakpoints, values between them) of a link that is constant between its breakpoints, else None."""
     breaks = tuple(function_kernel(link).BREAKPOINTS)
     edges = np.array([-40.0, *breaks, 40.0])

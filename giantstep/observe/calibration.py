@@ -16,6 +16,7 @@ import numpy as np
 
 from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.labels import label_law
+from giantstep.law.same_labels import by_inner_noise
 from giantstep.quadrature.gauss import normal_between
 from giantstep.quadrature.mesh import meshes
 from giantstep.quadrature.panels import terms_of
@@ -86,7 +87,7 @@ def _edges(problem: Problem, parts: int) -> Array:
 
 def _labels(fit: Fit) -> Intervals:
     """The law of the noisy label, on intervals of z'."""
-    problem, target = fit.system.problem, fit.model.target
+    problem, target = fit.system.problem, by_inner_noise(fit.model.target)
     labels = label_law(target, problem.overlaps, np.zeros(1)) if problem.rank == 1 == target.indices else None
     if not isinstance(labels, Intervals):
         raise BadInput(

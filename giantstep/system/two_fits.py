@@ -178,7 +178,7 @@ class Fit:
             if self.model.target.probit > 0.0:
                 raise BadInput(
                     "noise inside the link that is drawn again for the same inputs has not been derived",
-                    "set target.probit to 0",
+                    "set target.probit to 0, or take a loss of the margin",
                 )
             found[drawn] = self.single.apart
         return found

@@ -20,6 +20,7 @@ from generated.runtime.nodes import Output
 from giantstep.law.channel import labels_given
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
 from giantstep.law.labels import drawn, law_of_link, nodes_of_link, with_noise
+from giantstep.law.same_labels import by_channel
 from giantstep.quadrature.gauss import hermite
 from giantstep.spec.errors import BadInput
 from giantstep.spec.model import Target
@@ -114,7 +115,7 @@ def slopes_of(averages: Averages, covariance: Array, noise: bool, nodes: int) ->
     that is no function of the residual.
     """
     system = averages.system
-    target = system.problem.model.target
+    target = by_channel(system.problem.model.target)
     residual = system.noise  # of the labels, which moves the output of a loss of the residual
     common = np.maximum(covariance, 0.0) + residual * noise
     private = np.maximum(averages.variance - covariance, _LEAST * averages.variance) + residual * (not noise)
@@ -155,7 +156,7 @@ def _by_series(averages: Averages, common: Array, noise: bool, nodes: int) -> tu
 def _squares(averages: Averages, noise: bool, nodes: int) -> Array:
     """Averages over the label of the squares of the terms of the series, [orders, N]."""
     system, (finer, rough, orders) = averages.system, _RULES[nodes]
-    target, finer = system.problem.model.target, finer + system.level.labels
+    target, finer = by_channel(system.problem.model.target), finer + system.level.labels
     kappa = system.points() if system.problem.rank > 1 else system.kappa
     labels = nodes_of_link(target, system.problem.overlaps, kappa, finer, rough)
     if np.any(labels.rest):
@@ -214,7 +215,7 @@ def _given(system: CoupledSystem) -> Labels:
     """The labels at the nodes of the system without flips, or the parameter of their channel."""
     problem, level = system.problem, system.level
     kappa = system.points() if problem.rank > 1 else system.kappa
-    return law_of_link(problem.model.target, problem.overlaps, kappa, level.labels, level.rough)
+    return law_of_link(by_channel(problem.model.target), problem.overlaps, kappa, level.labels, level.rough)
 
 
 def _of_intervals(averages: Averages, labels: Intervals, common: Array, nodes: int) -> _Nodes:

@@ -8,6 +8,7 @@ from generated.draws import sample
 from generated.runtime.nodes import Output
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.labels import drawn, nodes_of_link, with_noise
+from giantstep.law.same_labels import by_channel
 from giantstep.observe.deviation.source import Moved
 from giantstep.spec.errors import BadInput
 from giantstep.system.coupled_system import CoupledSystem
@@ -29,14 +30,14 @@ def of_samples(system: CoupledSystem, moved: Moved) -> float:
 
 def _labels(system: CoupledSystem) -> Points:
     """All labels at nodes of t, with what flips, a channel and noise make of them where no variance tells it."""
-    target, problem, level = system.problem.model.target, system.problem, system.level
+    problem, level = system.problem, system.level
+    target = by_channel(problem.model.target)
     kappa = system.points() if problem.rank > 1 else system.kappa
     found = nodes_of_link(target, problem.overlaps, kappa, level.labels, level.rough)
     if np.any(found.rest):
         raise BadInput(
             "the deviation between draws of labels with noise inside the link has not been derived",
-            'set target.probit to 0; or, for link = "sign(s)", write target.channel = "probit" with link = '
-            '"s/sqrt(target.probit)"',
+            "set target.probit to 0, or give it to a link that is one sign of one index, without flips",
         )
     found = drawn(found, target, level.labels, level.rough)
     if target.noise > 0.0 and system.noise == 0.0:
