@@ -6,6 +6,7 @@ import argparse
 
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_accuracy, add_model, command, keys_of, model_of, range_of
+from giantstep.cli.progress import Bars
 from giantstep.cli.text import Line, aligned
 from giantstep.spec.errors import BadInput
 from giantstep.spec.files import write_atomic
@@ -37,7 +38,9 @@ def add(subparsers: Subparsers) -> None:
 def _tune(arguments: argparse.Namespace) -> int:
     model, ranges = model_of(arguments), dict(_range(text) for text in arguments.range)
     accuracy = {"dimension": arguments.dimension, "tolerance": arguments.tolerance}
-    found = gs.tune(model, keys_of(arguments.over), metric=arguments.metric, ranges=ranges, **accuracy)
+    over, metric = keys_of(arguments.over), arguments.metric
+    with Bars() as bars:
+        found = gs.tune(model, over, metric=metric, ranges=ranges, progress=bars, **accuracy)
     if arguments.write:
         write_atomic(arguments.write, found.model.to_toml().encode("utf-8"))
     print(found.to_json() if arguments.json else aligned(_tuned(found)))

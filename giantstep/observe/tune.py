@@ -20,6 +20,7 @@ from scipy.optimize import minimize
 from giantstep.observe.gradient.parameter_directions import check_key, keys_for
 from giantstep.observe.objective import Accuracy, MetricObjective, Objective, Point, objective_of
 from giantstep.spec.arguments import checked_names, checked_range, checked_table
+from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.counts import checked_dimension, checked_tolerance
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
@@ -118,12 +119,14 @@ def tune(
     ranges: Mapping[str, tuple[float, float]] | None = None,
     dimension: int | None = None,
     tolerance: float = 1e-10,
+    progress: GivenProgress = None,
 ) -> Tuned:
     """The values of the keys ``over`` (one to three) with the least test error, or the least metric, within ranges.
 
     metric: the name of one of [metrics], or an expression in y and f that is averaged over fresh samples, as "y*f < 0".
     Keys: those of ``gradient``, "fit.ridge", "step.learning_rate" and others; ranges: key -> (low, high), by default
-    those of ``RANGES``. Raises BadInput for a key that cannot be tuned or an empty range, NotConverged where nothing
+    those of ``RANGES``. progress(stage, done, total) follows the grid, then the minima on it that are refined;
+    "auto": a bar. Raises BadInput for a key that cannot be tuned or an empty range, NotConverged where nothing
     could be solved.
     """
     keys = checked_names("over", over, '["fit.ridge", "network.width"]')
@@ -135,13 +138,11 @@ def tune(
         check_key(model, key)
     objective = objective_of(model, metric)
     search = _Search(model, keys, _bounds(keys, ranges), Accuracy(dimension, tolerance), objective)
-    before = search.value_of(model)
-    starts = search.starts()
-    best: Point | None = None
-    for start in starts:
-        found = search.refined(start)
-        if found is not None and (best is None or found.value < best.value):
-            best = found
+    with progress_of(progress) as told:
+        search.told = told
+        before = search.value_of(model)
+        points = search.refined_points(search.starts())
+    best = min(points, key=lambda found: found.value, default=None)
     if best is None:
         raise NotConverged(
             f"no minimum over {', '.join(keys)} could be refined", "narrow the range around values that are solved"
@@ -183,6 +184,20 @@ class _Search:
     last: Result | None = None
     refusal: BadInput | NotConverged | None = None  # the first one
     seen: list[Point] = field(default_factory=list)
+    told: Progress | None = None
+
+    def tell(self, stage: str, done: int, total: int) -> None:
+        """Say how far it has come, where somebody listens."""
+        if self.told is not None:
+            self.told(stage, done, total)
+
+    def refined_points(self, starts: Sequence[Array]) -> list[Point]:
+        """What the searches from some starts find."""
+        found = []
+        for done, start in enumerate(starts):
+            self.tell("minima refined", done, len(starts))
+            found.append(self.refined(start))
+        return [point for point in found if point is not None]
 
     def at(self, logs: Array) -> Model:
         """The model at a point."""
@@ -203,7 +218,8 @@ class _Search:
         points = _POINTS[len(self.keys) - 1]
         axes = [np.linspace(low, high, points) for low, high in self.bounds]
         errors = np.full((points,) * len(axes), np.inf)
-        for place in _snake(errors.shape):
+        for done, place in enumerate(_snake(errors.shape)):
+            self.tell(f"points over {' and '.join(self.keys)}", done, errors.size)
             try:
                 value = self.value_of(self.at(np.array([axis[i] for axis, i in zip(axes, place, strict=True)])))
             except BadInput as error:

@@ -25,8 +25,10 @@ LINEAR = gs.Model.from_dict(
 
 def test_the_best_ridge_of_a_linear_model_is_the_noise() -> None:
     # f = w.x with |a|^2 = d |w|^2 as the width grows: the prior of theta is matched where lambda is the noise variance
-    found = tune(LINEAR)
+    told: list[tuple[str, int, int]] = []
+    found = tune(LINEAR, progress=lambda *stage: told.append(stage))
     assert found.values["fit.ridge"] == pytest.approx(0.3, rel=1e-3)
+    assert told == [*(("points over fit.ridge", k, 25) for k in range(25)), ("minima refined", 0, 1)]
     assert found.gradient_norm < 1e-8 and not found.at_edge
 
 
