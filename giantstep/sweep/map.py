@@ -31,7 +31,7 @@ from giantstep.sweep.tasks import told as with_metrics
 from giantstep.sweep.workers import compile_once, executor_of
 
 Array = NDArray[np.float64]
-_CHUNK = 64
+_CHUNK = 64  # points that are kept together; tuned ones, each of some twenty solutions, are kept one by one
 _LEVELS = 24  # a step between two lines of the grid is at most this share of the range of the error, or is halved
 _MOST_LINES = 4  # times the lines that were asked for
 _NUMBERS = ("test_error", "train_error")
@@ -180,7 +180,7 @@ class _Work:
         units = [(changes, self.unit(changes)) for changes in todo]
         units.sort(key=lambda pair: repr(pair[1].shared) if isinstance(pair[1], SolveUnit) else "")
         found: dict[Changes, Outcome] = {}
-        for changes, outcome in run_units(units, self.store, self.executor, _CHUNK):
+        for changes, outcome in run_units(units, self.store, self.executor, _CHUNK if self.optimum is None else 1):
             found[changes] = outcome
             if self.progress is not None:
                 self.progress(stage, len(found), len(todo))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pickle
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,6 +16,7 @@ from giantstep.draw.map import map_figure
 from giantstep.draw.plot import plot
 from giantstep.sweep.checkpoint import Checkpoint
 
+map_module = import_module("giantstep.sweep.map")  # the package has the function of that name
 X, Y = "fit.samples=0.5:3:4", "step.learning_rate=0.3:10:7:log"
 
 
@@ -77,6 +80,24 @@ def test_a_third_key_is_tuned_in_every_point(model: gs.Model) -> None:
     assert tuned.test_error[1, 1] == pytest.approx(best.test_error, rel=1e-10)
     assert tuned.ends(3) == ("fit.samples", "step.learning_rate", *best.at_edge)
     assert np.all(tuned.test_error <= gs.map(model, "fit.samples=1,3", "step.learning_rate=0.5,2", refine=0).test_error)
+
+
+def test_tuned_points_are_kept_as_they_end(model: gs.Model, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Interrupted within the third point of four, two are there."""
+    calls, right = [], map_module.tune
+
+    def interrupted(*given: Any, **options: Any) -> gs.Tuned:
+        calls.append(given)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        return right(*given, **options)
+
+    monkeypatch.setattr(map_module, "tune", interrupted)
+    axes = "fit.samples=1,3", "step.learning_rate=0.5,2"
+    with pytest.raises(KeyboardInterrupt):
+        gs.map(model, *axes, optimum="fit.ridge", refine=0, checkpoint=tmp_path / "kept")
+    with Checkpoint(tmp_path / "kept") as kept:
+        assert len(kept) == 2
 
 
 def test_finished_points_are_kept_and_used_again(model: gs.Model, tmp_path: Path) -> None:
