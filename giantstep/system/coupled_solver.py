@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -25,6 +26,7 @@ from giantstep.system.resolution import (
     apart,
     changed,
     chooses,
+    equations_apart,
     is_affordable,
     may_choose,
     next_times,
@@ -118,7 +120,9 @@ def coupled_solution(
         still, observables = stays(finer, answer.x, x if moving else estimate.x, tolerance), told[1]
         x = answer.x
         error = apart(float(told[0][0]), float(observables[0]), tolerance) + answer.left
-        change = max(changed(*told, finer, tolerance), error / tolerance)
+        change = max(
+            changed(*told, finer, tolerance), error / tolerance, equations_apart(finer, answer.begun, tolerance)
+        )
         found = finer, x, evaluations, error, observables
         if number == 0 and not settles(problem) and passes_unseen(finer):
             times, found = Times(kappa=1), None  # two orders may agree without having seen a kink
@@ -144,7 +148,8 @@ def _of_finer(finer: CoupledSystem, estimate: Outcome, close: float) -> tuple[Co
     """The solution of the finer of a pair, from that of the coarser; and the system, whose panels may be cut anew."""
     answer = newton(finer, estimate.x, most=12, near=estimate, enough=close) if estimate.converged else estimate
     if answer.converged and finer.certificate(answer.x) > RESIDUAL:
-        answer = newton(finer, answer.x, settled=TO_THE_LAST)  # outputs that vary within less than a step
+        last = newton(finer, answer.x, settled=TO_THE_LAST)  # outputs that vary within less than a step
+        answer = replace(last, begun=answer.begun)
     if not answer.converged and finer.level.cuts:  # so far away that the output passes its kinks beside the cuts
         finer = cut_anew(finer, answer.x)
         answer = newton(finer, answer.x, most=12)

@@ -21,10 +21,10 @@ from giantstep.law.moments_given_kappa import LabelMoments, square_nodes
 from giantstep.law.multi_index_labels import has_kinks, meetings_along, turns_along
 from giantstep.law.terms import label_widths, noisy_terms
 from giantstep.quadrature.mesh import NARROW, Term
-from giantstep.quadrature.panels import edges_of, rows_at, table
+from giantstep.quadrature.panels import edges_of, rows_at, table, terms_of
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
-from giantstep.quadrature.trapezoid import even_nodes
+from giantstep.quadrature.trapezoid import even_nodes, graded_nodes
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.kernels import bend_of, loss_kernel
@@ -179,14 +179,28 @@ def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, ove
 
     Labels of several indices have many nodes beside each of kappa, which are as few as can be.
     """
-    spacing = spacing_of(target, overlaps)
-    if along is None and not level.cuts:
-        width = _width_of_label(target, overlaps[0])
-        even = even_nodes(blocks, width, level.order, level.halvings, spacing.reach)
-        if even is not None:
-            return rows_that_count(rows_at(blocks, None, *even), spacing.reach)
+    spacing, found = spacing_of(target, overlaps), _without_panels(blocks, along, target, overlaps, level)
+    if found is not None:
+        return rows_that_count(rows_at(blocks, along, *found), spacing.reach)
     cuts, noisy = _cuts(along, target, overlaps, level), noisy_terms(along, target)
     return rows_that_count(table(blocks, along, level.order, level.halvings, cuts, noisy, spacing), spacing.reach)
+
+
+def _without_panels(
+    blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, level: Level
+) -> tuple[Array, Array] | None:
+    """Places and weights of kappa, of one direction, where all that is known beforehand is smooth."""
+    if level.cuts:
+        return None
+    if along is None:
+        width, reach = _width_of_label(target, overlaps[0]), spacing_of(target, overlaps).reach
+        return even_nodes(blocks, width, level.order, level.halvings, reach)
+    return graded_nodes(terms_of(blocks, along, *noisy_terms(along, target)), level.order, level.halvings)
+
+
+def has_panels(problem: Problem, level: Level) -> bool:
+    """Whether the nodes of one direction of kappa lie on panels."""
+    return _without_panels(problem.blocks, problem.link, problem.model.target, problem.overlaps, level) is None
 
 
 def panel_ends(problem: Problem, level: Level) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from giantstep.quadrature.gauss import legendre, legendre_coefficients, middle_and_end, tail
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import panel_ends
+from giantstep.system.discretisation import has_panels, panel_ends
 
 Array = np.ndarray
 _AVERAGES = "avg_M", "avg_g", "avg_gg", "avg_h", "avg_tg"
@@ -18,9 +18,12 @@ _FAR = 1e3  # of that: from here on a panel is cut into four
 
 def unresolved(system: CoupledSystem, tolerance: float) -> tuple[float, ...]:
     """Places in the panels of kappa, of one direction, whose errors are more than a share of the tolerance: their
-    middles, and their quarters where it is much more. The system has averages at its unknowns.
+    middles, and their quarters where it is much more. Of nodes without panels the ends of those that coefficients need.
+    The system has averages at its unknowns.
     """
     edges, order = panel_ends(system.problem, system.level), system.level.order
+    if not has_panels(system.problem, system.level):
+        return tuple(edges[1:-1].tolist())
     panel = np.searchsorted(edges, system.kappa) - 1
     whole = np.flatnonzero(np.bincount(panel, minlength=len(edges) - 1) == order)
     rows = np.flatnonzero(np.isin(panel, whole))

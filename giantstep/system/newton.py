@@ -23,7 +23,8 @@ _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next 
 class Outcome:
     """The last x, the number of evaluations, whether it solves the equations, and the last Jacobian [n, n], if any.
 
-    left: relative length of the step that was not made, where x was close enough.
+    left: relative length of the step that was not made, where x was close enough; begun: the largest residual at the
+    start, in units of its unknown.
     """
 
     x: Array
@@ -31,6 +32,7 @@ class Outcome:
     converged: bool
     jacobian: Array | None = None
     left: float = 0.0
+    begun: float = 0.0
 
 
 def newton(
@@ -62,10 +64,12 @@ def newton(
     if given is not None:
         matrix[...] = given
     wanted = machine.EVALUATE
+    first = np.empty(0)
     while wanted < machine.CONVERGED:
         if wanted == machine.EVALUATE:
             x = room[machine.CANDIDATE].copy()
-            room[machine.TRIAL] = system.residual(x)
+            room[machine.TRIAL] = residual = system.residual(x)
+            first = first if len(first) else residual.copy()
             if known and numbers[machine.EVALUATIONS] == 0.0:
                 room[machine.SIZE] = system.scale(x)
         elif wanted == machine.DIFFERENTIATE:
@@ -77,7 +81,8 @@ def newton(
             _shorten(room, numbers)
         wanted = machine.advance(room, numbers)
     found = room[machine.X].copy(), int(numbers[machine.EVALUATIONS]), wanted == machine.CONVERGED
-    return Outcome(*found, matrix.copy() if system.again > 0.0 else None, float(numbers[machine.LEFT]))
+    begun = float(np.max(np.abs(first) / room[machine.SIZE])) if wanted == machine.CONVERGED else math.inf
+    return Outcome(*found, matrix.copy() if system.again > 0.0 else None, float(numbers[machine.LEFT]), begun)
 
 
 def _shorten(room: Array, numbers: Array) -> None:

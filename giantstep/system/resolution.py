@@ -17,7 +17,7 @@ from giantstep.law.label_lines import Lines
 from giantstep.law.labels import cuts_of
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
-from giantstep.system.discretisation import PANELS, Level
+from giantstep.system.discretisation import PANELS, Level, has_panels
 from giantstep.system.kappa_panels import unresolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.kink_crossings import cuts_at
@@ -35,12 +35,15 @@ _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two 
 # what training error and free energy may change by between two resolutions, in units of the tolerance, and what their
 # rounding may make
 _OTHERS, _ROUNDED = 100.0, 1e-10
+_EQUATIONS = 10.0  # the same of equations, where nodes of kappa have no panels
+_EXPLAINED = 2.0  # times what one axis does to them: more is of others
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against
 _NEAR = 1e-6  # a Newton step after which averages over the output tell the same
 _LEAST = 1e-30
 _EVENLY = 2  # halvings of even nodes of a label, before others are chosen
 _HIGHER = 2  # orders of panels of kappa more than first, where nodes of the label are chosen
 _BESIDE_CHOSEN = 1  # the same of two indices, whose nodes beside each kappa are many
+_SQUARED = 0.3  # a change, over the root of the tolerance, whose square is less than that
 _GROWTH = 1.6  # of nodes by a refinement
 _UNRESOLVED, _MARGIN = 1e-3, 0.1  # a change from which on digits say nothing; the share of the tolerance aimed at
 _MOST = 1 << 24  # nodes of label and kappa together
@@ -50,7 +53,8 @@ _MOST = 1 << 24  # nodes of label and kappa together
 class Times:
     """How often each axis has been refined; nodes of samples by a part of that where it is enough. chosen: nodes of
     a label of two indices are chosen at the solution. ends: of panels of kappa that are cut; local: how often kappa has
-    been refined by these, and not by halving all panels.
+    been refined by these, and not by halving all panels. closer: how often nodes of kappa without panels have been
+    brought closer together instead.
     """
 
     kappa: int = 0
@@ -59,6 +63,7 @@ class Times:
     chosen: bool = False
     ends: tuple[float, ...] = ()
     local: int = 0
+    closer: int = 0
 
     @property
     def all(self) -> Times:
@@ -109,8 +114,8 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
         make = partial(system_at, x=x) if chooses(problem, times) else coupled_at
         coarser, finer = (make(problem, level) for level in _moving(problem, times, x))
         return coarser, finer
-    cuts = cuts_at(problem, x) if times.kappa else ()
-    kappa = times.kappa - bool(cuts)  # cuts come first
+    cuts = cuts_at(problem, x) if times.kappa > times.closer else ()
+    kappa = times.kappa - (1 + times.closer if cuts else 0)  # cuts come first
     levels = _levels(problem.rank == 1, kappa, times.samples)
     if times.labels or cuts or kappa or times.chosen:
         order = _BESIDE_CHOSEN * times.chosen
@@ -174,11 +179,12 @@ def next_times(
     if not _is_small(finer):
         return times.chosen_nodes
     coarse, fine = told
+    unlike = equations_apart(finer, answer.begun, tolerance)
     alone = apart(coarse[0], fine[0], tolerance) > tolerance  # the others follow from it
     if alone:
         coarse[1:] = fine[1:]
 
-    def between(level: Level) -> Array | None:
+    def between(level: Level) -> tuple[Array, float] | None:
         mixed = (partial(system_at, x=answer.x) if chooses(finer.problem, times) else coupled_at)(finer.problem, level)
         mixed.takes(finer)
         settled = _CLOSE if alone and answer.jacobian is None else _NEAR
@@ -187,18 +193,24 @@ def next_times(
             return None
         found = fine.copy() if alone else told_by(mixed, outcome.x, (fine, finer.signs), tolerance)
         found[0] = mixed.test_error(outcome.x)
-        return found
+        return found, equations_apart(finer, outcome.begun, tolerance)
 
     if finer.of_samples:
         fewer = between(replace(finer.level, samples=_samples(FINE[0], times.samples)))
         if fewer is None:
             return times.all
-        by_others, by_samples = (changed(*pair, finer, tolerance) for pair in ((coarse, fewer), (fewer, fine)))
+        others, samples = ((coarse, fewer[0]), (fewer[0], fine))
+        by_others, by_samples = (changed(*pair, finer, tolerance) for pair in (others, samples))
+        if unlike > _EXPLAINED * fewer[1]:
+            by_others = max(by_others, unlike)
+        by_samples = max(by_samples, fewer[1])
         if not by_samples <= 0.5:
             times = replace(times, samples=times.samples + _further(by_samples, tolerance))
         if by_others <= 0.5:
             return times
     both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
+    if times.kappa == 0 and changed(coarse, fine, finer, tolerance) < _SQUARED / math.sqrt(tolerance):
+        both = replace(both, closer=int(finer.problem.rank == 1 and not has_panels(finer.problem, finer.level)))
     if settles(finer.problem):
         both = _cut_further(both, finer, tolerance)
         if not _of_counts(finer.problem) and (chooses(finer.problem, times) or not _is_even(finer.problem)):
@@ -207,7 +219,10 @@ def next_times(
         return both
     if (rough := between(replace(finer.level, rough=True))) is None:
         return both
-    of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in ((coarse, rough), (rough, fine)))
+    of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in ((coarse, rough[0]), (rough[0], fine)))
+    if unlike > _EXPLAINED * rough[1]:
+        of_kappa = max(of_kappa, unlike)
+    of_labels = max(of_labels, rough[1])
     more = not of_labels <= 0.5
     smooth = finer.loss.SMOOTH or finer.noise > 0.0  # averages over the output and noise: doubling serves
     serves = smooth and not isinstance(finer.labels, Lines)
@@ -272,6 +287,19 @@ def changed(coarse: Array, fine: Array, system: CoupledSystem, tolerance: float)
     """By how much a pair differs, in units of what is allowed: of the test error the tolerance."""
     found = apart(coarse[0], fine[0], tolerance) / tolerance, others_apart(coarse, fine, system) / _allowed(tolerance)
     return max(math.inf if math.isnan(change) else change for change in found)
+
+
+def equations_apart(finer: CoupledSystem, begun: float, tolerance: float) -> float:
+    """By how much the equations of a pair without panels differ, in units of what is allowed, where it is more than
+    that; begun: the largest residual of one at the solution of the other.
+
+    What a trapezoid misses goes up and down with its step: that of the test error may vanish by chance on both, that of
+    all equations does not.
+    """
+    found = begun / max(_EQUATIONS * tolerance, _ROUNDED)
+    if found <= 1.0 or finer.problem.rank > 1 or has_panels(finer.problem, finer.level):
+        return 0.0
+    return found
 
 
 def _allowed(tolerance: float) -> float:

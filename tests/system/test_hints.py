@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import giantstep as gs
 from giantstep.spec.errors import NotConverged
 from giantstep.system.causes import tolerated
 from giantstep.system.problem import problem_of
+from giantstep.system.resampled_fit import settled_system
 from giantstep.system.slight_response import largest_response, slight_hint
 from giantstep.system.square_loss import rounding_hint
 from giantstep.system.stalled import hint
@@ -70,7 +72,10 @@ OF_VERBS = {  # a verb that looks at a solution, and what it may miss, which not
     "deviation on nodes": (lambda: gs.deviation(MODEL), "observe.deviation.deviation._WORST"),
     "two fits": (lambda: gs.decompose(MODEL, given="batch"), "system.two_fits.RESIDUAL"),
     "two batches": (lambda: gs.decompose(MODEL), "system.two_batches.RESIDUAL"),
-    "resampled": (lambda: gs.decompose(MODEL, given="batch", bootstrap=True), "system.resampled_fit._ALLOWED"),
+    "resampled": (
+        lambda: settled_system(replace(gs.solve(MODEL), quadrature_error=-1.0)),
+        "system.resampled_fit._ALLOWED",
+    ),
 }
 
 

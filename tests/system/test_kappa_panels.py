@@ -25,7 +25,7 @@ from giantstep.system.solve import solve
 
 TOLERANCE = 1e-10
 SHARP = "erf(2*z)"  # labels next to one where outputs, which vary little there, pass one
-LEVEL = Level(8, 44)
+LEVEL = Level(8, 44, cuts=(0.0,))  # smooth coefficients have panels where these are cut
 
 
 @lru_cache(maxsize=8)
@@ -55,10 +55,18 @@ def test_panels_of_kappa_that_are_not_resolved() -> None:
     assert 0 < len(ends) < len(panel_ends(system.problem, LEVEL))  # not all panels
     assert ends == tuple(-place for place in reversed(ends))  # as kappa is folded
     exact = averages(system.problem, replace(LEVEL, order=16, halvings=1), x)
-    before, after = (averages(system.problem, replace(LEVEL, cuts=cuts), x) for cuts in ((), ends))
+    before, after = (averages(system.problem, replace(LEVEL, cuts=cuts), x) for cuts in (LEVEL.cuts, ends))
     assert np.max(np.abs(before / exact - 1.0)) > 10.0 * TOLERANCE
     assert np.max(np.abs(after / exact - 1.0)) < 0.1 * np.max(np.abs(before / exact - 1.0))
     assert unresolved(chosen("absolute", SHARP, replace(LEVEL, order=16, halvings=2))[0], TOLERANCE) == ()
+
+
+def test_nodes_without_panels_begin_with_those_of_the_coefficients() -> None:
+    system, x = chosen("absolute", SHARP, replace(LEVEL, cuts=()))
+    ends = unresolved(system, TOLERANCE)
+    assert ends == tuple(panel_ends(system.problem, LEVEL)[1:-1])
+    on_panels, given = (averages(system.problem, replace(LEVEL, cuts=cuts), x) for cuts in (ends, LEVEL.cuts))
+    assert np.array_equal(on_panels, given)
 
 
 @pytest.mark.parametrize("loss", ["absolute", "huber"])
@@ -137,7 +145,7 @@ def test_labels_are_resolved_where_outputs_do_not_vary() -> None:
     label = np.arctan(4.0 * (gamma * kappa[:, None] + np.sqrt(1.0 - gamma**2) * t))
     exact = np.abs(label - output[:, None]) @ weight
     spacing = t[1] - t[0]  # the trapezoidal rule is off by its square beside a kink
-    assert np.sum(still) > 10 and np.max(np.abs(losses[still] - exact)) < spacing**2
+    assert np.sum(still) > 5 and np.max(np.abs(losses[still] - exact)) < spacing**2
 
 
 @pytest.mark.parametrize(

@@ -10,17 +10,35 @@ from loss_cases import model
 
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
+from giantstep.system.coupled_solver import coupled_solution
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
-from giantstep.system.resolution import Times, next_times, pair
+from giantstep.system.resolution import Times, equations_apart, next_times, pair
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate
 
 TOLERANCE = 1e-6
 #: A smooth link: panels of kappa resolve it at once, and steps of t, chosen for its moments, do not serve the loss.
 SMOOTH = model("huber", target__link="z1**2 - z2**2", target__noise=0.3, spike__alignment=[0.6, 0.4])
+
+#: A loss with a kink, which outputs pass on a scale that the coefficients do not have.
+KINKED = model("hinge", target__link="sign(z-0.4)", spike__strength=2.4, spike__alignment=0.967, fit__ridge=0.066)
+
+#: A pair of trapezoids whose test errors are nearer to each other than to the number.
+CHANCE = gs.Model.from_dict(
+    {
+        "network": {
+            "activation": "erf",
+            "width": 0.6424010572907617,
+            "readout": {"values": [-0.38453172494973403, 0.6832200163133003]},
+        },
+        "target": {"link": "sign", "flips": 0.1},
+        "spike": {"strength": 2.4719684191539346, "alignment": 0.7508738943789726, "bulk_variance": 1.806447628561519},
+        "fit": {"samples": 3.5503384055174165, "ridge": 0.009792656746903517, "loss": "hinge"},
+    }
+)
 
 
 @lru_cache(maxsize=4)
@@ -46,6 +64,40 @@ def test_nodes_of_kappa_are_refined_where_they_count() -> None:
     finer, answer, coarse, fine = solved(times)
     assert abs(coarse[0] / fine[0] - 1.0) < TOLERANCE
     assert next_times(times, finer, answer, (1.001 * fine, fine), TOLERANCE) == Times(kappa=1, labels=1)
+
+
+def test_nodes_without_panels_come_closer_together_where_that_is_enough() -> None:
+    """Their error is squared so; else panels are cut where the output passes a kink of the loss."""
+    problem = problem_of(KINKED)
+    order, kept = order_of(problem, solve(KINKED)), {}
+    coarser, finer = pair(problem, Times(), np.empty(0))
+    answer = newton(finer, newton(coarser, coarser.unknowns(order), most=12).x, most=12)
+    fine = finer.answer()
+    assert equations_apart(finer, answer.begun, 1e-10) > 10.0
+    for change, closer in ((1e-8, 1), (1e-4, 0)):
+        times = next_times(Times(), finer, answer, ((1.0 + change) * fine, fine), 1e-10)
+        assert times == Times(kappa=1, labels=1, closer=closer)
+        kept[closer] = pair(problem, times, answer.x)[1]
+    assert not kept[1].level.cuts and len(kept[1].kappa) == pytest.approx(2 * len(finer.kappa), abs=2)
+    assert kept[0].level.cuts and not kept[0].level.halvings
+    best = newton(kept[0], answer.x, most=12).x
+    assert kept[1].test_error(newton(kept[1], answer.x, most=12).x) == pytest.approx(
+        kept[0].test_error(best), rel=1e-10
+    )
+
+
+def test_equations_of_a_pair_agree_as_well_as_its_test_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a trapezoid misses of the test error may vanish by chance on two of them; the number is that of panels."""
+    problem, exact = problem_of(CHANCE), 0.2313092787212467
+    coarser, finer = pair(problem, Times(), np.empty(0))
+    estimate = newton(coarser, coarser.unknowns(order_of(problem, solve(CHANCE))), most=12)
+    answer, fine = newton(finer, estimate.x, most=12), finer.answer()
+    assert abs(finer.test_error(answer.x) / exact - 1.0) > 1e-11
+    assert equations_apart(finer, answer.begun, 1e-10) > 10.0 > equations_apart(finer, answer.begun, 1e-6) == 0.0
+    assert next_times(Times(), finer, answer, (fine.copy(), fine), 1e-10) == Times(kappa=1, labels=1, closer=1)
+    monkeypatch.setattr("giantstep.system.coupled_solver.answers", lambda _, finer, *more: (finer.answer(),) * 2)
+    found = coupled_solution(problem, 1e-10, None)[4]
+    assert found[0] == pytest.approx(exact, rel=1e-12)
 
 
 def test_nodes_of_samples_are_refined_where_they_count() -> None:

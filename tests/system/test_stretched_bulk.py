@@ -92,10 +92,12 @@ def test_responses_begin_where_those_of_the_square_loss_are(case: tuple[Any, ...
 
 @pytest.mark.parametrize(("case", "changes", "by_spectrum"), BY_SPECTRUM)
 def test_rows_of_one_spectrum(case: tuple[Any, ...], changes: dict[str, Any], by_spectrum: tuple[float, ...]) -> None:
-    """An odd activation, or one readout value; norms that go with the rows among them: to the 13 digits printed."""
+    """An odd activation, or one readout value; norms that go with the rows among them: to a tenth of the tolerance, as
+    a shorter step of Newton's method is not made.
+    """
     system, found = stretched(model(*case, **changes))
     assert system.numbers["of_block"].any() == bool(changes)  # initial norms that vary
-    assert tuple(found.values()) == pytest.approx(by_spectrum, rel=2e-12, abs=0.0)
+    assert tuple(found.values()) == pytest.approx(by_spectrum, rel=1e-11, abs=0.0)
 
 
 @pytest.mark.parametrize("values", [(1.0, 1.0), (0.7, 0.7, 0.7)])
