@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +33,7 @@ class Kinks:
     names: tuple[str, ...]
     expressions: tuple[Node, ...]
     lower: Array
+    reach: float = REACH  # where t ends
 
     def roots(self, axis: int, fixed: Array) -> Array:
         """Places [R, I] in t along an axis where the kinks that end there are met, nan for none; fixed [I, m]."""
@@ -45,7 +47,7 @@ class Kinks:
             if power in (1, 2):
                 found.append(np.sort(polynomial_zeros(at, power), axis=0))
             else:
-                found.append(bracketed_zeros(at, (-REACH, REACH)))
+                found.append(bracketed_zeros(at, (-self.reach, self.reach)))
         return found
 
     def _ending(self, axis: int) -> list[Node]:
@@ -116,7 +118,7 @@ class Kinks:
         """Whether the kinks that end at an axis are positive before their first root."""
         found = []
         for kink in self._ending(axis):
-            first = -_FAR if self._degree(kink, axis) in (1, 2) else -REACH
+            first = -_FAR if self._degree(kink, axis) in (1, 2) else -self.reach
             found.append(self._along(kink, axis, fixed)(np.array([[first]]))[:, 0] > 0.0)
         return found
 
@@ -129,10 +131,11 @@ class Kinks:
         following = axis + 1
         if following >= self.lower.shape[1] or not moves(self.lower, following):
             return np.empty((0, len(fixed))), False
-        grid = np.linspace(-REACH, REACH, _GRID)
-        lines = np.repeat(np.arange(len(fixed)), _GRID)
+        count = math.ceil(_GRID * self.reach / REACH)
+        grid = np.linspace(-self.reach, self.reach, count)
+        lines = np.repeat(np.arange(len(fixed)), count)
         sheets = self._sheets(axis, fixed[lines], np.tile(grid, len(fixed)), outwards=outwards)
-        told = sheets.told.reshape(-1, len(fixed), _GRID)
+        told = sheets.told.reshape(-1, len(fixed), count)
         which, owner, place = np.nonzero(told[:, :, 1:] != told[:, :, :-1])
         low, high, first = grid[place], grid[place + 1], told[which, owner, place]
         for _ in range(_BISECTIONS if len(owner) else 0):

@@ -22,7 +22,8 @@ from derive.language.substitution import linear_form, number, substituted
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.kink_roots import Kinks
-from giantstep.law.labels import enough_memory, reach_of
+from giantstep.law.label_growth import reach_of
+from giantstep.law.labels import enough_memory
 from giantstep.law.multi_index_labels import Axes, Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
 from giantstep.law.straight_pieces import pieces_of
 from giantstep.quadrature.gauss import hermite, normal_between
@@ -148,8 +149,8 @@ def lines_given_kappa(target: Target, overlaps: Rows, kappa: Array, finer: int, 
     places = [found.variables.index(name) for name in order]
     turn, upper = np.linalg.qr(noisy.lower[places].T)  # the last of turn^T t moves the last index only
     lower = upper.T
-    kinked = Kinks(order, (*dict.fromkeys(kinks(found.node)), _slope_in(found.node, last)), lower[:, :-1])
     reach = reach_of(target.link, overlaps, target.probit)
+    kinked = Kinks(order, (*dict.fromkeys(kinks(found.node)), _slope_in(found.node, last)), lower[:, :-1], reach)
     rule = _About(max(finer, 0), _ROUGH if rough else _ORDER, False, reach=reach)
     weight, t = nodes_along(target.link, kinked, gamma[:, places], kappa, rule)
     z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", noisy.lower @ turn[:, :-1], t)
@@ -164,9 +165,10 @@ def _pieces(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     """Lines between the kinks met along the last direction, at nodes along the others."""
     found, noisy = link_of(target.link), noisy_indices(gamma, target.probit)
     axes = axes_of(found, noisy.lower)
-    kinked, last = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower), len(noisy.lower) - 1
-    nodes = (_ROUGH if rough else _ORDER) // (1 if finer >= 0 else 2)
     reach = reach_of(target.link, tuple(map(tuple, gamma.tolist())), target.probit)
+    kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower, reach)
+    last = len(noisy.lower) - 1
+    nodes = (_ROUGH if rough else _ORDER) // (1 if finer >= 0 else 2)
     rule = _About(max(finer, 0), nodes, False, axes=last, outwards=True, reach=reach)
     weight, t = nodes_along(target.link, kinked, gamma[:, axes.places], kappa, rule)
     owner, node = np.nonzero(weight)
@@ -239,13 +241,6 @@ def _slope_in(node: Node, name: str) -> Node:
 @dataclass(frozen=True)
 class _About(Rule):
     """A short panel at each side of a cut and long ones beyond; about zero where there is none."""
-
-    reach: float = 0.0
-
-    @property
-    def negligible(self) -> float:
-        """Weight of a node together with its kappa that is left out."""
-        return 1e-16 * math.exp(min(0.0, 0.5 * (81.0 - self.reach**2)))
 
     def split(self, cuts: Array) -> tuple[Array, Array]:
         """Nodes and weights [I, n] of the standard normal on panels about the cuts [I, C]."""

@@ -7,17 +7,16 @@ normal; probit noise adds to z, label noise and flips to the label. With probit 
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 
 from giantstep.law.channel import labels_given
-from giantstep.law.directions import mixing, noisy_indices, rows_of
+from giantstep.law.directions import noisy_indices, rows_of
 from giantstep.law.kinds_of_labels import Intervals, Labels, Points
+from giantstep.law.label_growth import label_beside, reach_of
 from giantstep.law.multi_index_labels import has_kinks, nodes_given_kappa
 from giantstep.law.residual import turns_of
 from giantstep.quadrature.gauss import ends_within, normal_between, products
@@ -31,9 +30,6 @@ from giantstep.spec.target_channel import Channel
 
 Array = np.ndarray
 _REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
-_SEVERAL = (-2.1, -0.6, 0.3, 1.4)  # kappa at which labels are looked at
-_REACHES, _NOTHING = (_REACH, 12.0, 16.0, 22.0, 30.0), 1e-16  # for labels that grow; what may be left out of E y^2
-_IN_CORNERS = 1e-13  # the same on a diagonal, beside which there is little
 _CONSTANT = 1e-12
 _SHARP = 0.2  # width of a turn of a label or a mean label
 _PANELS = 4  # between two breakpoints
@@ -220,7 +216,9 @@ def _points(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     if has_kinks(target.link):
         weight, t = nodes_given_kappa(target.link, gamma, noisy.lower, kappa, finer, rough)
     elif breaks and noisy.lower[0, 0] > 0.0:
-        t, weight = _panels(breaks, float(gamma[0, 0]), float(noisy.lower[0, 0]), kappa[:, 0], _Nodes(finer, rough))
+        reach = reach_of(target.link, rows_of(gamma), target.probit)
+        beside = float(gamma[0, 0]) * kappa[:, 0], float(noisy.lower[0, 0])
+        t, weight = _panels(breaks, *beside, reach, _Nodes(finer, rough))
         t = t[:, :, None]
     else:
         nodes, weights = _tensor(target, rows_of(gamma), finer, rough)
@@ -231,15 +229,15 @@ def _points(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     return Points(weight, link_values(target.link)(z), np.einsum("ij,nkj->nki", noisy.carry, t), noisy.rest)
 
 
-def _panels(breaks: tuple[float, ...], gamma: float, width: float, kappa: Array, count: _Nodes) -> tuple[Array, Array]:
+def _panels(breaks: tuple[float, ...], centre: Array, width: float, reach: float, count: _Nodes) -> tuple[Array, Array]:
     """Nodes and weights [N, J] of t between the breakpoints of the link, Gauss-Legendre on each panel."""
-    inner = ends_within(np.array(breaks), gamma * kappa, width, _REACH)
-    ends = np.ones((len(kappa), 1)) * _REACH
+    inner = ends_within(np.array(breaks), centre, width, reach)
+    ends = np.full((len(centre), 1), reach)
     edges = np.concatenate([-ends, inner, ends], axis=1)
-    panels = count.panels
+    panels = math.ceil(count.panels * reach / _REACH)
     cuts = edges[:, :-1, None] + np.diff(edges, axis=1)[:, :, None] * (np.arange(panels + 1) / panels)
     t, weight = normal_between(cuts[:, :, :-1], cuts[:, :, 1:], count.order)
-    return t.reshape(len(kappa), -1), weight.reshape(len(kappa), -1)
+    return t.reshape(len(centre), -1), weight.reshape(len(centre), -1)
 
 
 def smooth_rule(link: str, overlaps: Rows, probit: float, finer: int, rough: bool) -> tuple[Array, Array]:
@@ -297,11 +295,11 @@ def _trapezoid(step: float, reach: float = _REACH) -> tuple[Array, Array]:
 @lru_cache(maxsize=256)
 def _step_and_reach(link: str, overlaps: Rows, probit: float) -> tuple[float, float]:
     """The largest step of t at which the first moments of the label have settled, and where t may end."""
-    previous, reach = None, reach_of(link, overlaps, probit)
+    previous, reach, label = None, reach_of(link, overlaps, probit), label_beside(link, overlaps, probit)
     steps = _STEPS
     for step in steps:
         t, weight = _trapezoid(step, reach)
-        moments = [(weight @ y, weight @ (y * t), weight @ (y * y)) for y in _along_axes(link, overlaps, probit, t)]
+        moments = [(weight @ y, weight @ (y * t), weight @ (y * y)) for y in label.along_axes(t)]
         current = np.array(moments)
         if previous is not None and np.max(np.abs(current - previous)) <= _TOLERANCE * np.max(np.abs(current)):
             return steps[steps.index(step) - 1], reach
@@ -309,49 +307,4 @@ def _step_and_reach(link: str, overlaps: Rows, probit: float) -> tuple[float, fl
     raise NotConverged(
         f"the label {link!r} varies too sharply around the spike to be averaged: steps of {steps[-1]:g} do not settle",
         "soften it, or write its kinks with abs, sign, step, relu, max, min or clip, which are found",
-    )
-
-
-def _along_axes(link: str, overlaps: Rows, probit: float, t: Array) -> Iterator[Array]:
-    """The label at several kappa along each of its indices, t [J] from its mean, the others at a generic place."""
-    lower, values, gamma = mixing(np.array(overlaps)), link_values(link), _lengths(overlaps)
-    width = np.sqrt(np.diag(lower @ lower.T) + probit)
-    for kappa in _SEVERAL:
-        for axis in range(len(gamma)):
-            z = gamma[:, None] * kappa + 0.37 * width[:, None] * np.ones((1, len(t)))
-            z[axis] = gamma[axis] * kappa + width[axis] * t
-            yield values(z)
-
-
-def _along_diagonals(link: str, overlaps: Rows, probit: float, t: Array) -> Iterator[Array]:
-    """The same where all directions of t move at once, t [J] in all: products of indices grow there."""
-    lower, values, gamma = noisy_indices(np.array(overlaps), probit).lower, link_values(link), _lengths(overlaps)
-    for signs in itertools.product((1.0, -1.0), repeat=len(gamma) - 1):
-        direction = lower @ np.array([1.0, *signs]) / math.sqrt(len(gamma))
-        for kappa in _SEVERAL:
-            yield values(gamma[:, None] * kappa + direction[:, None] * t)
-
-
-def _is_nothing(weight: Array, lines: Iterator[Array], share: float) -> bool:
-    """Whether squares of labels on lines [J] have no more than a share of them at the ends."""
-    with np.errstate(over="ignore", invalid="ignore"):
-        squares = np.array([weight * y * y for y in lines])
-    return bool(squares[:, [0, -1]].max() <= share * squares.sum(axis=1).max())
-
-
-def _lengths(overlaps: Rows) -> Array:
-    """The overlap of each index with all directions of kappa together, with a sign."""
-    return np.array([math.copysign(math.hypot(*column), sum(column)) for column in zip(*overlaps, strict=True)])
-
-
-def reach_of(link: str, overlaps: Rows, probit: float) -> float:
-    """Where t may end: the weight times the square of the label is nothing there. Raises NotConverged."""
-    for reach in _REACHES:
-        t, weight = _trapezoid(0.25, reach)
-        ends = (_along_axes, _NOTHING), (_along_diagonals, _IN_CORNERS)
-        if all(_is_nothing(weight, lines(link, overlaps, probit, t), share) for lines, share in ends):
-            return reach
-    raise NotConverged(
-        f"the label {link!r} grows too fast for its averages given the spike",
-        "use a link that grows more slowly than the exponential of a square",
     )

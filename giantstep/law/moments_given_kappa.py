@@ -18,7 +18,16 @@ from derive.language.links import Link, link_of
 from derive.language.substitution import linear_form, substituted
 from giantstep.law.directions import noisy_indices, rows_of
 from giantstep.law.kink_roots import Kinks
-from giantstep.law.multi_index_labels import LIGHT, Axes, Rule, axes_of, in_order, nodes_along, nodes_given_kappa
+from giantstep.law.multi_index_labels import (
+    LIGHT,
+    Axes,
+    Rule,
+    axes_of,
+    ends_of,
+    in_order,
+    nodes_along,
+    nodes_given_kappa,
+)
 from giantstep.quadrature.cubature import Unsettled, average_given, nesting
 from giantstep.quadrature.kinks import kinks
 from giantstep.spec.errors import NotConverged
@@ -155,8 +164,20 @@ def _straight(link: str, gamma: Array, lower: Array, kappa: Array, fineness: _Fi
     found = link_of(link)
     axes = _axes_of_moments(found, lower)
     pieces = 1 + (axes.degree_along_the_last(found.node) or 0)
-    rule = Rule(0, fineness.order, poles=True, parts=1, innermost=pieces, trapezoids=fineness.trapezoids, light=LIGHT)
-    kinked, values = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower), link_values(link)
+    reach, far = ends_of(link, gamma, lower)
+    rule = Rule(
+        0,
+        fineness.order,
+        poles=True,
+        parts=1,
+        innermost=pieces,
+        trapezoids=fineness.trapezoids,
+        light=LIGHT,
+        reach=reach,
+        far=far,
+    )
+    kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower, rule.reach)
+    values = link_values(link)
     many = max(1, _AT_A_TIME // (pieces * fineness.trapezoids ** (len(lower) - 1)))
     parts = []
     for part in np.array_split(kappa, math.ceil(len(kappa) / many)):

@@ -15,10 +15,13 @@ from numpy.typing import NDArray
 
 from derive.language.grammar import Node
 from derive.language.links import Link, link_of
+from giantstep.law.directions import rows_of
 from giantstep.law.kink_roots import REACH, Kinks, moves
+from giantstep.law.label_growth import Beside, far_of_kappa, reach_beside
 from giantstep.quadrature.cubature import nesting
 from giantstep.quadrature.gauss import hermite, legendre
 from giantstep.quadrature.kinks import LINE, along_a_line, bracketed_zeros, degree, jumps_only, kinks
+from giantstep.quadrature.mesh import NARROW
 from giantstep.quadrature.truncated_normal import truncated_normal
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet
@@ -32,6 +35,7 @@ _LEADING = 0.5  # share of either that leads to a solution
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
 _THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
 _MOST = 8_000_000  # nodes of all kappa together
+_NOTHING = 1e-13  # of the square of a label, which may be left out
 LIGHT = 1e-20  # weight of a node together with its kappa that moments leave out: there are many, and labels grow
 
 
@@ -56,6 +60,7 @@ def nodes_given_kappa(
     nodes = rougher if rough else fine
     axes = axes_of(found, lower)
     power = axes.degree_along_the_last(found.node) if averaged == "moments" else None
+    reach, far = ends_of(link, gamma, lower)
     rule = Rule(
         max(finer, 0),
         nodes if finer >= 0 else round(_LEADING * nodes),
@@ -64,10 +69,18 @@ def nodes_given_kappa(
         innermost=power + 1 if power in (0, 1) else 0,
         outwards=power in (0, 1),
         light=LIGHT if averaged == "moments" else 1e-16,
+        reach=reach,
+        far=far,
     )
-    kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower)
+    kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower, rule.reach)
     weight, t = nodes_along(link, kinked, gamma[:, axes.places], kappa, rule)
     return weight, t if axes.back is None else t @ axes.back
+
+
+def ends_of(link: str, gamma: Array, lower: Array) -> tuple[float, float]:
+    """Where t and kappa end for a label with kinks."""
+    label = Beside(link, rows_of(gamma), rows_of(lower))
+    return reach_beside(label, REACH, _NOTHING), far_of_kappa(label)
 
 
 class Axes(NamedTuple):
@@ -161,7 +174,7 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
         else:
             fixed = base[owner] + t @ lower.T  # later directions and this one are zero in t yet
             cuts, (ends, graded) = kinked.roots(axis, fixed), kinked.meetings(axis, fixed, rule.outwards)
-            cuts = np.clip(np.nan_to_num(np.concatenate([cuts, ends]).T, nan=-REACH), -REACH, REACH)
+            cuts = np.nan_to_num(np.concatenate([cuts, ends]).T, nan=-rule.reach).clip(-rule.reach, rule.reach)
             thin = float(np.linalg.norm(lower[:, axis])) < _THIN
             innermost = rule.innermost if axis == lower.shape[1] - 1 else 0
             poles = rule.poles or kinked.bend_beyond(axis)  # a rule that doubles
@@ -186,7 +199,7 @@ class Rule:
     ``nodes_given_kappa``; innermost: along the last t as many Gauss nodes between cuts in the place of panels, where
     the label is a polynomial of a lower degree; 0 for panels. axes: along which there are nodes, None for all;
     outwards: panels end where curved kinks are on their way to infinity; trapezoids: of the rule for poles;
-    light: a weight that is left out.
+    light: a weight that is left out where nothing grows; reach, far: where t and kappa end.
     """
 
     finer: int
@@ -199,11 +212,14 @@ class Rule:
     outwards: bool = False
     trapezoids: int = _TRAPEZOIDS
     light: float = 1e-16
+    reach: float = REACH
+    far: float = NARROW.reach
 
     @property
     def negligible(self) -> float:
         """Weight of a node together with its kappa that is left out."""
-        return self.light
+        beyond = max(0.0, self.reach**2 - 81.0) + max(0.0, self.far**2 - NARROW.reach**2)
+        return self.light * math.exp(-0.5 * beyond)
 
     @property
     def halved(self) -> tuple[int, int]:
@@ -212,7 +228,7 @@ class Rule:
 
     def split(self, cuts: Array) -> tuple[Array, Array]:
         """Nodes and weights [I, n] of the standard normal on panels between the cuts [I, C] and the ends."""
-        ends = np.full((len(cuts), 1), REACH)
+        ends = np.full((len(cuts), 1), self.reach)
         edges = np.sort(np.concatenate([-ends, cuts, ends], axis=1), axis=1)
         if self.innermost:
             return truncated_normal(edges, self.innermost)
@@ -232,7 +248,7 @@ class Rule:
         if self.innermost:
             return hermite(self.innermost)
         if self.poles:  # the trapezoidal rule, whose error falls as exp(-2 pi distance/spacing)
-            t = np.linspace(-REACH, REACH, self.trapezoids * 2**self.finer)
+            t = np.linspace(-self.reach, self.reach, round(self.trapezoids * self.reach / REACH) * 2**self.finer)
             weight = np.exp(-0.5 * t * t)
             return t, weight / weight.sum()
         return hermite(self.parts * self.order * (2 + self.finer) * (1 if thin else 3) // 4)
@@ -240,7 +256,7 @@ class Rule:
 
 def _by_line(cuts: Array, rule: Rule, thin: bool) -> tuple[NDArray[np.intp], Array, Array]:
     """Lines, places and weights of the nodes along one t for the cuts [I, C] of every line, in the order of lines."""
-    bare = np.all(np.abs(cuts) == REACH, axis=1)
+    bare = np.all(np.abs(cuts) == rule.reach, axis=1)
     lines = np.flatnonzero(~bare)
     place, weight = rule.split(cuts[lines])
     cut = np.repeat(lines, place.shape[1]), place.ravel(), weight.ravel()

@@ -271,7 +271,9 @@ def resolved_on(
         assert not isinstance(law, (Lines, Cells))  # which are of losses of the residual
         law = with_noise(law, target.noise, level.labels, level.rough)
     if isinstance(law, (Points, Lines)):
-        seldom = rows[:, 1, None] * law.weight <= _UNSEEN * np.sum(rows[:, 1])
+        felt = rows[:, 1, None] * law.weight
+        squares = felt * law.label**2
+        seldom = (felt <= _UNSEEN * np.sum(rows[:, 1])) & (squares <= _UNSEEN * np.sum(squares))
         law = replace(law, weight=np.where(seldom, 0.0, law.weight))
     rows.flags.writeable = False
     if target.deterministic:
