@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature e8bc6dd589c2825a, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature edda269f468f8eeb, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e8bc6dd589c2825a66edaf811d1dfa27479d66bf180f3b6c0017509b751e2d0e"
+SIGNATURE = "edda269f468f8eebb1ddad9ea75800f81c9fdb9ea88e6493ca8988eeea7b88ff"
 
 
 def overlap(lower, information, alpha):

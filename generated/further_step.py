@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature bccfaef3e749c296, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature b80efebbfe9f15bd, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "bccfaef3e749c29697083380269d9b5ed81cc2fc691b2ca1c595f47ca0ae99dd"
+SIGNATURE = "b80efebbfe9f15bd896cd06b02dfbed8339111f5ef3622c17aff9722b867914b"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 7bdd24db7a43d3a9, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 9182d731e2a34a11, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "7bdd24db7a43d3a9ed91380b8e6a654afaf0092972735909c5a8be52eba81f52"
+SIGNATURE = "9182d731e2a34a11d16267a90f7564ec24074690dbfd8ce6addc9ccdd30330a5"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 8f1b7471e6e2a03a, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 1622599d10f597d7, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "8f1b7471e6e2a03a4b714120045f8a8eec8e96cbe8dcc285904ad3f4d768feba"
+SIGNATURE = "1622599d10f597d7e17d3b272281a93b988b8a78f9a3db7f8231306f03c95c4e"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

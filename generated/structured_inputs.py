@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 5a06d17ef36defac, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 2c4da5b591b66c1e, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5a06d17ef36defac8b1355197ec8572747b74e3bbdc43c571153d2edd336392a"
+SIGNATURE = "2c4da5b591b66c1eddc8a0d0255d9b252caf4fd4d819ede49d790598f1204743"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

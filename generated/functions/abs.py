@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7cfeb98a9ae33e20, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature efa64602c6a49abc, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "7cfeb98a9ae33e208ccf4cba9732312559965671b9f1a4e5fe5d3321cdf3e9d6"
+SIGNATURE = "efa64602c6a49abc7b0bab41ddbb20e82c47e9ad524e2201eaee8471965da043"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 624c9ab7a3039fe6, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 41f03924b813a945, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "624c9ab7a3039fe6c05651cc4cc1d820c54b8fb67c6b11418d58ea3b22c6f5fb"
+SIGNATURE = "41f03924b813a9453eb87971310e9fd38a2c7bc84b1c3a4bba886da539f2f5fb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4d017f602f1ceef6, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 6a668a8d019e10ee, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "4d017f602f1ceef648e2e58792a64c4e377564af81494b8ff1ea39ddfe6c81a0"
+SIGNATURE = "6a668a8d019e10ee78bed790634ef97da3b39432476bbc1023ebd2286dc38f77"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2b6517f004a05531, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 1110ab731435a9fe, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "2b6517f004a05531a2eb67acaa0c7518d5b76aa14a6054dec2fca5d629f4bf4b"
+SIGNATURE = "1110ab731435a9fe7aa6032e4bb36a28a23b836976397fbade8215ba84dd3de4"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ba98929806fd03cd, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 3c112fbae12d7793, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "ba98929806fd03cde8a80b69a8ad9cf2a86c86fbac2ee8e58df16290cebcf42e"
+SIGNATURE = "3c112fbae12d7793a59b4d92236af5cfbeff5724f8589019b0498d42b9de89ac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

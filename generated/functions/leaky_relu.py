@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4870a980f95a6a67, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature d92c80bb44c82617, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "4870a980f95a6a674c832913a718733cdf9ddea1631fd2ea757fb3508ca3ba8f"
+SIGNATURE = "d92c80bb44c826174d4fca5e169d00a3954985e76659c23cc57077684be9cb1c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

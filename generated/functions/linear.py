@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 295d8f4e8972fc45, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature ac9d1b98be64da1c, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "295d8f4e8972fc45d7ac0d6a2072ad5d3082810eeea4c19d49d975ab61680239"
+SIGNATURE = "ac9d1b98be64da1ce79537e3de8c1e5310f87c40286dda8a2ee118dc63ed43ed"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b277a148038490db, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 7cb8c1c8d5157cae, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "b277a148038490dbad30354157696713cb168f4aefdc9aef26c1c06ae4b62c4d"
+SIGNATURE = "7cb8c1c8d5157cae22b5ed445722772a4a8f836c813400e01af44468f20b3686"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

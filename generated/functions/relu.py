@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bd03d1eaed4cc6b0, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 95255e12228eac8c, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "bd03d1eaed4cc6b083163c7058d7755da59ffd2a421bf09d386b292e4e9b8342"
+SIGNATURE = "95255e12228eac8c7cf48cbe178fce22e3016e88dda31b03f3a3f07b7aeb2c52"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

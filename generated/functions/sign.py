@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5508118d6fb28a3a, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature a30e2385661e9dec, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "5508118d6fb28a3a2152864f1df474766e74fac83647068d8da410af5e644be8"
+SIGNATURE = "a30e2385661e9dec62f350c72ad41956e15391e77b5e84898005d9f39b989eac"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6bb9bc2a9454c585, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 0c9c9227ea29e354, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "6bb9bc2a9454c5856a9f064a8adb102b3db6cf84620b2d2836a07aa3de954a6f"
+SIGNATURE = "0c9c9227ea29e35447389383a156f5be9ff965a40fa6e22a39af121f63015cce"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

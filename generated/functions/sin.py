@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 13bf0f5eb418b64e, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 4e549af367773cb0, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "13bf0f5eb418b64e25304d233bc99611f5c7c46011e9d0dd93afc6090b4fab93"
+SIGNATURE = "4e549af367773cb09f1258b7a0b1d8fabb711ecfe956143d9f4101be6dca1329"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3cb2dfd56ae0489a, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature f330ead8e14ae1ee, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "3cb2dfd56ae0489aecc7e94d3db3bc80536fe66c612be150c57f25c89959f170"
+SIGNATURE = "f330ead8e14ae1ee80a7ed23156542393344b1dd0a39193384e09376875b82b8"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

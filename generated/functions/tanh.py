@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature a0b9edebf4c4a817, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature d7486e911295ec59, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "a0b9edebf4c4a817ad0bc25cf658f5ab791cbf7403bfe4faf28654f8719c26db"
+SIGNATURE = "d7486e911295ec593c3db216a89012018c625f6409e4b8ecc2aa07b4eb663d44"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

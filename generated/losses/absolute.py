@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 404cb5c81074a52d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature dce36dde0d284ca4, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "404cb5c81074a52d81500119de39564bb8906d211810b7589cf474977da1c4e3"
+SIGNATURE = "dce36dde0d284ca49644f2cba137a80027d9bb5663fcf141abed462736324310"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

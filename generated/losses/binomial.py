@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 1532161b0d90afae, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 5f2299a2ad35f10f, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "1532161b0d90afaebb91b0886c682a185608f5fc59ab2fdf56e1ee6dcfc62efa"
+SIGNATURE = "5f2299a2ad35f10fe896e03d0ba432c56c39b7b8b0b4812499356aa882a29c99"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d625c8b310a7a464, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 1bc48852c61d561c, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "d625c8b310a7a46425a767afac826a9ef347cb567bb738ac7f600cbc6c4cf160"
+SIGNATURE = "1bc48852c61d561c8f6a7586d0996a93c5ec38373fe25509c1697e246641cd6b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

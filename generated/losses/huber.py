@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 6512e6ebf142c860, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 3cb412cc665391c4, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "6512e6ebf142c860a631d6851fc362c2dae62db76c85dcc3efc927b4df4bb1a5"
+SIGNATURE = "3cb412cc665391c4294614be4a6759fa4971f8004bc02c1aaa3138bdd4fa6b38"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a6756b8b535c4bd3, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 8317ac48962f50a7, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "a6756b8b535c4bd329775ee3a48b71eba6de57dbdea092af4d342bd2c5593faf"
+SIGNATURE = "8317ac48962f50a768ed6feb147bfe89122e81941c125e0af0ceac4a58ca8970"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

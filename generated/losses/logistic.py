@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 3e345d01e8fa0ba4, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 958cc094a208be08, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "3e345d01e8fa0ba44ee65b56162082cb5daf2685d13639dc8e7eba644f3f00e1"
+SIGNATURE = "958cc094a208be08a894c4f6e8574776e3b22c8d523240f5bee22b8ef4e9764c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

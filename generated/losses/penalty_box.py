@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature bb0e3a3a6f802728, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 4c437c939e28da34, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "bb0e3a3a6f8027282355665a32490cea9f429cc514f3f10fc263e6d0efc85333"
+SIGNATURE = "4c437c939e28da34b108d9c8322d1659174b10c4dc506f59b453edb881e0d924"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature c46d485264ef389b, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 9da17a54882e9875, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "c46d485264ef389baeb3e9dd65d85517ab3805da115a3c40c5e97e16b8a84458"
+SIGNATURE = "9da17a54882e9875ccdd014cb9c302db08ec7e157ef92c3c962399c148e29cdb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

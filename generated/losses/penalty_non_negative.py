@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature a185099d70989bcd, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 8dcd34d0be61f055, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "a185099d70989bcd889266f5b1e489e97fce00510a851f42c008e3a1caa62df6"
+SIGNATURE = "8dcd34d0be61f05538f6320fb7b59f2dcbde4715d045e0bd1c12ce2e65ca0124"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 4cb3a929c6a58481, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature cb2690dd004896f0, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "4cb3a929c6a58481a9bf0295620f67872b4133a8e1402075241f3348072f7bd0"
+SIGNATURE = "cb2690dd004896f05d2c13035f4bc67a5b2f87d41aa067cca22174f3aa30a748"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

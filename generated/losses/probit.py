@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature a8152a9cfd87d091, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 2273b9a2315915c9, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "a8152a9cfd87d0917b1d86daab67ea28faa86710c8cff8f18ebfdafa60b07774"
+SIGNATURE = "2273b9a2315915c953f8941d141e58028e778915bc7474b34fe710d87f7ba795"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 25085266baae6c51, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature b2eb91a54594318a, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "25085266baae6c513369d66c64b4bad3ec82d04c4f7a6adac7ff5eaa4071c41f"
+SIGNATURE = "b2eb91a54594318aea5b7cbb20d229da33c368f6b0605dbb69c2661b254056f2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

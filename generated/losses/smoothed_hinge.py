@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 445429c74cd0f008, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature dad50ececc9de36f, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "445429c74cd0f0080c612496c4ef1bd83dc52f92319573c15ba3d4136d33ddf3"
+SIGNATURE = "dad50ececc9de36f26c2c8fa6b798bc9b5fb723ea7efe2dd86c6ded20274664e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 6bb0af50c94a1695, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature fe84bef4c8a4aa1b, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "6bb0af50c94a1695a9efe654d9b8c469fe71828ec79d24ba67ec34e74bd17f5b"
+SIGNATURE = "fe84bef4c8a4aa1b2a484d3869f203054cc6d38104abfbc4b26026ebec9b10a2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature ec1579f15da11768, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 4402271e155fffe7, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "ec1579f15da1176885bff4bdb15a723b0e6d51a7eb429bbf92134262edf71716"
+SIGNATURE = "4402271e155fffe7b08867347f92570521c45066d8b22a84f9f5efd6d5393d29"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

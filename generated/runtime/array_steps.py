@@ -4,7 +4,7 @@ products of matrices by linear algebra.
 Every array has two parts, values and bounds, which lie in two rows of the same numbers.
 
 Written by hand, in codegen/runtime/array_steps.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -348,4 +348,4 @@ def multiplied(names, kept, lengths):
 
     return product
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

@@ -3,7 +3,7 @@
 N(c, s^2) is a sum over cells x of N(x; c, (s/2)^2) N(x, 3 s^2/4).
 
 Written by hand, in codegen/runtime/crowds.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -122,4 +122,4 @@ def fill_cells(low, cell, panel, moments, label, cells):
                 count += 1
     return count
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

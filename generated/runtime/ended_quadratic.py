@@ -4,7 +4,7 @@ Output and variable are a Gaussian pair, and on every part of the line of omega 
 both: its averages are moments of the pair on rectangles.
 
 Written by hand, in codegen/runtime/ended_quadratic.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def set_ended_quadratic(law, rule, output, pair, knots, room, sums):
         if ends:
             return
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

@@ -4,7 +4,7 @@ Given kappa, two normal variables and the output are Gaussian together, so that 
 the two are a Gaussian pair, and what is needed of them are moments on polygons.
 
 Written by hand, in codegen/runtime/label_cells.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -280,4 +280,4 @@ def cells(law, rule, labels, fields, scratch, out):
             for a in range(out.shape[0]):
                 out[a, node] = math.nan
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

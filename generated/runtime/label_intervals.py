@@ -1,7 +1,7 @@
 """Averages over the output and a label that is constant on intervals.
 
 Written by hand, in codegen/runtime/label_intervals.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -193,4 +193,4 @@ def _fill_averages(law, rule, labels, fields, scratch, rows, out):
             )
             add_sums(rows, sign, scratch, count, out, node)
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

@@ -1,7 +1,7 @@
 """Nodes of a label along lines, in rows: filled from the panels of each line without anything in between.
 
 Written by hand, in codegen/runtime/label_rows.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -15,34 +15,37 @@ from generated.runtime.vector import exp
 
 
 @entry
-def count_rows(panels, rule, lines, counts):
+def count_rows(panels, rules, lines, counts):
     """Add to counts [row] how many nodes of the panels are within reach; see ``fill_rows``."""
-    line, low, high = panels
+    line, low, high, order = panels
     row, _, _, reach, _ = lines
     for p in range(line.shape[0]):
         half, middle = 0.5 * (high[p] - low[p]), 0.5 * (high[p] + low[p])
-        for k in range(rule.shape[1]):
-            if abs(middle + half * rule[0, k]) < reach[line[p]]:
+        for k in range(order[p]):
+            if rules[order[p], 1, k] > 0.0 and abs(middle + half * rules[order[p], 0, k]) < reach[line[p]]:
                 counts[row[line[p]]] += 1
 
 
 @entry
-def fill_rows(panels, rule, lines, carried, step, weight, t, z):
+def fill_rows(panels, rules, lines, carried, step, weight, t, z):
     """Fill weight [row, node], the mean of t [row, node, D] and indices z [m, n], of all rows one after the other.
 
-    panels: line, low and high of each, in the order of lines; rule [2, nodes]: of Gauss on (-1, 1), in order; lines:
-    row, in order, place along the first direction, weight, how far out along the second there are nodes, and indices
-    [m, line] at its zero; carried [D, 2] and step [m]: of the mean and of the indices by the directions.
+    panels: line, low, high and order of each, in the order of lines; rules [order, 2, nodes]: of Gauss on (-1, 1), in
+    order, filled up with zeros; lines: row, in order, place along the first direction, weight, how far out along the
+    second there are nodes, and indices [m, line] at its zero; carried [D, 2] and step [m]: of the mean and of the
+    indices by the directions.
     """
-    line, low, high = panels
+    line, low, high, order = panels
     row, first, share, reach, fixed = lines
     before, place, total = -1, 0, 0
     for p in range(line.shape[0]):
-        at, r = line[p], row[line[p]]
+        at, r, rule = line[p], row[line[p]], rules[order[p]]
         if r != before:
             before, place = r, 0
         half, middle = 0.5 * (high[p] - low[p]), 0.5 * (high[p] + low[p])
-        start, end = 0, rule.shape[1]
+        start, end = 0, order[p]
+        while start < end and rule[1, end - 1] == 0.0:
+            end -= 1
         while start < end and middle + half * rule[0, start] <= -reach[at]:
             start += 1
         while start < end and middle + half * rule[0, end - 1] >= reach[at]:
@@ -73,27 +76,46 @@ def fill_from(values, counts, rows):
 
 
 @entry
-def mark_short(distances, length, width, limits, last, short):
-    """Whether a rule resolves averages on panels, from distances [kink, panel, place] of the output; short [panel].
+def find_orders(distances, panels, limits, at, longest, orders):
+    """How many nodes resolve averages on panels, from distances [kink, panel, place] of the output; orders [panel], 0
+    for panels that are to be halved.
 
-    A Gaussian in t and one in the distance are together as long as the rule resolves, unless all kinks are far and
-    averages polynomials; and the distance is a polynomial of a degree that leaves room for theirs. length and width
-    [panel]; limits: how far is far and how long is short, in widths, and what may be left beyond the degree; last
-    [2, place]: from values to the last two coefficients.
+    A Gaussian in t and one in the distance, where it changes fastest, are together as long as a rule of that order
+    resolves. Far from kinks averages are polynomials; those of a smooth loss vary on a scale that grows with the
+    distance. And the distance falls off towards high degrees as fast as an average has to beyond twice the order.
+    panels: length, width of the output and digits that are asked for of each; limits: how far is far, in widths,
+    whether the loss is smooth, and the degree that distances are known to; at: their places, and [2, place] from
+    values to the last two coefficients; longest [digit, order].
     """
-    far, longest, resolved = limits
+    length, width, digits = panels
+    far, smooth, degree = limits
+    place, last = at
     for p in range(length.shape[0]):
-        short[p] = True
+        wide, left = 0.0, 0.0
         for kink in range(distances.shape[0]):
-            least, low, high, first, second = math.inf, math.inf, -math.inf, 0.0, 0.0
-            for n in range(distances.shape[2]):
-                x = distances[kink, p, n]
-                least, low, high = min(least, abs(x)), min(low, x), max(high, x)
-                first += last[0, n] * x
-                second += last[1, n] * x
-            swing = 0.0 if least > far * width[p] else (high - low) / width[p]
-            left = max(abs(first), abs(second)) / max(width[p], least)
-            if not (swing * swing + length[p] * length[p] <= longest * longest and left <= resolved):
-                short[p] = False
+            x = distances[kink, p]
+            least, steep, first, second, slope = abs(x[0]), 0.0, last[0, 0] * x[0], last[1, 0] * x[0], 0.0
+            for n in range(1, x.shape[0]):
+                first += last[0, n] * x[n]
+                second += last[1, n] * x[n]
+                step, before = place[n] - place[n - 1], slope
+                slope = (x[n] - x[n - 1]) / step
+                steep = max(steep, abs(slope))
+                least = min(least, abs(x[n]))
+                if n > 1:  # a parabola may come closer between the places
+                    away, wider = place[n] - place[n - 2], max(step, place[n - 1] - place[n - 2])
+                    dip = 0.25 * abs(slope - before) / away * wider * wider
+                    least = min(least, min(abs(x[n - 2]), abs(x[n - 1]), abs(x[n])) - dip)
+            least = max(least, 0.0)
+            if smooth or least <= far * width[p]:
+                wide = max(wide, steep / max(width[p], least / far))
+            left = max(left, max(abs(first), abs(second)) / max(width[p], least))
+        together = math.sqrt(wide * wide + length[p] * length[p])
+        fall = -math.log10(max(left, 1e-300)) / degree  # digits by a degree
+        orders[p] = 0
+        for order in range(longest.shape[1] - 1, 0, -1):
+            if not (longest[digits[p], order] >= together and 2.0 * order * fall >= digits[p]):
+                break
+            orders[p] = order
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

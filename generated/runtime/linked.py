@@ -5,7 +5,7 @@ a quarter of all compilation. Of machine code that was kept numba also reads wha
 in a process that compiles nothing: that takes longer than all else of loading it.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

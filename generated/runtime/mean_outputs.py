@@ -1,7 +1,7 @@
 """What is known of mean outputs from a system: averages of products of mean functions, and how far they are carried.
 
 Written by hand, in codegen/runtime/mean_outputs.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def linear_in_outputs(weight, labels, laws, out):
         out[1] += weight[n] * product
         out[2] += weight[n] * response[n]
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

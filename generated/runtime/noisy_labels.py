@@ -2,7 +2,7 @@
 without noise over the places that it may come from.
 
 Written by hand, in codegen/runtime/noisy_labels.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -191,4 +191,4 @@ def told_by_places(places, logarithm, centre, weight, share, around, width):
             total += weight[m] * share[n] * (first / chance) ** 2
     return total
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -241,4 +241,4 @@ def fill_plane(rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

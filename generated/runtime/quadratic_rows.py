@@ -3,7 +3,7 @@
 Knots of the loss are those of all outputs; what follows from their places is done in vector instructions.
 
 Written by hand, in codegen/runtime/quadratic_rows.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -213,4 +213,4 @@ def set_rows(law, rule, alike, knots, places, count, rows):
             _fill_wide(inside, knots, number, spread, ends, places, count, rows)
         _add_part(knots.h[number], knots.kept[number], spread, count, rows)
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

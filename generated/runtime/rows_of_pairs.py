@@ -6,7 +6,7 @@ the same in common. Averages over the outputs enter by moments of what the covar
 overlap: stationarity makes of these the conjugate of that overlap.
 
 Written by hand, in codegen/runtime/rows_of_pairs.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -337,4 +337,4 @@ def fill_pairs(nodes, sharing, rest, parameters, found, each):
             for i in range(N):
                 each[s, place + (3 + b) * N + i] = layer[s] * features[b, i]
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

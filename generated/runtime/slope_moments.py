@@ -1,7 +1,7 @@
 """Moments of the slope of a loss at an output, and how they move with the centre of the output.
 
 Written by hand, in codegen/runtime/slope_moments.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -52,4 +52,4 @@ def slope_moments(law, rule, label, outputs, scratch, out):
             if (_POWERS[k] + _SLOPES[k]) % 2 == 1:
                 out[m, k] *= sign
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

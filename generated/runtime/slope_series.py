@@ -1,7 +1,7 @@
 """The slope of a loss at an output, by Hermite polynomials: all that two outputs of any covariance have in common.
 
 Written by hand, in codegen/runtime/slope_series.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ def _add_polynomials(x, factor, behind, root, out):
         out[n] += here * root[1, n] * (root[1, n - 1] if behind == 2 else 1.0)
         here, before = (x * here - root[0, m] * before) * root[1, m + 1], here
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

@@ -1,7 +1,7 @@
 """What coefficients at the nodes of panels in kappa say of the panels: are they narrow enough, and go far enough.
 
 Written by hand, in codegen/runtime/survey.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -61,4 +61,4 @@ def survey(edges, rows, ends, place, last, resolved, floor, bad):
                         bad[p] = True
     return far / peak
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

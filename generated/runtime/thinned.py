@@ -7,7 +7,7 @@ strides of the first two along these loops; those of all three along a run; how 
 it lies behind the places of the operands, and its length.
 
 Written by hand, in codegen/runtime/thinned.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -146,4 +146,4 @@ def _gain(length, steps):
     """How much a loop is worth as the innermost one, by its strides in the result and the other factor."""
     return length * (_ALONG if steps.max() == 1 else 1)
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

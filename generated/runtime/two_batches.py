@@ -9,7 +9,7 @@ of kappa [Z, k] with weights given [k] for each of them. The covariance of both 
 and P_a is what it moves by with an overlap a: first Q2_12[b], then Q1_12[b, c].
 
 Written by hand, in codegen/runtime/two_batches.py.
-Generated; do not edit. Signature 0dc4263f6549ef2d, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -255,4 +255,4 @@ def outputs_at(rows, t, law, given, output, variance):
         square += law[i] * own
     return half, square
 
-SIGNATURE = "0dc4263f6549ef2db12a48d42e09b68e520ed135b6096adbe6ace2a0691f285a"
+SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"

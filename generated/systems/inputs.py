@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 5ea453423e20aa2c.
+Generated; do not edit. Signature 743bd16001bdc0e1.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5ea453423e20aa2c6735144a77f06f25488571cd1caad451c30a4e91cf64c9bf"
+SIGNATURE = "743bd16001bdc0e1ba74312499ccc8d0db768156648ce787d9c56aa6a1ea9d43"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

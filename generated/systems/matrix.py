@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 6552be086f26df4d.
+Generated; do not edit. Signature b3225db38aae9171.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6552be086f26df4dbf55d90dd378902006bfb0a40deea04c22b67ce2fc01d879"
+SIGNATURE = "b3225db38aae9171c12e05f2842e5c0162638fe7ab724a7e69b3f5a1a29ea9cc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

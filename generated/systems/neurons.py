@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 89f4822f8ec4ca75.
+Generated; do not edit. Signature f267026d1b3099f2.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "89f4822f8ec4ca7548e4b0e99577e96d4bdf47632e0836bff1a71f7924e0302a"
+SIGNATURE = "f267026d1b3099f2339ab580d9e1aa3981a8a8bc5cdaeeaef0f678083c4485be"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

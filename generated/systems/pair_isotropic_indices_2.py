@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 09d5a57f1ce90dff, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 563af653ced2b6d9, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "09d5a57f1ce90dffbd70b6f6bb413782c755edd6fafd7460dc955d5c5fe40964"
+SIGNATURE = "563af653ced2b6d9038334d83e5f5b4a269da9fb6fdfe6ac63faf2e6c1cce520"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

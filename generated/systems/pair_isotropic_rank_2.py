@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature af1c4df33fd9ec42, runtime a7e8c1adbc97dd41.
+Generated; do not edit. Signature 7cbb664eb9a2a3b5, runtime 97c83a25af78fcaa.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "af1c4df33fd9ec42ebf3397b10107f313702462ca772a3d89ae30b645e96282b"
+SIGNATURE = "7cbb664eb9a2a3b59cd507b006229a4818aa19e236c271f8a81b74e96122a5f9"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

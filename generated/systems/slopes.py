@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 9b4c93458579ab8a.
+Generated; do not edit. Signature dbc97fcd0db0747c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9b4c93458579ab8a1d95de0471e603649246680d74f1fb1d0340a558fb3be21c"
+SIGNATURE = "dbc97fcd0db0747c784141afa7bb21f04da94e6d541acea05309ff08842972e5"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

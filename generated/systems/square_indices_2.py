@@ -12,7 +12,7 @@ Order of computation, found from the derived system:
     8. explicit; then slope_2
     9. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 3dfa27d0555ff14a.
+in X). Generated; do not edit. Signature dbc2234b11f03646.
 Regenerate with: giantstep generate
 """
 
@@ -27,7 +27,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "3dfa27d0555ff14a5330def9590ebdbedb6bcf5c2cfb1fe8222ac4f78e13b25f"
+SIGNATURE = "dbc2234b11f03646721e8d2bd27c29be827b56ba24d3724927e8bf40ed5df20f"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 64c2facdf6a5a21a.
+Generated; do not edit. Signature 79f574aacaeddf43.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "64c2facdf6a5a21aed6e702325b409e3b09881c6024eedb488a4e1c2cac99fd4"
+SIGNATURE = "79f574aacaeddf436d20e9bbec845d4f1ca687b5c1a4aaf754b5b35cf64fe8d3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a600a58198b9919e.
+Generated; do not edit. Signature 73bdad6998eb81ec.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a600a58198b9919ec95f7eef321c4b8e196812feacef9eadc3a208c1c492026b"
+SIGNATURE = "73bdad6998eb81ec3a3ec471ea7cc829140bf08934fff7f2764c62fcd64ffd42"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

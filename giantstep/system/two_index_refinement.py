@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
@@ -18,7 +17,7 @@ from numpy.polynomial.chebyshev import chebvander
 from numpy.typing import NDArray
 
 from derive.language.links import link_of
-from generated.runtime.label_rows import count_rows, fill_from, fill_rows, mark_short
+from generated.runtime.label_rows import count_rows, fill_from, fill_rows, find_orders
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
@@ -27,12 +26,14 @@ from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_lines import Lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
 from giantstep.law.multi_index_labels import axes_of
-from giantstep.quadrature.gauss import legendre, lobatto, lobatto_coefficients, middle_and_end, tail
+from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
 from giantstep.quadrature.kinks import jumps_only, kinks
+from giantstep.quadrature.panel_orders import HIGHEST, digits_of, gauss_rules, longest_panels
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet, prepare
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.label_crossings import (
+    NOWHERE,
     REACH,
     Index,
     Panels,
@@ -42,16 +43,16 @@ from giantstep.system.label_crossings import (
     panels_between,
 )
 from giantstep.system.label_kernels import kernel_of
+from giantstep.system.label_strips import LinesOfT, Rows, RuledPanels, Strips
 from giantstep.system.problem import Problem
 
 Array = np.ndarray
 _SEARCH = Search(97, (-10.0, -4.0, 0.0, 4.0, 10.0), 0.1)
 _LONGEST = 3.0  # a panel: the weight of a standard normal variable is a polynomial of the order on it
-_OUTER, _INNER = (14, 13), (18, 17)  # nodes of a panel of the first t and the second; of the estimate of their error
+_OUTER = 14, 13  # nodes of a panel of the first t; of the estimate of their error
 _WHOLE = 6.0  # a panel of the second t
-#: Spreads of the output from a kink that it does not feel; how long a panel is at most, in t and in spreads that the
-#: output passes there, together; share of a spread that the distance may differ by from a polynomial of ``_DEGREE``.
-_LIMITS = 9.0, 5.5, 1e-3
+_SHARE = 1e-4  # of the tolerance, that a panel of the second t may be off by: coefficients of lines add up tens of them
+_FAR = 9.0  # spreads of the output from a kink that it does not feel
 _DEGREE = 8
 _PLACES = 0.5 - 0.5 * np.cos(np.pi * np.arange(_DEGREE + 1) / _DEGREE)  # of a panel, where it is told
 _LAST = np.linalg.inv(chebvander(2.0 * _PLACES - 1.0, _DEGREE))[-2:].copy()  # from values there to coefficients
@@ -86,55 +87,7 @@ def settled_law(system: CoupledSystem, tolerance: float) -> LabelLaw:
     """The law of the label with nodes that settle the averages at the fields of a system. Raises NotConverged where
     they are too many.
     """
-    return _Plane(system).settled(max(tolerance, _LEAST))
-
-
-class _Lines(NamedTuple):
-    """Lines along the second t: their nodes of kappa, places and weights of the first t, and indices at their zero."""
-
-    kappa: Index
-    first: Array
-    weight: Array
-    fixed: Array
-
-    def chosen(self, keep: NDArray[np.bool_] | Index) -> _Lines:
-        """Some of them."""
-        return _Lines(*(each[keep] for each in self))
-
-
-class _Strips(NamedTuple):
-    """Lines with panels of the second t, owned by their numbers and in their order; None where the loss averages
-    straight pieces.
-    """
-
-    lines: _Lines
-    panels: Panels | None
-
-    def chosen(self, keep: NDArray[np.bool_] | Index) -> _Strips:
-        """Some of the lines, in that order."""
-        lines = self.lines.chosen(keep)
-        if self.panels is None:
-            return _Strips(lines, None)
-        line, count = (
-            np.arange(len(self.lines.kappa))[keep],
-            np.bincount(self.panels.owner, minlength=len(self.lines.kappa)),
-        )
-        taken = count[line]
-        owner = np.repeat(np.arange(len(line)), taken)
-        place = np.arange(len(owner)) + np.repeat((np.cumsum(count) - count)[line] - np.cumsum(taken) + taken, taken)
-        return _Strips(lines, replace(self.panels.chosen(place), owner=owner))
-
-    @classmethod
-    def joined(cls, parts: Sequence[_Strips]) -> _Strips:
-        """Several together."""
-        lines = _Lines(*(np.concatenate(each) for each in zip(*(part.lines for part in parts), strict=True)))
-        start = np.cumsum([0, *(len(part.lines.kappa) for part in parts)])
-        panels = [
-            replace(part.panels, owner=part.panels.owner + before)
-            for part, before in zip(parts, start, strict=False)
-            if part.panels is not None
-        ]
-        return cls(lines, panels[0].joined(*panels[1:]) if panels else None)
+    return _Plane(system, max(tolerance, _LEAST)).settled()
 
 
 class _Told(NamedTuple):
@@ -146,16 +99,16 @@ class _Told(NamedTuple):
     error: Array
     share: Array
     nodes: Index
-    strips: list[tuple[_Strips, Index]]
+    strips: list[tuple[Strips, Index]]
 
 
 class _Plane:
     """The two directions of t beside every node of kappa: indices are ``fixed + lower t``, E[t|z] is ``carried t``."""
 
-    def __init__(self, system: CoupledSystem) -> None:
+    def __init__(self, system: CoupledSystem, tolerance: float) -> None:
         target, gamma = system.problem.model.target, np.array(system.problem.overlaps)
         found, noisy = link_of(target.link), noisy_indices(gamma, target.probit)
-        self.system, self.node, self.target = system, found.node, target
+        self.system, self.node, self.target, self.tolerance = system, found.node, target, tolerance
         self.prepared = prepare(found.node)
         self.axes = axes_of(found, noisy.lower)
         self.kinked = Kinks(self.axes.names, tuple(dict.fromkeys(kinks(found.node))), self.axes.lower)
@@ -166,24 +119,26 @@ class _Plane:
         self.spread = np.sqrt(system.view("Delta") + system.noise + inside)
         #: the distance from a kink on which an average over the output turns
         self.turning = np.maximum(self.spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else self.spread
-        self.outer, self.inner = (orders[system.level.rough] for orders in (_OUTER, _INNER))
+        self.outer = _OUTER[system.level.rough]
+        #: what an average at a node of kappa counts for, beside its share of all
+        self.felt = np.minimum(1.0, system.table[:, 1] / np.mean(system.table[:, 1]))
 
-    def settled(self, tolerance: float) -> LabelLaw:
+    def settled(self) -> LabelLaw:
         """Labels at the nodes of panels on which their averages are settled."""
-        strips = self._settled(tolerance)
+        strips = self._settled()
         strips = strips.chosen(np.argsort(strips.lines.kappa, kind="stable"))
         return self._law(strips, strips.lines.kappa, len(self.fixed))
 
-    def _settled(self, tolerance: float) -> _Strips:
+    def _settled(self) -> Strips:
         """The lines of panels on which averages are settled but for their rounding."""
         active, kept = self._first(), np.zeros(len(self.fixed), dtype=int)
-        done: list[_Strips] = []
+        done: list[Strips] = []
         scale: Array | None = None
         for number in range(_HALVINGS):
             told = self._integrals(active)
             if scale is None:
                 scale = _scale(self.system, active, told.total)
-            allowed = tolerance * scale[:, active.owner] + self._rounded(active.owner, told)
+            allowed = self.tolerance * scale[:, active.owner] + self._rounded(active.owner, told)
             good = np.all(told.error <= allowed, axis=0)
             nodes = np.stack([np.bincount(active.owner[part], told.nodes[part], len(kept)) for part in (good, ~good)])
             kept = kept + nodes[0].astype(int)
@@ -195,7 +150,7 @@ class _Plane:
                 break
             lower, upper = active.chosen(~good).halves()
             active = lower.joined(upper)
-        return _Strips.joined(done)
+        return Strips.joined(done)
 
     def _rounded(self, owner: Index, told: _Told) -> Array:
         """What rounding of the place of output and label moves averages [average, panel] by: each by its slope in that,
@@ -229,7 +184,7 @@ class _Plane:
         t, weight = panels.nodes(self.outer, ends=True)
         each = np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel()
         values, nodes = np.zeros((len(_AVERAGES), t.size)), np.zeros(t.size, dtype=int)
-        found: list[tuple[_Strips, Index]] = []
+        found: list[tuple[Strips, Index]] = []
         for start in range(0, t.size, _TOGETHER):
             part = [whole[start : start + _TOGETHER] for whole in each]
             (count,) = np.nonzero(self._counts(part[0], part[2]))
@@ -242,7 +197,7 @@ class _Plane:
         error = _error_of(values / lobatto(self.outer)[1])
         return _Told(values.sum(axis=2), error, weight.sum(axis=1), nodes.reshape(t.shape).sum(axis=1), found)
 
-    def _averages(self, strips: _Strips) -> tuple[Array, Index]:
+    def _averages(self, strips: Strips) -> tuple[Array, Index]:
         """Averages [average, line] over the output and what is left of the label, with the weights of the lines, and
         their nodes.
         """
@@ -260,39 +215,39 @@ class _Plane:
         """Which weights are not next to nothing."""
         return np.asarray(weight * self.system.table[kappa, 1] > _NOTHING)
 
-    def _strips(self, kappa: Index, first: Array, weight: Array) -> _Strips:
+    def _strips(self, kappa: Index, first: Array, weight: Array) -> Strips:
         """Lines with their panels."""
-        lines = _Lines(kappa, first, weight, self.fixed[kappa] + first[:, None] * self.axes.lower[:, 0])
+        lines = LinesOfT(kappa, first, weight, self.fixed[kappa] + first[:, None] * self.axes.lower[:, 0])
         if isinstance(self.system.labels, Lines):
-            return _Strips(lines, None)
-        return _Strips(lines, self._followed(lines, self._about_crossings(lines)).in_order())
+            return Strips(lines, None)
+        return Strips(lines, self._followed(lines, self._about_crossings(lines)))
 
-    def _law(self, strips: _Strips, row: Index, rows: int) -> Lines | Points:
+    def _law(self, strips: Strips, row: Index, rows: int) -> Lines | Points:
         """Labels along lines in rows."""
         lines, panels = strips
         return self._pieces(lines, row, rows) if panels is None else self._points(lines, panels, row, rows)
 
-    def _pieces(self, lines: _Lines, row: Index, rows: int) -> Lines:
+    def _pieces(self, lines: LinesOfT, row: Index, rows: int) -> Lines:
         """Those of a label that is straight between kinks."""
         line, columns = pieces_beside(self.node, self.axes, self.kinked, lines.fixed)
         mean, axis = lines.first[line, None] * self.carried[:, 0], np.ascontiguousarray(self.carried[:, 1])
-        in_rows = _Rows.of(row[line], rows)
+        in_rows = Rows.of(row[line], rows)
         weight, label, slope, low, high = (in_rows.filled(part) for part in (lines.weight[line], *columns.T))
         return Lines(weight, label, slope, low, high, in_rows.filled(mean), axis, self.rest)
 
-    def _points(self, lines: _Lines, panels: Panels, row: Index, rows: int) -> Points:
+    def _points(self, lines: LinesOfT, panels: RuledPanels, row: Index, rows: int) -> Points:
         """Those at nodes of the second direction, with the noise of a loss that is not of the residual."""
-        rule, given = np.array(legendre(self.inner)), (panels.owner, panels.low, panels.high)
+        rules, given = gauss_rules(self.system.level.rough), tuple(panels)
         with np.errstate(divide="ignore"):
             left = np.log(lines.weight * self.system.table[lines.kappa, 1] / _NOTHING)
         reach = np.sqrt(2.0 * np.maximum(left, 0.0))
         along = row, lines.first, lines.weight, reach, np.ascontiguousarray(lines.fixed.T)
         counts = np.zeros(rows, dtype=np.intp)
-        count_rows(given, rule, along, counts)
+        count_rows(given, rules, along, counts)
         shape = rows, int(counts.max(initial=0))
         weight, t, label = np.zeros(shape), np.zeros((*shape, len(self.carried))), np.zeros(shape)
         z = np.empty((len(self.axes.names), int(counts.sum())))
-        fill_rows(given, rule, along, self.carried, np.ascontiguousarray(self.axes.lower[:, 1]), weight, t, z)
+        fill_rows(given, rules, along, self.carried, np.ascontiguousarray(self.axes.lower[:, 1]), weight, t, z)
         fill_from(self._label_at(z), counts, label)
         law = Points(weight, label, t, self.rest)
         if self.target.noise == 0.0 or self.system.loss.FORM == "residual":
@@ -301,27 +256,43 @@ class _Plane:
         assert isinstance(noisy, Points)  # as labels at nodes stay
         return noisy
 
-    def _about_crossings(self, lines: _Lines) -> Panels:
+    def _about_crossings(self, lines: LinesOfT) -> Panels:
         """Panels of the second direction between kinks of the link, and about crossings."""
         found = crossings_of(partial(self._distances, lines), self.turning[lines.kappa], _SEARCH)
         return panels_between([self.kinked.roots(1, lines.fixed), found.T], _WHOLE)
 
-    def _followed(self, lines: _Lines, panels: Panels) -> Panels:
-        """The same panels in parts on which nodes resolve averages: see ``mark_short``."""
-        active, done, width = panels, [], self.turning[lines.kappa]
+    def _followed(self, lines: LinesOfT, panels: Panels) -> RuledPanels:
+        """The same panels in parts on which nodes resolve averages: see ``find_orders``."""
+        active, done, limits = panels, [], (_FAR, self.system.loss.SMOOTH, _DEGREE)
         for _ in range(_HALVINGS):
-            places = active.low[:, None] + (active.high - active.low)[:, None] * _PLACES
-            distances, short = self._distances(lines, places, active.owner), np.empty(len(places), dtype=bool)
-            mark_short(distances, active.high - active.low, width[active.owner], _LIMITS, _LAST, short)
-            done.append(active.chosen(short))
-            active = active.chosen(~short)
+            length = active.high - active.low
+            distances = self._distances(lines, active.low[:, None] + length[:, None] * _PLACES, active.owner)
+            digits = self._digits(lines, active, distances)
+            orders = np.empty(len(length), dtype=np.intp)
+            given = length, self.turning[lines.kappa][active.owner], digits
+            find_orders(distances, given, limits, (_PLACES, _LAST), longest_panels(), orders)
+            found = orders > 0
+            done.append((active.chosen(found), orders[found]))
+            active = active.chosen(~found)
             if not len(active.owner):
                 break
             lower, upper = active.halves()
             active = lower.joined(upper)
-        return active.joined(*done)
+        return RuledPanels.of([*done, (active, np.full(len(active.owner), HIGHEST))])
 
-    def _distances(self, lines: _Lines, t: Array, line: Index) -> Array:
+    def _digits(self, lines: LinesOfT, panels: Panels, distances: Array) -> Index:
+        """How many digits of averages on panels matter: their weights are small far out, losses grow as squares, and
+        their curvature about a kink as the inverse spread.
+        """
+        nearest, length = np.clip(0.0, panels.low, panels.high), panels.high - panels.low
+        weight = (self.felt[lines.kappa] * lines.weight)[panels.owner] * np.exp(-0.5 * nearest**2) * length
+        width, label = self.turning[lines.kappa][panels.owner], math.sqrt(self.system.signal())
+        sizes = np.abs(np.where(distances < NOWHERE, distances, 0.0))
+        least = sizes.min(axis=(0, 2)) / width
+        growth = 1.0 + (sizes.max(axis=(0, 2)) / label) ** 2 + label / width * np.exp(-0.5 * least * least)
+        return digits_of(weight * growth / (_SHARE * self.tolerance))
+
+    def _distances(self, lines: LinesOfT, t: Array, line: Index) -> Array:
         """How far u of the output's centre is from the image of each kink, at places of the second t of lines."""
         slope = self.system.slopes[:, lines.kappa].T @ self.carried
         first, second = self.system.view("mean")[lines.kappa] + slope[:, 0] * lines.first, slope[:, 1]
@@ -357,26 +328,3 @@ def _error_of(values: Array) -> Array:
     The ends of a panel are nodes: a kink closer to one than any other would change none of them.
     """
     return tail(*middle_and_end(values @ lobatto_coefficients(values.shape[-1]).T), power=2)
-
-
-class _Rows(NamedTuple):
-    """Where nodes stand that are sorted by their rows: their order, rows and places there, and the shape of all."""
-
-    order: Index
-    row: Index
-    place: Index
-    shape: tuple[int, int]
-
-    @classmethod
-    def of(cls, row: Index, rows: int) -> _Rows:
-        """Those of nodes in rows, of which there are so many."""
-        order = np.argsort(row, kind="stable")
-        row = row[order]
-        place = np.arange(len(row)) - np.searchsorted(row, row)
-        return cls(order, row, place, (rows, int(place.max(initial=0)) + 1))
-
-    def filled(self, values: Array) -> Array:
-        """Values [node, ...] in rows, which are filled up with zeros."""
-        found = np.zeros((*self.shape, *values.shape[1:]))
-        found[self.row, self.place] = values[self.order]
-        return found
