@@ -49,6 +49,11 @@ def reach_of(link: str, overlaps: Rows, probit: float) -> float:
     return reach_beside(label_beside(link, overlaps, probit))
 
 
+def share_far_out(reach: float, far: float = NARROW.reach) -> float:
+    """What weights that may be left out come down by where labels grow, so that t ends at a reach and kappa far out."""
+    return math.exp(-0.5 * (max(0.0, reach**2 - _REACHES[0] ** 2) + max(0.0, far**2 - NARROW.reach**2)))
+
+
 @dataclass(frozen=True)
 class Beside:
     """A label of indices ``z = gamma^T kappa + L t``: gamma [q, m], L [m, m]."""

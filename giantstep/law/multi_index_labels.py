@@ -17,7 +17,7 @@ from derive.language.grammar import Node
 from derive.language.links import Link, link_of
 from giantstep.law.directions import rows_of
 from giantstep.law.kink_roots import REACH, Kinks, moves
-from giantstep.law.label_growth import Beside, far_of_kappa, reach_beside
+from giantstep.law.label_growth import Beside, far_of_kappa, reach_beside, share_far_out
 from giantstep.quadrature.cubature import nesting
 from giantstep.quadrature.gauss import hermite, legendre
 from giantstep.quadrature.kinks import LINE, along_a_line, bracketed_zeros, degree, jumps_only, kinks
@@ -218,8 +218,7 @@ class Rule:
     @property
     def negligible(self) -> float:
         """Weight of a node together with its kappa that is left out."""
-        beyond = max(0.0, self.reach**2 - 81.0) + max(0.0, self.far**2 - NARROW.reach**2)
-        return self.light * math.exp(-0.5 * beyond)
+        return self.light * share_far_out(self.reach, self.far)
 
     @property
     def halved(self) -> tuple[int, int]:

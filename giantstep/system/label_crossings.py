@@ -62,11 +62,11 @@ class Panels:
         return t, half * weights * np.exp(-0.5 * t * t) / math.sqrt(2.0 * math.pi)
 
 
-def panels_between(cuts: list[Array], longest: float) -> Panels:
-    """Panels between places [C, I] on lines, nan for none, in parts where they are long."""
-    places = np.concatenate([np.full((1, cuts[0].shape[1]), REACH), *cuts]).T
-    places = np.concatenate([-places[:, :1], np.nan_to_num(places, nan=REACH)], axis=1)
-    edges = np.sort(np.clip(places, -REACH, REACH), axis=1)
+def panels_between(cuts: list[Array], longest: float, reach: float = REACH) -> Panels:
+    """Panels between places [C, I] on lines that end at a reach, nan for none, in parts where they are long."""
+    places = np.concatenate([np.full((1, cuts[0].shape[1]), reach), *cuts]).T
+    places = np.concatenate([-places[:, :1], np.nan_to_num(places, nan=reach)], axis=1)
+    edges = np.sort(np.clip(places, -reach, reach), axis=1)
     owner, place = np.nonzero(np.diff(edges, axis=1) > 0.0)
     low, high = edges[owner, place], edges[owner, place + 1]
     parts = np.ceil((high - low) / longest).astype(int)
@@ -83,6 +83,11 @@ class Search(NamedTuple):
     grid: int
     around: tuple[float, ...]
     sharp: float = math.inf  # the longest part of a line on which an average turns that has edges to either side of it
+    reach: float = REACH  # where lines end
+
+    def as_far_as(self, reach: float) -> Search:
+        """The same on longer lines."""
+        return self._replace(grid=round(self.grid * reach / self.reach), reach=reach)
 
 
 def crossings_of(distances: Distances, width: Array, search: Search) -> Array:
@@ -92,7 +97,7 @@ def crossings_of(distances: Distances, width: Array, search: Search) -> Array:
     Where the centre of the output passes the image of a kink, or comes close to it and turns back, and some spreads of
     the output to either side; for a smooth loss, where it passes zero. Rows are filled up with nan.
     """
-    grid = np.linspace(-REACH, REACH, search.grid)
+    grid = np.linspace(-search.reach, search.reach, search.grid)
     values = distances(np.broadcast_to(grid, (len(width), search.grid)), np.arange(len(width)))
     above = values > 0.0
     kink, owner, place = np.nonzero(above[:, :, 1:] != above[:, :, :-1])
@@ -149,7 +154,7 @@ def _passed(distances: Distances, parts: _Parts, ends: tuple[Array, Array], widt
 def _apart(owner: Index, place: Array, reach: Array, search: Search) -> tuple[Index, Array, Array]:
     """Of blunt crossings that are close to each other one, without edges aside."""
     sharp = reach <= search.sharp
-    cell = owner[~sharp] * int(2.0 * REACH / CLOSE + 2.0) + np.floor(place[~sharp] / CLOSE).astype(int)
+    cell = owner[~sharp] * int(2.0 * search.reach / CLOSE + 2.0) + np.floor(place[~sharp] / CLOSE).astype(int)
     blunt = np.flatnonzero(~sharp)[np.unique(cell, return_index=True)[1]]
     kept = np.concatenate([np.flatnonzero(sharp), blunt])
     return owner[kept], place[kept], np.where(sharp, reach, 0.0)[kept]
@@ -169,7 +174,7 @@ def _turning_back(distances: Distances, values: Array, width: Array, search: Sea
     """The same where the distance, known on the grid, is the least without passing zero, and is felt on a part of t
     that panels may miss.
     """
-    grid, size, above = np.linspace(-REACH, REACH, search.grid), np.abs(values), values > 0.0
+    grid, size, above = np.linspace(-search.reach, search.reach, search.grid), np.abs(values), values > 0.0
     before, inner, after = size[:, :, :-2], size[:, :, 1:-1], size[:, :, 2:]
     least = (inner <= before) & (inner < after) & (above[:, :, :-2] == above[:, :, 2:])
     # what turns back between two points of the grid is less than these by no more than they differ

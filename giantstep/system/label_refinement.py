@@ -17,6 +17,7 @@ from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
+from giantstep.law.label_growth import reach_of, share_far_out
 from giantstep.law.label_lines import are_lines
 from giantstep.law.labels import cuts_of, drawn, is_constant, with_noise
 from giantstep.quadrature.gauss import ends_within, legendre, legendre_coefficients, tail
@@ -30,7 +31,6 @@ from giantstep.system.label_crossings import (
     NARROW,
     NEAR,
     NOWHERE,
-    REACH,
     Distances,
     Index,
     Panels,
@@ -113,7 +113,7 @@ def stays(system: CoupledSystem, x: Array, before: Array, tolerance: float) -> b
     if not feasible:
         return False
     moved = [np.abs(new - old) for new, old in zip(here, there, strict=True)]
-    shift = moved[0] + moved[1] + REACH * moved[2].sum(axis=0) + steep * moved[3]
+    shift = moved[0] + moved[1] + _reach(system.problem) * moved[2].sum(axis=0) + steep * moved[3]
     off = (spread + shift) * np.minimum(1.0, shift / spread) ** _FOLLOWED
     return float(system.table[:, 1] @ off) <= _STILL * tolerance * math.sqrt(system.signal())
 
@@ -173,17 +173,23 @@ def _settled(system: CoupledSystem, tolerance: float, search: Search) -> Panels:
 def _first(system: CoupledSystem, search: Search = _SEARCH) -> Panels:
     """Panels between the breakpoints of the link, and the places where the output is centred on a kink of the loss."""
     problem, kappa = system.problem, system.kappa
-    breaks = np.array(cuts_of(problem.model.target), dtype=float)
+    breaks, reach = np.array(cuts_of(problem.model.target), dtype=float), _reach(problem)
     channel = _channel(problem)
-    inner = ends_within(breaks, channel.gamma * kappa, channel.width, REACH)
-    return panels_between([inner.T, crossings(system, search).T, _beside(system, inner, search).T], _LONGEST)
+    inner = ends_within(breaks, channel.gamma * kappa, channel.width, reach)
+    cuts = [inner.T, crossings(system, search).T, _beside(system, inner, search).T]
+    return panels_between(cuts, _LONGEST, reach)
+
+
+def _reach(problem: Problem) -> float:
+    """Where t ends, as the label does."""
+    return reach_of(problem.model.target.link, problem.overlaps[:1], problem.model.target.probit)
 
 
 def crossings(system: CoupledSystem, search: Search = _SEARCH) -> Array:
     """Places t [N, C] around which an average over the output turns, at every node of kappa, and the middle; see
     ``crossings_of``.
     """
-    found = crossings_of(_distances(system), _width(system), search)
+    found = crossings_of(_distances(system), _width(system), search.as_far_as(_reach(system.problem)))
     return np.concatenate([np.zeros((len(found), 1)), found], axis=1)
 
 
@@ -315,7 +321,7 @@ def _mass(panels: Panels) -> Array:
 def _packed(system: CoupledSystem, panels: Panels, order: int) -> Points:
     """The nodes of all panels of a kappa that count in one row, filled up with nodes of no weight."""
     law, count = _law(system, panels, order), len(system.kappa)
-    panel, place = np.nonzero(law.weight > NOTHING)
+    panel, place = np.nonzero(law.weight > NOTHING * share_far_out(_reach(system.problem)))
     by_owner = np.argsort(panels.owner[panel], kind="stable")
     panel, place = panel[by_owner], place[by_owner]
     owner = panels.owner[panel]

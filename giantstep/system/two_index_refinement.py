@@ -23,6 +23,7 @@ from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.kink_roots import Kinks, moves
 from giantstep.law.label_cells import LabelLaw, are_cells
+from giantstep.law.label_growth import label_reach, reach_of, share_far_out
 from giantstep.law.label_lines import Lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
 from giantstep.law.multi_index_labels import axes_of
@@ -34,7 +35,6 @@ from giantstep.spec.expressions import jet, prepare
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.label_crossings import (
     NOWHERE,
-    REACH,
     Index,
     Panels,
     Search,
@@ -120,6 +120,8 @@ class _Plane:
         #: the distance from a kink on which an average over the output turns
         self.turning = np.maximum(self.spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else self.spread
         self.outer = _OUTER[system.level.rough]
+        self.reach = reach_of(target.link, system.problem.overlaps, target.probit)
+        self.nothing = _NOTHING * share_far_out(self.reach, label_reach(target, system.problem.overlaps))
         #: what an average at a node of kappa counts for, beside its share of all
         self.felt = np.minimum(1.0, system.table[:, 1] / np.mean(system.table[:, 1]))
 
@@ -161,7 +163,7 @@ class _Plane:
         _, _, h, square, _, _ = np.abs(told.total)
         steep = np.sqrt(square / least)
         g = place * h + _ROUNDED * steep * told.share
-        of_t = np.broadcast_to(REACH * g, (2, len(owner)))
+        of_t = np.broadcast_to(self.reach * g, (2, len(owner)))
         turned = place / self.turning[owner] * h
         return np.stack([place * steep * told.share, g, turned, 2.0 * steep * g, *of_t])
 
@@ -177,7 +179,9 @@ class _Plane:
 
     def _first(self) -> Panels:
         """Panels between kinks of the link, and places where those of the second direction meet."""
-        return panels_between([self.kinked.roots(0, self.fixed), self.kinked.meetings(0, self.fixed)[0]], _LONGEST)
+        return panels_between(
+            [self.kinked.roots(0, self.fixed), self.kinked.meetings(0, self.fixed)[0]], _LONGEST, self.reach
+        )
 
     def _integrals(self, panels: Panels) -> _Told:
         """Averages within panels."""
@@ -213,7 +217,7 @@ class _Plane:
 
     def _counts(self, kappa: Index, weight: Array) -> NDArray[np.bool_]:
         """Which weights are not next to nothing."""
-        return np.asarray(weight * self.system.table[kappa, 1] > _NOTHING)
+        return np.asarray(weight * self.system.table[kappa, 1] > self.nothing)
 
     def _strips(self, kappa: Index, first: Array, weight: Array) -> Strips:
         """Lines with their panels."""
@@ -239,7 +243,7 @@ class _Plane:
         """Those at nodes of the second direction, with the noise of a loss that is not of the residual."""
         rules, given = gauss_rules(self.system.level.rough), tuple(panels)
         with np.errstate(divide="ignore"):
-            left = np.log(lines.weight * self.system.table[lines.kappa, 1] / _NOTHING)
+            left = np.log(lines.weight * self.system.table[lines.kappa, 1] / self.nothing)
         reach = np.sqrt(2.0 * np.maximum(left, 0.0))
         along = row, lines.first, lines.weight, reach, np.ascontiguousarray(lines.fixed.T)
         counts = np.zeros(rows, dtype=np.intp)
@@ -258,8 +262,8 @@ class _Plane:
 
     def _about_crossings(self, lines: LinesOfT) -> Panels:
         """Panels of the second direction between kinks of the link, and about crossings."""
-        found = crossings_of(partial(self._distances, lines), self.turning[lines.kappa], _SEARCH)
-        return panels_between([self.kinked.roots(1, lines.fixed), found.T], _WHOLE)
+        found = crossings_of(partial(self._distances, lines), self.turning[lines.kappa], _SEARCH.as_far_as(self.reach))
+        return panels_between([self.kinked.roots(1, lines.fixed), found.T], _WHOLE, self.reach)
 
     def _followed(self, lines: LinesOfT, panels: Panels) -> RuledPanels:
         """The same panels in parts on which nodes resolve averages: see ``find_orders``."""

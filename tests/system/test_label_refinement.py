@@ -175,6 +175,15 @@ def test_weights_are_those_of_the_normal_law() -> None:
         assert (law.weight * t**power).sum(axis=1) == pytest.approx(moment, abs=1e-9)
 
 
+def test_nodes_end_where_the_label_does() -> None:
+    """E exp(z^2/3) = sqrt(3), a tenth of 1e-12 of which is beyond 13."""
+    growing = {"target__link": "exp(z**2/6)", "spike__alignment": 0.2}
+    _, chosen, _ = systems({"name": "huber", "delta": 10.0}, **growing)
+    law = chosen.labels
+    squares = law.weight * law.label**2  # type: ignore[union-attr]
+    assert float(chosen.table[:, 1] @ squares.sum(axis=1)) == pytest.approx(math.sqrt(3.0), rel=1e-11)
+
+
 def test_constant_labels_keep_their_intervals() -> None:
     problem = problem_of(model("absolute"))
     system = CoupledSystem(problem, FINE[1])

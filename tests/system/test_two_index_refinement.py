@@ -10,6 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.stats import norm
 
+from giantstep.law.kinds_of_labels import Points
 from giantstep.law.label_lines import Lines, are_lines, lines_given_kappa
 from giantstep.law.labels import label_law
 from giantstep.spec.errors import NotConverged
@@ -150,6 +151,19 @@ def test_labels_are_resolved_where_outputs_do_not_vary() -> None:
     turn = (math.atanh(mean) / z1 - gamma[1] * kappa - lower[1, 0] * t) / lower[1, 1]
     exact = weight @ (np.sign(z1) * (norm.sf(turn) - norm.cdf(turn)))
     assert chosen.averages[chosen.kernel.AVERAGES.index("avg_g"), 1] == pytest.approx(exact, abs=3e-13)
+
+
+def test_nodes_end_where_the_label_does() -> None:
+    """Given kappa, E exp(z^T A z) = exp(m^T A (1 - 2 C A)^-1 m)/sqrt(det(1 - 2 C A)) for z of mean m, covariance C."""
+    chosen = chosen_at(*system_of(problem_of(model("exp(-z1*z2/2.5)", "huber")), (-0.4, 1.3)))
+    gamma = np.array(ALIGNMENT)
+    cross = -np.array([[0.0, 1.0], [1.0, 0.0]]) / 2.5
+    left = np.eye(2) - 2.0 * (np.eye(2) - np.outer(gamma, gamma)) @ cross
+    grown = cross @ np.linalg.inv(left)
+    exact = [math.exp(kappa**2 * gamma @ grown @ gamma) / math.sqrt(np.linalg.det(left)) for kappa in chosen.kappa]
+    law = chosen.labels
+    assert isinstance(law, Points)
+    np.testing.assert_allclose((law.weight * law.label**2).sum(axis=1), exact, rtol=1e-10)
 
 
 def test_too_many_nodes_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
