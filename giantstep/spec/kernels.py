@@ -96,7 +96,8 @@ def coefficients(text: str, s: np.ndarray, c: float) -> np.ndarray:
     if not error < _WORST:
         raise NotConverged(
             f"the Gaussian averages of {text!r} at variance {c:.6g} have an estimated error of {error:.2g}",
-            "the function grows too fast or varies too sharply there; lower the learning rate or the spike strength",
+            "it grows too fast or varies too sharply there: use a smoother function or one that grows more slowly; of "
+            "an activation, a smaller learning rate or spike strength does the same",
         )
     return out
 

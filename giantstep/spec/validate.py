@@ -23,7 +23,10 @@ MAX_BLOCKS = 64
 REACH = 30.0
 # E f(z)^2 is finite if f grows slower than exp(z^2/4); at |z| = 30 that is exp(225).
 TOO_LARGE = math.exp(200.0)
-GROWS_TOO_FAST = "it grows too fast for its Gaussian moments to exist"
+GROWS_TOO_FAST = (
+    "it grows too fast: at a distance of 30 from zero it is beyond e^200, where Gaussian moments do not exist or are "
+    "too large for double precision"
+)
 
 
 class Kind:
