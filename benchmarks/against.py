@@ -35,6 +35,12 @@ PARITY: dict[str, Any] = {
     "target": {"link": "sign(z1*z2)"},
     "fit": {"samples": 2.0, "ridge": 0.1},
 }
+BENT: dict[str, Any] = {
+    "network": {"activation": "tanh", "width": 0.5},
+    "spike": {"strength": 1.2, "alignment": [0.7, 0.4], "bulk_variance": 1.3},
+    "target": {"link": "tanh(z1*z2)"},
+    "fit": {"samples": 2.0, "ridge": 0.1},
+}
 SEVERAL: dict[str, Any] = {"network.readout.values": [-1.5, -0.5, 0.7, 1.3], "network.readout.fractions": [0.25] * 4}
 LOGISTIC: dict[str, Any] = {"fit.loss": "logistic"}
 TRAINED: dict[str, Any] = {"step.bulk": "trained", "step.samples": 4.0}
@@ -123,6 +129,11 @@ def kinked(link: str) -> float:
     return least(model({"target.link": link, "fit.loss": "huber"}, PARITY), 4)
 
 
+def bent(link: str, loss: str) -> float:
+    """A point of a loss with kinks on a bent label of two indices, without noise."""
+    return least(model({"fit.loss": loss, "target.link": link}, BENT), 2)
+
+
 def after_steps(count: int, activation: str = "tanh", link: str = "sign", values: tuple[float, ...] = (1.0,)) -> float:
     """A point of the trained bulk after several steps."""
     readout = {"values": list(values), "fractions": [1.0 / len(values)] * len(values)}
@@ -185,6 +196,10 @@ ROWS = {
     "parity_hinge": Row("`sign(z1*z2)`, hinge", "0.1 s", lambda: least(model({"fit.loss": "hinge"}, PARITY), 4)),
     "polygons": Row("`relu(z1) + relu(z2)`, huber", "0.1 s", lambda: kinked("relu(z1) + relu(z2)")),
     "half_planes": Row("`max(z1, z2)`, huber", "0.1 s", lambda: kinked("max(z1, z2)")),
+    "bent_absolute": Row("`tanh(z1*z2)`, absolute", "0.1 s", lambda: bent("tanh(z1*z2)", "absolute")),
+    "bent_growing": Row("`exp(z1/3)*tanh(z2)`, absolute", "0.1 s", lambda: bent("exp(z1/3)*tanh(z2)", "absolute")),
+    "bent_huber": Row("`tanh(z1)*z2**2`, huber", "0.1 s", lambda: bent("tanh(z1)*z2**2", "huber")),
+    "bent_squares": Row("`z1**2 + z2**2`, huber", "0.1 s", lambda: bent("z1**2 + z2**2", "huber")),
     "pieces": Row("`relu(z1)*relu(z2)`, huber", "0.1 s", lambda: kinked("relu(z1)*relu(z2)")),
 }
 MAPS = {

@@ -44,9 +44,9 @@ def label_reach(target: Target, overlaps: Rows) -> float:
     return max(far_of_kappa(label_beside(link, overlaps, target.probit)) for link in links)
 
 
-def reach_of(link: str, overlaps: Rows, probit: float) -> float:
+def reach_of(link: str, overlaps: Rows, probit: float, nothing: float = _NOTHING) -> float:
     """Where t may end: the weight times the square of the label is nothing there. Raises NotConverged."""
-    return reach_beside(label_beside(link, overlaps, probit))
+    return reach_beside(label_beside(link, overlaps, probit), nothing=nothing)
 
 
 def share_far_out(reach: float, far: float = NARROW.reach) -> float:

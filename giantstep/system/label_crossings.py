@@ -19,6 +19,7 @@ Index = NDArray[np.intp]
 Distances = Callable[[Array, Index], Array]  # from every kink [K, I, n] at t [I, n] of lines [I]
 Kink = tuple[int, int]  # its number, and 0 or 1 for the piece before or after it
 REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
+ENDED = 1e-14  # of the square of a label that grows, what is beyond
 NOWHERE = 1e300  # the distance of a kink that there is not
 _PARTS, _ROUNDS = 16, 12  # of an interval in which a crossing is, and how often one is taken for the whole
 _WITHIN = 0.5  # of the width: what a distance may change by on an interval where it is straight

@@ -27,6 +27,7 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import NOTHING, Level, resolved
 from giantstep.system.kernels import bend_of, loss_kernel
 from giantstep.system.label_crossings import (
+    ENDED,
     FAR,
     NARROW,
     NEAR,
@@ -182,7 +183,7 @@ def _first(system: CoupledSystem, search: Search = _SEARCH) -> Panels:
 
 def _reach(problem: Problem) -> float:
     """Where t ends, as the label does."""
-    return reach_of(problem.model.target.link, problem.overlaps[:1], problem.model.target.probit)
+    return reach_of(problem.model.target.link, problem.overlaps[:1], problem.model.target.probit, ENDED)
 
 
 def crossings(system: CoupledSystem, search: Search = _SEARCH) -> Array:

@@ -34,6 +34,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet, prepare
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.label_crossings import (
+    ENDED,
     NOWHERE,
     Index,
     Panels,
@@ -120,7 +121,7 @@ class _Plane:
         #: the distance from a kink on which an average over the output turns
         self.turning = np.maximum(self.spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else self.spread
         self.outer = _OUTER[system.level.rough]
-        self.reach = reach_of(target.link, system.problem.overlaps, target.probit)
+        self.reach = reach_of(target.link, system.problem.overlaps, target.probit, ENDED)
         self.nothing = _NOTHING * share_far_out(self.reach, label_reach(target, system.problem.overlaps))
         #: what an average at a node of kappa counts for, beside its share of all
         self.felt = np.minimum(1.0, system.table[:, 1] / np.mean(system.table[:, 1]))

@@ -11,8 +11,9 @@ import pytest
 from scipy.integrate import dblquad, quad
 from scipy.special import ndtr
 
+from giantstep.law.directions import mixing
 from giantstep.law.kinds_of_labels import Intervals, Points
-from giantstep.law.labels import label_law, mixing, with_noise
+from giantstep.law.labels import label_law, with_noise
 from giantstep.spec.model import Target
 
 KAPPA = np.array([-1.7, -0.2, 0.0, 0.9])

@@ -119,7 +119,7 @@ def test_a_rare_class_that_no_kappa_tells_is_no_separation() -> None:
 
 def test_digits_lost_at_the_interpolation_peak() -> None:
     peak = model("absolute", "leaky_relu", (1.0, -1.0)).replace({"target.link": "erf(z)", "spike.alignment": 0.8})
-    at = {"network.width": 0.1, "fit.samples": 0.1, "fit.ridge": 1e-11, "target.noise": 0.01, "spike.strength": 5.0}
+    at = {"network.width": 0.1, "fit.samples": 0.1, "fit.ridge": 1e-12, "target.noise": 0.01, "spike.strength": 5.0}
     with pytest.raises(NotConverged) as caught:
         gs.solve(peak.replace(at))
     assert "fit.samples = network.width" in caught.value.hint

@@ -14,7 +14,7 @@ import pytest
 from planted_defects import Defect, Patch, assert_found, assert_listed, nothing
 
 from giantstep.law import readout_law
-from giantstep.quadrature import interpolation, mesh, panels
+from giantstep.quadrature import interpolation, mesh, panels, trapezoid
 from giantstep.spec.model import Model
 from giantstep.system import coupled_system, misclassification, problem
 from giantstep.system.sign_panels import Output
@@ -51,9 +51,10 @@ def factor(row: int, by: float) -> Callable[[Patch], None]:
 
 
 def lost_mass(patch: Patch) -> None:
-    """Panels that end at four standard deviations of kappa."""
-    patch.setattr(panels, "WIDE", replace(mesh.WIDE, reach=4.0))
-    patch.setattr(mesh, "_NEGLIGIBLE", 1.0)
+    """Nodes that end at four standard deviations of kappa."""
+    for module, name in ((panels, "WIDE"), (trapezoid, "NARROW")):
+        patch.setattr(module, name, replace(getattr(module, name), reach=4.0))
+    patch.setattr(mesh, "NEGLIGIBLE", 1.0)
 
 
 def blind_strip(patch: Patch) -> None:
