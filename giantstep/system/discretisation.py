@@ -249,7 +249,6 @@ def resolved_on(
     alignments: of one direction with every index, or a row for each direction. Of a target of several indices, the
     table's columns of the target are found here.
     """
-
     if square:  # which knows the clean label by the table
         rows, moments = with_moments(rows, target, alignments, level.labels, level.rough, halved=symmetric)
         points = Points(*square_nodes(moments, target.flips), np.zeros((target.indices, target.indices)))
