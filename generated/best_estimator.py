@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature edda269f468f8eeb, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 6acc5769518f06c1, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "edda269f468f8eebb1ddad9ea75800f81c9fdb9ea88e6493ca8988eeea7b88ff"
+SIGNATURE = "6acc5769518f06c165f1fb921f8db1a4efbeda6ed4b38ef8d5b122505faea6c1"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature b80efebbfe9f15bd, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 7720e83272a9265b, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b80efebbfe9f15bd896cd06b02dfbed8339111f5ef3622c17aff9722b867914b"
+SIGNATURE = "7720e83272a9265b8faa35180700a386833fc08963e148c1953bd8a96465fdbc"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

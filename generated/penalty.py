@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 9182d731e2a34a11, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature aea780185267c54e, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9182d731e2a34a11d16267a90f7564ec24074690dbfd8ce6addc9ccdd30330a5"
+SIGNATURE = "aea780185267c54efae5003c875e49f88ddf340beb38d0b5263f37d00f8bd511"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 1622599d10f597d7, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 3b5aca53a4946ff5, runtime d206660635f75159.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "1622599d10f597d7e17d3b272281a93b988b8a78f9a3db7f8231306f03c95c4e"
+SIGNATURE = "3b5aca53a4946ff52aed15a003365e7f63d362c17b96c812fa60027b6fae69df"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 92341df2a66956d6, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 876d242df2cafef5, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "92341df2a66956d64f3805f89901464f82c93989297cba64c843ec874f34b553"
+SIGNATURE = "876d242df2cafef55f7d72ceda80b5550917e4f88df60671e3f19f2f7daaf87b"
 
 
 def directions(*, L_rest, gamma, **_):

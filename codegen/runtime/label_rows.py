@@ -15,7 +15,7 @@ def count_rows(panels, rules, lines, counts):
     for p in range(line.shape[0]):
         half, middle = 0.5 * (high[p] - low[p]), 0.5 * (high[p] + low[p])
         for k in range(order[p]):
-            if rules[order[p], 1, k] > 0.0 and abs(middle + half * rules[order[p], 0, k]) < reach[line[p]]:
+            if abs(middle + half * rules[order[p], 0, k]) < reach[line[p]]:
                 counts[row[line[p]]] += 1
 
 
@@ -37,8 +37,6 @@ def fill_rows(panels, rules, lines, carried, step, weight, t, z):
             before, place = r, 0
         half, middle = 0.5 * (high[p] - low[p]), 0.5 * (high[p] + low[p])
         start, end = 0, order[p]
-        while start < end and rule[1, end - 1] == 0.0:
-            end -= 1
         while start < end and middle + half * rule[0, start] <= -reach[at]:
             start += 1
         while start < end and middle + half * rule[0, end - 1] >= reach[at]:
@@ -104,7 +102,7 @@ def find_orders(distances, panels, limits, at, longest, orders):
                 wide = max(wide, steep / max(width[p], least / far))
             left = max(left, max(abs(first), abs(second)) / max(width[p], least))
         together = math.sqrt(wide * wide + length[p] * length[p])
-        fall = -math.log10(max(left, 1e-300)) / degree  # digits by a degree
+        fall = -math.log10(min(max(left, 1e-300), 1.0)) / degree  # digits by a degree
         orders[p] = 0
         for order in range(longest.shape[1] - 1, 0, -1):
             if not (longest[digits[p], order] >= together and 2.0 * order * fall >= digits[p]):

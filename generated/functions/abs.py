@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature efa64602c6a49abc, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature af58c9de604bec1c, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "efa64602c6a49abc7b0bab41ddbb20e82c47e9ad524e2201eaee8471965da043"
+SIGNATURE = "af58c9de604bec1c6a885f76a523015f084c868143f6d6e4fb5691a66c75ef11"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 41f03924b813a945, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 9c4d5ef4d07a3cc8, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "41f03924b813a9453eb87971310e9fd38a2c7bc84b1c3a4bba886da539f2f5fb"
+SIGNATURE = "9c4d5ef4d07a3cc86a3ae72487dac43f8975580ea7064eff02fe18ac154cc438"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6a668a8d019e10ee, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 58d13eaec32bc7ee, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "6a668a8d019e10ee78bed790634ef97da3b39432476bbc1023ebd2286dc38f77"
+SIGNATURE = "58d13eaec32bc7ee1f4a36cb63cc275ccbf60eb3a84bba79bd316211faba4e0b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 1110ab731435a9fe, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature d8c30d05b7c5d758, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "1110ab731435a9fe7aa6032e4bb36a28a23b836976397fbade8215ba84dd3de4"
+SIGNATURE = "d8c30d05b7c5d758026d56295fffa0881b9f28de816be8885a372540c8685abc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3c112fbae12d7793, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature e5a0641d956228f5, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "3c112fbae12d7793a59b4d92236af5cfbeff5724f8589019b0498d42b9de89ac"
+SIGNATURE = "e5a0641d956228f5460060081d6a7a5b2d18b696a70a517219186ee0d5680b80"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature ac9d1b98be64da1c, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 41324583ba26ef6f, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "ac9d1b98be64da1ce79537e3de8c1e5310f87c40286dda8a2ee118dc63ed43ed"
+SIGNATURE = "41324583ba26ef6f99865bf9febc783f800c8fea4db6f71be62a5b3ccfb217f3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

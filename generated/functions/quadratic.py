@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7cb8c1c8d5157cae, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 82ae1f5b51c938f4, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "7cb8c1c8d5157cae22b5ed445722772a4a8f836c813400e01af44468f20b3686"
+SIGNATURE = "82ae1f5b51c938f4496fd7b701654e8be8df23fdd961ca97f61ab659d565fd57"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

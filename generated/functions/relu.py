@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 95255e12228eac8c, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 21a66da9222b3ee5, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "95255e12228eac8c7cf48cbe178fce22e3016e88dda31b03f3a3f07b7aeb2c52"
+SIGNATURE = "21a66da9222b3ee504f186910f554b990bec3782172a15f5ba89b5cc4502d0c5"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

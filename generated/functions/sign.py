@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a30e2385661e9dec, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 429c6285fb029c03, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a30e2385661e9dec62f350c72ad41956e15391e77b5e84898005d9f39b989eac"
+SIGNATURE = "429c6285fb029c0339878f6e9b91ad2da0d2ad7de60f0558594ab17ac14522e6"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

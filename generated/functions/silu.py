@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0c9c9227ea29e354, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature bb1ad4ef5ee5c8ea, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "0c9c9227ea29e35447389383a156f5be9ff965a40fa6e22a39af121f63015cce"
+SIGNATURE = "bb1ad4ef5ee5c8ea2d481e47caa9a47f88b0a54d4b8e87c12992b45f1c2d75aa"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

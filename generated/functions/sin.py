@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4e549af367773cb0, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature d20ddb7bdb836df4, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "4e549af367773cb09f1258b7a0b1d8fabb711ecfe956143d9f4101be6dca1329"
+SIGNATURE = "d20ddb7bdb836df4a3823c37bb71ad52b5338d2da5838812a021a231cfaaa200"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fc2e3af23213d9ea, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature e0e02b8c55ece32a, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "fc2e3af23213d9ea859395b5639017ad18955bf531c95ff073830c3258587d33"
+SIGNATURE = "e0e02b8c55ece32a0844f252ec4ceba4529831c6d9482ae3717cbab29df45efe"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f330ead8e14ae1ee, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature fdf4a714909a2eb4, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "f330ead8e14ae1ee80a7ed23156542393344b1dd0a39193384e09376875b82b8"
+SIGNATURE = "fdf4a714909a2eb437721278faa91982648478072dc9e9b9b3e9724353cc35bb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

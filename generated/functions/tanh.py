@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d7486e911295ec59, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 56242dd7be76cb7c, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "d7486e911295ec593c3db216a89012018c625f6409e4b8ecc2aa07b4eb663d44"
+SIGNATURE = "56242dd7be76cb7cbcb4e589ec656ef02577c4c44665e11958b97d7f135f04b0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature dce36dde0d284ca4, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature f0dd5cdc4f620564, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "dce36dde0d284ca49644f2cba137a80027d9bb5663fcf141abed462736324310"
+SIGNATURE = "f0dd5cdc4f620564c9192999d3fa33ad101bdfbabf403c0095589758df8335c2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 5f2299a2ad35f10f, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 61e80bb87e1b2c13, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "5f2299a2ad35f10fe896e03d0ba432c56c39b7b8b0b4812499356aa882a29c99"
+SIGNATURE = "61e80bb87e1b2c1385cbdf2603c2779b2f28250d68d81335b1d456a59b2700b9"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 1bc48852c61d561c, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature c27d7bc935c431b7, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "1bc48852c61d561c8f6a7586d0996a93c5ec38373fe25509c1697e246641cd6b"
+SIGNATURE = "c27d7bc935c431b7ee2bc25b6886de1fbe2f3c92303589a9b11f79238ebdba90"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 6835f4167ff42a54, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 6bb77ddc3d6d8397, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "6835f4167ff42a54acb906f73bc551e52b7edc21e3d20cff89c62ca6be1eb35a"
+SIGNATURE = "6bb77ddc3d6d83976ee84a2c07fcfe25150928af1ebe65495397305d33210007"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 3cb412cc665391c4, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 2cc4bd6582b597d4, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "3cb412cc665391c4294614be4a6759fa4971f8004bc02c1aaa3138bdd4fa6b38"
+SIGNATURE = "2cc4bd6582b597d4a81582503290d747b5a4b5ec468c6510a51ea27f9879ae05"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8317ac48962f50a7, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature fb6ff6926378f287, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "8317ac48962f50a768ed6feb147bfe89122e81941c125e0af0ceac4a58ca8970"
+SIGNATURE = "fb6ff6926378f287fd3cb1485cde11cf186811e14dfd953a5ed13e76c63c221b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 958cc094a208be08, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 636c67d4f0a27b32, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "958cc094a208be08a894c4f6e8574776e3b22c8d523240f5bee22b8ef4e9764c"
+SIGNATURE = "636c67d4f0a27b3243ae054691e6e0bbac3476f7d41ebafec66c8610dc9ba38b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 4c437c939e28da34, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature f60e736bac935860, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "4c437c939e28da34b108d9c8322d1659174b10c4dc506f59b453edb881e0d924"
+SIGNATURE = "f60e736bac935860aa3b6e48a3b054229eebbecced1503703a06d7f4de7d9bc6"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

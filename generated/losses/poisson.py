@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature cb2690dd004896f0, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 34c89bb037a18628, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "cb2690dd004896f05d2c13035f4bc67a5b2f87d41aa067cca22174f3aa30a748"
+SIGNATURE = "34c89bb037a18628a945d63ea10bcdf6f4fd6df3834d5dc653c0aa54ae595892"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

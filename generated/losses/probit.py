@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 2273b9a2315915c9, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 2a22a4e782674ada, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "2273b9a2315915c953f8941d141e58028e778915bc7474b34fe710d87f7ba795"
+SIGNATURE = "2a22a4e782674ada2342e999754ed061e68a674534d1d8ccf8e689a331e5744d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature b2eb91a54594318a, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 5bf3f0f19c861feb, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "b2eb91a54594318aea5b7cbb20d229da33c368f6b0605dbb69c2661b254056f2"
+SIGNATURE = "5bf3f0f19c861feb1405d00ea6a403c207a5f10b24f3e2e09adb8c21b94e2a95"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

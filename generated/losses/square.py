@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature fe84bef4c8a4aa1b, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 2aac2bac153f2911, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "fe84bef4c8a4aa1b2a484d3869f203054cc6d38104abfbc4b26026ebec9b10a2"
+SIGNATURE = "2aac2bac153f2911c046566f16a80d1bb34b436ea9cf80910bd5a03b8f019fbd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 4402271e155fffe7, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 74f833360f57f689, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "4402271e155fffe7b08867347f92570521c45066d8b22a84f9f5efd6d5393d29"
+SIGNATURE = "74f833360f57f68908f11fea8b9acd17fe2b426d4ce52e111acf8c521f597b16"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -3,7 +3,7 @@
 N(c, s^2) is a sum over cells x of N(x; c, (s/2)^2) N(x, 3 s^2/4).
 
 Written by hand, in codegen/runtime/crowds.py.
-Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 562a661a20826a3e, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -122,4 +122,4 @@ def fill_cells(low, cell, panel, moments, label, cells):
                 count += 1
     return count
 
-SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"
+SIGNATURE = "562a661a20826a3e090372b603d19be02c48d6927ec430bf588b8ddd33518ed4"

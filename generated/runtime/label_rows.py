@@ -1,7 +1,7 @@
 """Nodes of a label along lines, in rows: filled from the panels of each line without anything in between.
 
 Written by hand, in codegen/runtime/label_rows.py.
-Generated; do not edit. Signature c81aafb4fb60ad24, runtime 97c83a25af78fcaa.
+Generated; do not edit. Signature 562a661a20826a3e, runtime d206660635f75159.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ def count_rows(panels, rules, lines, counts):
     for p in range(line.shape[0]):
         half, middle = 0.5 * (high[p] - low[p]), 0.5 * (high[p] + low[p])
         for k in range(order[p]):
-            if rules[order[p], 1, k] > 0.0 and abs(middle + half * rules[order[p], 0, k]) < reach[line[p]]:
+            if abs(middle + half * rules[order[p], 0, k]) < reach[line[p]]:
                 counts[row[line[p]]] += 1
 
 
@@ -44,8 +44,6 @@ def fill_rows(panels, rules, lines, carried, step, weight, t, z):
             before, place = r, 0
         half, middle = 0.5 * (high[p] - low[p]), 0.5 * (high[p] + low[p])
         start, end = 0, order[p]
-        while start < end and rule[1, end - 1] == 0.0:
-            end -= 1
         while start < end and middle + half * rule[0, start] <= -reach[at]:
             start += 1
         while start < end and middle + half * rule[0, end - 1] >= reach[at]:
@@ -111,11 +109,11 @@ def find_orders(distances, panels, limits, at, longest, orders):
                 wide = max(wide, steep / max(width[p], least / far))
             left = max(left, max(abs(first), abs(second)) / max(width[p], least))
         together = math.sqrt(wide * wide + length[p] * length[p])
-        fall = -math.log10(max(left, 1e-300)) / degree  # digits by a degree
+        fall = -math.log10(min(max(left, 1e-300), 1.0)) / degree  # digits by a degree
         orders[p] = 0
         for order in range(longest.shape[1] - 1, 0, -1):
             if not (longest[digits[p], order] >= together and 2.0 * order * fall >= digits[p]):
                 break
             orders[p] = order
 
-SIGNATURE = "c81aafb4fb60ad248fd567c0a75f4be8281574b97c617f9cae6cebdb36cb9c36"
+SIGNATURE = "562a661a20826a3e090372b603d19be02c48d6927ec430bf588b8ddd33518ed4"

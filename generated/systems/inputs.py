@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 743bd16001bdc0e1.
+Generated; do not edit. Signature 179312f14ae89781.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "743bd16001bdc0e1ba74312499ccc8d0db768156648ce787d9c56aa6a1ea9d43"
+SIGNATURE = "179312f14ae897810e8286ed4bc267325ee6731e4ff5df9eb87b46e33f37aae8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature b3225db38aae9171.
+Generated; do not edit. Signature 1f306e8f152e4530.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b3225db38aae9171c12e05f2842e5c0162638fe7ab724a7e69b3f5a1a29ea9cc"
+SIGNATURE = "1f306e8f152e45306bf4927d3eb1529ebc16f5cceda304b5700d00d5f382ceb7"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

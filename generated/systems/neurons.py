@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature f267026d1b3099f2.
+Generated; do not edit. Signature e4b83920573ec3de.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f267026d1b3099f2339ab580d9e1aa3981a8a8bc5cdaeeaef0f678083c4485be"
+SIGNATURE = "e4b83920573ec3def25823b4b0bf20d83a29b1e91f9fdc455ddef2ffd6aefd30"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 884ecfbb98ac1093.
+in X). Generated; do not edit. Signature c60ff8ddb355902b.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "884ecfbb98ac10932fd1a0b96d5b5b9ca7bdd083e1cf78027be49b5ef2590c5a"
+SIGNATURE = "c60ff8ddb355902babf8bde1f0021a9d362eb91f144c2ab3062c8c943885f996"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature dbc97fcd0db0747c.
+Generated; do not edit. Signature 530d093337e48d08.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "dbc97fcd0db0747c784141afa7bb21f04da94e6d541acea05309ff08842972e5"
+SIGNATURE = "530d093337e48d0809cd8f24cc6f8b4b2decaa85163dbeabc33071d79c22c52d"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 79f574aacaeddf43.
+Generated; do not edit. Signature ee815be688a0eb2c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "79f574aacaeddf436d20e9bbec845d4f1ca687b5c1a4aaf754b5b35cf64fe8d3"
+SIGNATURE = "ee815be688a0eb2c59c2254651b2c38da95029e9bf5b6da7c4001ced9c244b82"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 73bdad6998eb81ec.
+Generated; do not edit. Signature d7f600cef6be299f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "73bdad6998eb81ec3a3ec471ea7cc829140bf08934fff7f2764c62fcd64ffd42"
+SIGNATURE = "d7f600cef6be299f03797be505d5c147ca7fe06c925968fdf754ba60f9001dc1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -1,4 +1,7 @@
-"""How far indices and kappa count for labels of several indices that grow: no term of kappa tells, as of one index."""
+"""Where labels that grow end: in t for every target, and in kappa for targets of several indices.
+
+Of one index the mean label given kappa is a term of the mesh in kappa, whose end it tells.
+"""
 
 from __future__ import annotations
 

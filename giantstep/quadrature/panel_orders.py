@@ -20,7 +20,8 @@ _EXACT = 40  # nodes that resolve the longest panel to rounding
 @lru_cache(maxsize=1)
 def longest_panels() -> Array:
     """The longest panel [digit, order], in widths of a bell, on which a Gauss rule of *one node fewer* averages that
-    bell, and its product with the distance from its centre, to 10^-digit of all of it; zero where none is so short.
+    bell, and its product with the distance from its centre, to 10^-digit of all of it; zero where none is so short,
+    and infinite where no digit is asked for.
     """
     found = np.zeros((DIGITS + 1, HIGHEST + 1))
     half = 0.5 * _LENGTHS[:, None]
@@ -31,6 +32,7 @@ def longest_panels() -> Array:
         for digit in range(DIGITS + 1):
             resolved = np.logical_and.accumulate(error <= 10.0**-digit)
             found[digit, order] = _LENGTHS[resolved][-1] if resolved.any() else 0.0
+    found[0, LOWEST:] = np.inf
     found.flags.writeable = False
     return found
 
@@ -46,11 +48,11 @@ def digits_of(share: Array) -> NDArray[np.intp]:
     return np.clip(np.ceil(np.log10(np.maximum(share, 1.0))), 0, DIGITS).astype(np.intp)
 
 
-@lru_cache(maxsize=2)
-def gauss_rules(rough: bool) -> Array:
-    """Gauss rules [order, 2, n] by their order: places and weights, filled up with zeros; rough: of one node fewer."""
+@lru_cache(maxsize=1)
+def gauss_rules() -> Array:
+    """Gauss rules [n, 2, node] by their number of nodes: places and weights, filled up with zeros."""
     rules = np.zeros((HIGHEST + 1, 2, HIGHEST))
-    for order in range(LOWEST, HIGHEST + 1):
-        rules[order, :, : order - rough] = legendre(order - rough)
+    for count in range(1, HIGHEST + 1):
+        rules[count, :, :count] = legendre(count)
     rules.flags.writeable = False
     return rules

@@ -242,7 +242,7 @@ class _Plane:
 
     def _points(self, lines: LinesOfT, panels: RuledPanels, row: Index, rows: int) -> Points:
         """Those at nodes of the second direction, with the noise of a loss that is not of the residual."""
-        rules, given = gauss_rules(self.system.level.rough), tuple(panels)
+        rules, given = gauss_rules(), (*panels[:3], panels.order - self.system.level.rough)
         with np.errstate(divide="ignore"):
             left = np.log(lines.weight * self.system.table[lines.kappa, 1] / self.nothing)
         reach = np.sqrt(2.0 * np.maximum(left, 0.0))

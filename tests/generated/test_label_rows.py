@@ -27,14 +27,12 @@ LAST = np.linalg.inv(chebvander(2.0 * PLACES - 1.0, DEGREE))[-2:].copy()
 
 def test_rows_hold_the_nodes_of_their_lines() -> None:
     rules = np.zeros((7, 2, 6))
-    for order in range(4, 7):  # of five nodes where six are meant, as an estimate of the error has
-        nodes = min(order, 5)
-        rules[order, :, :nodes] = np.polynomial.legendre.leggauss(nodes)
+    for count in range(4, 7):
+        rules[count, :, :count] = np.polynomial.legendre.leggauss(count)
     counts, lines, panels = np.zeros(3, dtype=np.intp), (ROW, FIRST, SHARE, REACH, FIXED), (*PANELS, ORDER)
     count_rows(panels, rules, lines, counts)
-    taken = np.minimum(ORDER, 5)
-    line, low, high = (np.repeat(part, taken) for part in PANELS)
-    place, share = np.concatenate([rules[order, :, :nodes] for order, nodes in zip(ORDER, taken, strict=True)], axis=1)
+    line, low, high = (np.repeat(part, ORDER) for part in PANELS)
+    place, share = np.concatenate([rules[count, :, :count] for count in ORDER], axis=1)
     x = 0.5 * (low + high) + 0.5 * (high - low) * place
     kept = np.abs(x) < REACH[line]
     assert 0 < np.count_nonzero(~kept) < 5
@@ -83,6 +81,13 @@ def test_what_comes_close_between_places_is_near() -> None:
     assert np.min(passes) > 9.0
     assert orders_of(passes[None, None], np.array([1.0]), 1.0, 8) == [0]
     assert orders_of(passes[None, None] + 40.0, np.array([1.0]), 1.0, 8) != [0]
+
+
+def test_panels_whose_digits_do_not_matter_are_not_halved() -> None:
+    """However the distance turns on them."""
+    passes = 2.0 * np.tanh(40.0 * (PLACES - 0.45))
+    assert orders_of(passes[None, None], np.array([1.0]), 1.0, 0) != [0]
+    assert orders_of(passes[None, None], np.array([1.0]), 1.0, 6) == [0]
 
 
 @pytest.mark.parametrize("digits", [5, 8, 11, 13])
