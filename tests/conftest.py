@@ -14,7 +14,7 @@ from cli_cases import TEXT, Run
 from giantstep.cli.main import main
 from giantstep.law import known_indices
 from giantstep.spec import emission, workshop
-from giantstep.system.first_compilation import types_found_once
+from giantstep.system.sooner_compiled import compiled_sooner
 
 LONG = Path(__file__).with_name("long_tests.txt")
 #: Not in the middle of the list, where the second worker begins: examples, which compile what all need, derivations,
@@ -104,9 +104,9 @@ def starters() -> Iterator[dict[str, Callable[..., object]]]:
 
 
 @pytest.fixture(autouse=True, scope="session")
-def compilations_share_types() -> Iterator[None]:
+def compilations_take_less_time() -> Iterator[None]:
     """As where the program compiles for the first time."""
-    with types_found_once():
+    with compiled_sooner():
         yield
 
 

@@ -8,14 +8,13 @@ cache on disk, where the process that solves finds what the other has compiled.
 
 from __future__ import annotations
 
-import gc
 import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, suppress
 from functools import lru_cache, partial
 from inspect import signature
 from itertools import chain, repeat
@@ -25,7 +24,6 @@ from typing import Any
 
 import numpy as np
 from numba import typeof
-from numba.core.types import BaseFunction
 
 from generated.runtime.certificate import evaluate
 from giantstep.law.kind import ONE_COVARIANCE, bulk_kind, is_closed, kind_of_averages, square_name
@@ -36,6 +34,7 @@ from giantstep.spec.errors import BadInput
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Model
 from giantstep.system.kernels import loss_kernel, system_kernel
+from giantstep.system.sooner_compiled import collected_rarely, compiled_sooner
 from giantstep.system.state import State, run_solver, variance_rows
 
 #: What a user at a terminal or in a notebook reads while nothing else happens.
@@ -68,7 +67,7 @@ def compile_first(model: Model) -> None:
         share(tasks_of(model), folder)
         if child is not None:
             child.wait()
-    with collected_rarely(), types_found_once():
+    with collected_rarely(), compiled_sooner():
         run_solver(_square(model), *_numbers(model))
 
 
@@ -168,41 +167,8 @@ def share(tasks: Sequence[Task], folder: Path) -> None:
             (folder / str(number)).touch(exist_ok=False)
         except FileExistsError:
             continue
-        with types_found_once():
+        with compiled_sooner():
             task()
-
-
-@contextmanager
-def types_found_once() -> Iterator[None]:
-    """numba finds the type of every product and every entry of an array anew, several times, a fifth of all its work;
-    what it found for arguments of the same types serves again.
-    """
-    functions: Any = BaseFunction
-    find, known = functions.get_call_type, {}
-
-    def found(function: Any, context: Any, types: Any, named: Any) -> Any:
-        if named:
-            return find(function, context, types, named)
-        if (function, types) not in known:
-            known[function, types] = find(function, context, types, named)
-        return known[function, types]
-
-    functions.get_call_type = found
-    try:
-        yield
-    finally:
-        functions.get_call_type = find
-
-
-@contextmanager
-def collected_rarely() -> Iterator[None]:
-    """Compilers make many objects that stay: to look for garbage among them as usual takes an eighth of the time."""
-    usual = gc.get_threshold()
-    gc.set_threshold(50_000, 20, 20)
-    try:
-        yield
-    finally:
-        gc.set_threshold(*usual)
 
 
 def _of_text(model: Model) -> list[Task]:

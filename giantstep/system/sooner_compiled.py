@@ -1,0 +1,97 @@
+"""numba in less time: what it would find anew, again and again, is found once. What it makes stays the same.
+
+All of it holds for a while only, as other programs of the process compile with numba too.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+from numba.core import ir, transforms
+from numba.core.postproc import PostProcessor, VariableLifetime
+from numba.core.types import BaseFunction
+
+
+@contextmanager
+def compiled_sooner() -> Iterator[None]:
+    """Let numba do once what it does many times: without it a first compilation takes a third longer."""
+    with ExitStack() as stack:
+        stack.enter_context(_other(BaseFunction, "get_call_type", _types_found_once))
+        stack.enter_context(_other(PostProcessor, "run", _lifetimes_when_asked))
+        stack.enter_context(_other(ir.Inst, "_rec_list_vars", lambda _: _variables))
+        yield
+
+
+@contextmanager
+def collected_rarely() -> Iterator[None]:
+    """Compilers make many objects that stay: to look for garbage among them as usual takes an eighth of the time."""
+    usual = gc.get_threshold()
+    gc.set_threshold(50_000, 20, 20)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*usual)
+
+
+@contextmanager
+def _other(owner: Any, name: str, other: Callable[[Any], Any]) -> Iterator[None]:
+    """For a while a method of numba's is another one, which is made of it."""
+    usual = getattr(owner, name)
+    setattr(owner, name, other(usual))
+    try:
+        yield
+    finally:
+        setattr(owner, name, usual)
+
+
+def _types_found_once(find: Any) -> Any:
+    """numba finds the type of every product and every entry of an array anew, several times, a fifth of all its work;
+    what it found for arguments of the same types serves again.
+    """
+    known: dict[Any, Any] = {}
+
+    def found(function: Any, context: Any, types: Any, named: Any) -> Any:
+        if named:
+            return find(function, context, types, named)
+        if (function, types) not in known:
+            known[function, types] = find(function, context, types, named)
+        return known[function, types]
+
+    return found
+
+
+def _lifetimes_when_asked(run: Any) -> Any:
+    """After each of nine passes numba finds where every variable is needed. Few of them ask for that; the rest is for
+    generators.
+    """
+
+    def rerun(processor: Any, emit_dels: bool = False, extend_lifetimes: bool = False) -> None:
+        text = processor.func_ir
+        if text.is_generator:
+            run(processor, emit_dels, extend_lifetimes)
+            return
+        text.blocks = transforms.canonicalize_cfg(text.blocks)
+        text.variable_lifetime = VariableLifetime(text.blocks)  # which finds what it is asked for
+        text.generator_info = None
+        if emit_dels:
+            processor._insert_var_dels(extend_lifetimes=extend_lifetimes)
+
+    return rerun
+
+
+def _variables(statement: Any, given: Any) -> list[Any]:
+    """The variables in a statement, by the types that nearly all of its parts have."""
+    kind = type(given)
+    if kind is ir.Var:
+        return [given]
+    if kind in (ir.Loc, str, int):
+        return []
+    if isinstance(given, ir.Inst):
+        return given.list_vars()  # type: ignore[no-any-return]
+    if not isinstance(given, (list, tuple, Mapping)):
+        return []
+    parts = given.values() if isinstance(given, Mapping) else given
+    return [variable for part in parts for variable in _variables(statement, part)]
