@@ -18,6 +18,7 @@ from giantstep.spec.matrix import Rows
 from giantstep.spec.spike_table import Spike
 
 Array = np.ndarray
+_ROUNDED = 1e-15  # of a variance
 _NOTHING = 1e-13  # of the largest loading: a direction with less is not loaded
 
 
@@ -119,8 +120,9 @@ def mixing(overlaps: Array | tuple[float, ...]) -> Array:
     rest = np.eye(gamma.shape[1]) - gamma.T @ gamma
     lower: Array = np.zeros_like(rest)
     for j in range(len(rest)):  # Cholesky that survives rank deficiency
-        pivot = rest[j, j] - lower[j, :j] @ lower[j, :j]
-        lower[j, j] = math.sqrt(max(pivot, 0.0)) if pivot > 1e-15 else 0.0
+        pivot, taken = rest[j, j] - lower[j, :j] @ lower[j, :j], np.diag(lower)[:j]
+        grown = np.divide(lower[j, :j], taken, out=np.zeros(j), where=taken > 0.0)  # as rounding does in the difference
+        lower[j, j] = math.sqrt(pivot) if pivot > _ROUNDED * (1.0 + grown @ grown) else 0.0
         if lower[j, j] > 0.0:
             lower[j + 1 :, j] = (rest[j + 1 :, j] - lower[j + 1 :, :j] @ lower[j, :j]) / lower[j, j]
     if gamma.shape == (1, 1):  # without cancellation

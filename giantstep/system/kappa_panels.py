@@ -4,6 +4,8 @@ of.
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from giantstep.quadrature.gauss import legendre, legendre_coefficients, middle_and_end, tail
@@ -11,7 +13,8 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import has_panels, panel_ends
 
 Array = np.ndarray
-_AVERAGES = "avg_M", "avg_g", "avg_gg", "avg_h", "avg_tg"
+_AVERAGES = "avg_M", "avg_g", "avg_gg", "avg_h"
+_ALONG = re.compile("avg_t(_[0-9]+)?g")  # with t, of one index or several
 _SHARE = 0.1  # of the tolerance: what one panel may be off by
 _FAR = 1e3  # of that: from here on a panel is cut into four
 
@@ -42,9 +45,10 @@ def unresolved(system: CoupledSystem, tolerance: float) -> tuple[float, ...]:
 def _integrands(system: CoupledSystem) -> Array:
     """What the equations integrate over kappa [F, N], with the weight of its nodes, each relative to its integral."""
     names, blocks = list(system.kernel.AVERAGES), system.blocks
-    envelope, g, square, h, tg = (system.averages[names.index(name)] for name in _AVERAGES)
+    envelope, g, square, h = (system.averages[names.index(name)] for name in _AVERAGES)
+    along = [row for name, row in zip(names, system.averages, strict=True) if _ALONG.fullmatch(name)]
     mu0, mu1, mu2sq = system.table[:, -3 * blocks :].T.reshape(3, blocks, -1)
-    found = [envelope[None], mu0 * g, mu1 * system.kappa * g, mu1 * tg, mu1**2 * h, mu1**2 * square]
+    found = [envelope[None], mu0 * g, mu1 * system.kappa * g, *(mu1 * tg for tg in along), mu1**2 * h, mu1**2 * square]
     found += [mu2sq * h, mu2sq * square]
     weighted = np.concatenate(found) * system.table[:, 1]
     size = np.abs(weighted).sum(axis=1, keepdims=True)

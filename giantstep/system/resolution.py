@@ -115,7 +115,8 @@ def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coupl
         coarser, finer = (make(problem, level) for level in _moving(problem, times, x))
         return coarser, finer
     cuts = cuts_at(problem, x) if times.kappa > times.closer else ()
-    kappa = times.kappa - (1 + times.closer if cuts else 0)  # cuts come first
+    kappa = times.kappa - times.local - (1 + times.closer if cuts else 0)  # cuts come first
+    cuts = tuple(sorted({*cuts, *times.ends}))
     levels = _levels(problem.rank == 1, kappa, times.samples)
     if times.labels or cuts or kappa or times.chosen:
         order = _BESIDE_CHOSEN * times.chosen
@@ -215,7 +216,9 @@ def next_times(
         both = _cut_further(both, finer, tolerance)
         if not _of_counts(finer.problem) and (chooses(finer.problem, times) or not _is_even(finer.problem)):
             return both
-    if times.chosen or finer.labels.nodes == 0:
+    if times.chosen:
+        return _cut_further(both, finer, tolerance)
+    if finer.labels.nodes == 0:
         return both
     if (rough := between(replace(finer.level, rough=True))) is None:
         return both

@@ -26,7 +26,7 @@ from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_growth import label_reach, reach_of, share_far_out
 from giantstep.law.label_lines import Lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
-from giantstep.law.multi_index_labels import axes_of
+from giantstep.law.multi_index_labels import THIN, axes_of
 from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
 from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.quadrature.panel_orders import HIGHEST, digits_of, gauss_rules, longest_panels
@@ -66,22 +66,33 @@ _AVERAGES = ("avg_M", "avg_g", "avg_h", "avg_gg", "avg_t_1g", "avg_t_2g")  # tha
 
 
 def settles_of_two(problem: Problem) -> bool:
-    """Whether nodes of a label of two indices can be chosen: it follows from them, varies between its jumps, and both
-    directions beside kappa, of one direction, move it.
+    """Whether nodes of a label of two indices can be chosen: it follows from them, varies between its jumps, and is
+    moved by what is beside kappa, of one direction.
 
-    The square loss needs moments only; what is linear in an index has no nodes there, and what is linear on polygons
-    none at all.
+    The square loss needs moments only; what is linear in an index that varies beside the other has no nodes there, and
+    what is linear on polygons none at all.
     """
     target, loss = problem.model.target, problem.model.fit.loss
     if target.indices != 2 or problem.rank > 1 or loss.key == "square" or loss.form == "general":
         return False
     if target.channel is not None or target.flips > 0.0 or are_cells(target, problem.overlaps, loss.form):
         return False
-    if loss.form == "residual" and linear_in(target.link):
-        return False
     link, lower = link_of(target.link), noisy_indices(np.array(problem.overlaps), target.probit).lower
+    if loss.form == "residual" and linear_in(target.link) and not _hold_still(target.link, lower):
+        return False
     still = all(jumps_only(link.node, name) for name in link.variables)
-    return not still and moves(lower, 0) and moves(lower, 1)
+    return not still and moves(lower, slice(None))
+
+
+def _hold_still(link: str, lower: Array) -> bool:
+    """Whether the index that a link is linear in next to follows from the other one and kappa: the label varies little
+    along its lines, and passes the kinks of the loss from one to the next.
+    """
+    place = link_of(link).variables.index(linear_in(link) or "")
+    beside = np.delete(np.arange(len(lower)), place)
+    covariance = lower @ lower.T
+    along = covariance[place, beside] @ np.linalg.pinv(covariance[np.ix_(beside, beside)]) @ covariance[beside, place]
+    return bool(math.sqrt(max(covariance[place, place] - along, 0.0)) < THIN * np.linalg.norm(lower, 2))
 
 
 def settled_law(system: CoupledSystem, tolerance: float) -> LabelLaw:
@@ -116,7 +127,12 @@ class _Plane:
         self.fixed = system.points().reshape(len(system.table), -1) @ gamma[:, self.axes.places]
         back = np.eye(2) if self.axes.back is None else self.axes.back.T
         self.carried, self.rest = np.ascontiguousarray(noisy.carry @ back), noisy.rest
-        inside = np.einsum("dn,de,en->n", system.slopes, noisy.rest, system.slopes)
+        #: whether the first direction moves the label; where it does not, one line has all of it, as what is left of t
+        self.moved = moves(self.axes.lower, 0)
+        if not self.moved:
+            self.rest = self.rest + np.outer(self.carried[:, 0], self.carried[:, 0])
+        self.straight = isinstance(system.labels, Lines) and linear_in(target.link) is None
+        inside = np.einsum("dn,de,en->n", system.slopes, self.rest, system.slopes)
         self.spread = np.sqrt(system.view("Delta") + system.noise + inside)
         #: the distance from a kink on which an average over the output turns
         self.turning = np.maximum(self.spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else self.spread
@@ -134,6 +150,9 @@ class _Plane:
 
     def _settled(self) -> Strips:
         """The lines of panels on which averages are settled but for their rounding."""
+        if not self.moved:
+            every = np.arange(len(self.fixed))
+            return self._strips(every, np.zeros(len(every)), np.ones(len(every)))
         active, kept = self._first(), np.zeros(len(self.fixed), dtype=int)
         done: list[Strips] = []
         scale: Array | None = None
@@ -223,7 +242,7 @@ class _Plane:
     def _strips(self, kappa: Index, first: Array, weight: Array) -> Strips:
         """Lines with their panels."""
         lines = LinesOfT(kappa, first, weight, self.fixed[kappa] + first[:, None] * self.axes.lower[:, 0])
-        if isinstance(self.system.labels, Lines):
+        if self.straight:
             return Strips(lines, None)
         return Strips(lines, self._followed(lines, self._about_crossings(lines)))
 
