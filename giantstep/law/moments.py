@@ -14,7 +14,7 @@ from derive.language.catalogue import lookup
 from derive.language.grammar import Node, constant_value, parse
 from giantstep.quadrature.gauss import evenly_cut, gathered_nodes, normal_nodes
 from giantstep.spec.errors import BadInput
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_function, numpy_values
 
 _ORDER = 20
 _REACH, _FARTHEST = 14.0, 38.0  # the weight is 1e-43 at the first
@@ -105,10 +105,10 @@ def hermite_moments(text: str, breakpoints: tuple[float, ...], order: int, bias:
 
     Raises BadInput where they do not settle.
     """
-    function = numpy_function(text)
+    function = numpy_values(text)
 
     def integrands(z: np.ndarray, own: np.ndarray) -> np.ndarray:
-        value, _ = function(own)
+        value = function(own)
         return np.asarray(hermevander(z, order).T * value)
 
     return tuple(_settled(integrands, _Argument(text, breakpoints, shift=bias)))
@@ -117,10 +117,10 @@ def hermite_moments(text: str, breakpoints: tuple[float, ...], order: int, bias:
 @lru_cache(maxsize=256)
 def link_moments(text: str, breakpoints: tuple[float, ...], probit: float = 0.0) -> LinkMoments:
     """Moments of a link of one index. Raises BadInput where they do not settle."""
-    function = numpy_function(text)
+    function = numpy_values(text)
 
     def integrands(z: np.ndarray, own: np.ndarray) -> np.ndarray:
-        value, _ = function(own)
+        value = function(own)
         return np.stack([value, z * value, value * value])
 
     mean, linear, square = _settled(integrands, _Argument(text, breakpoints, scale=math.sqrt(1.0 + probit)), squares=1)

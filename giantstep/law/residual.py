@@ -12,7 +12,7 @@ from giantstep.law import few_nodes
 from giantstep.law.channel import labels_given
 from giantstep.law.few_nodes import Laws
 from giantstep.quadrature.gauss import evenly_cut, legendre, legendre_coefficients, normal_nodes
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_values
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Target
 
@@ -78,7 +78,7 @@ def residual_law(target: Target, mean: float, level: int) -> ResidualLaw:
     spread = math.sqrt(1.0 + target.probit)
     breaks = [b / spread for b in turns_of(target.link)]
     g, weight = normal_on_panels(breaks, 2.0**-level)
-    clean, _ = numpy_function(target.link)(spread * g)
+    clean = numpy_values(target.link)(spread * g)
     t = g / spread
     square = weight * (t * t + target.probit / (1.0 + target.probit))
     law = ResidualLaw(clean, weight, (weight * t)[None], square[None, None]).drawn(target)

@@ -24,7 +24,7 @@ from giantstep.simulate.system import SYSTEM_KINDS, Coefficients, FiniteSystem, 
 from giantstep.spec.arguments import checked_flag
 from giantstep.spec.counts import checked_count, checked_seeds
 from giantstep.spec.errors import BadInput
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_function, numpy_values
 from giantstep.spec.kernels import coefficients
 from giantstep.spec.link import link_values, may_jump
 from giantstep.spec.loss_functions import convex_loss, convex_loss_of
@@ -135,6 +135,7 @@ def _bare_system(model: Model) -> FiniteSystem:
     network, target = model.network, model.target
     return FiniteSystem(
         activation=numpy_function(network.activation),
+        features=numpy_values(network.activation),
         link=_link(target),
         channel=None if target.channel is None else partial(drawn_label, target.channel),
         clean=None if target.channel is None else _link(target.clean(model.fit.loss.form == "margin")),

@@ -16,7 +16,7 @@ from derive.language.links import Link, link_of
 from giantstep.law.multi_index_moments import index_moments
 from giantstep.quadrature.gauss import evenly_cut, normal_nodes
 from giantstep.spec.errors import BadInput, NotConverged
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_values
 from giantstep.spec.kernels import function_kernel
 
 Array = np.ndarray
@@ -43,11 +43,11 @@ def polynomial_errors(text: str, degree: int) -> dict[int, float]:
 @lru_cache(maxsize=64)
 def _of_one(text: str, degree: int) -> tuple[float, ...]:
     """Integrals of (f - P_{<=k} f)^2 between the breakpoints, on panels halved until they agree."""
-    function, breaks = numpy_function(text), tuple(function_kernel(text).BREAKPOINTS)
+    function, breaks = numpy_values(text), tuple(function_kernel(text).BREAKPOINTS)
     previous: Array | None = None
     for halvings in range(8):
         z, weight = normal_nodes(evenly_cut(_REACH, 1.0 / 2**halvings, breaks), _ORDER)
-        values = np.broadcast_to(function(z)[0], z.shape)
+        values = np.broadcast_to(function(z), z.shape)
         basis = hermevander(z, degree) / np.sqrt([float(math.factorial(k)) for k in range(degree + 1)])
         left, current = values.copy(), np.empty(degree + 1)
         for k in range(degree + 1):

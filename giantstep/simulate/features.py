@@ -165,7 +165,7 @@ def activate(system: FiniteSystem, chunk: Array, bias: float) -> None:
         piece = chunk[start : start + height]
         if np.any(biases):
             piece += biases
-        piece[...] = system.activation(piece)[0]
+        piece[...] = system.activated(piece)
         if not math.isfinite(float(np.sum(piece))):
             raise SimulationError("the activation returned a value that is not finite; it must be finite on all of R")
 

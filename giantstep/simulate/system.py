@@ -55,6 +55,7 @@ class FiniteSystem:
     given: rows of the first layer, and its directions, for "srf" and "gaussian"; they have a dimension of their own.
     inputs: their covariance and what follows from it; None: isotropic.
     metrics: functions of noisy labels y [n] and outputs f [R, n] that are averaged over the test points too.
+    features: z -> sigma(z), the same numbers as those of `activation`, where they alone take less time.
     gaussian_rows: initial rows of a "network", and those around the spike of the others, have entries N(0, 1/d); rows
     are uniform on the unit sphere otherwise.
 
@@ -90,12 +91,17 @@ class FiniteSystem:
     clean: Link | None = None
     predicts: Callable[[Array], Array] | None = None
     penalty: ConvexLoss | None = None
+    features: Callable[[Array], Array] | None = None
 
     def neuron_biases(self, width: int, bias: float) -> Array | float:
         """The bias of every neuron [p], where the common one is given; a number where it is the same for all."""
         if self.biases is None:
             return bias
         return bias + np.repeat(np.array(self.biases), largest_remainder(self.fractions, width))
+
+    def activated(self, z: Array) -> Array:
+        """sigma(z)."""
+        return self.activation(z)[0] if self.features is None else self.features(z)
 
     def batch_of(self, step: int) -> int:
         """The number of the batch that a step takes, both counted from zero."""

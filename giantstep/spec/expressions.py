@@ -56,9 +56,16 @@ def numpy_function(text: str) -> Callable[[ArrayLike], Dual]:
     return evaluate
 
 
+@lru_cache(maxsize=256)
+def numpy_values(text: str) -> Callable[[ArrayLike], Array]:
+    """The values alone of `numpy_function`, the same numbers: derivatives take twice as long as they do."""
+    prepared = prepare(parse(lookup(text).expression))
+    return lambda z: jet(prepared, "z", {"z": np.asarray(z, dtype=np.float64)}, 0)[0]
+
+
 def is_linear(text: str) -> bool:
     """Whether a function of z is linear: by its second differences."""
-    values, _ = numpy_function(text)(np.linspace(-3.0, 3.0, 13))
+    values = numpy_values(text)(np.linspace(-3.0, 3.0, 13))
     return bool(np.max(np.abs(np.diff(values, 2))) <= 1e-12 * np.max(np.abs(values)))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_values
 from giantstep.spec.kernels import function_kernel
 
 Array = NDArray[np.float64]
@@ -24,10 +24,10 @@ def jumps(text: str) -> tuple[Jump, ...]:
 
     Raises BadInput for what is no function.
     """
-    function, found = numpy_function(text), []
+    function, found = numpy_values(text), []
     for place in function_kernel(text).BREAKPOINTS:
         gaps = (1.0 + abs(place)) * _GAPS
-        before, after = function(place - gaps)[0], function(place + gaps)[0]
+        before, after = function(place - gaps), function(place + gaps)
         wide, narrow = np.abs(after - before)
         if narrow > 0.5 * wide > 0.0:  # the difference of a continuous function shrinks with the gap
             found.append((float(place), float(before[1]), float(after[1])))

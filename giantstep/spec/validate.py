@@ -13,7 +13,7 @@ import numpy as np
 
 from derive.language.grammar import ExpressionError, did_you_mean, shorten
 from giantstep.spec.errors import BadInput
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_values
 from giantstep.spec.symbolic import as_text
 
 LARGEST = 1e12
@@ -313,7 +313,7 @@ def unusable(text: str, varying: bool) -> str:
     Raises ExpressionError where the text is no function.
     """
     points = np.concatenate((np.linspace(-REACH, REACH, 241), np.geomspace(1e-9, 1e-3, 7)))
-    values, _ = numpy_function(text)(points)
+    values = numpy_values(text)(points)
     bad = points[~np.isfinite(values)]
     if np.isinf(values[:2]).all() or np.isinf(values[239:241]).all():
         return GROWS_TOO_FAST

@@ -23,7 +23,7 @@ from giantstep.law.labels import nodes_of_link
 from giantstep.quadrature.gauss import hermite, products
 from giantstep.quadrature.interpolation import interpolated_mean
 from giantstep.quadrature.remembered import Remembered
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_values
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 from giantstep.system.discretisation import rows_between, sizes_of_terms
@@ -286,5 +286,5 @@ def _shared(overlap: float, rule: Rule) -> tuple[Array, Array]:
 def _means(function: str, shifts: Array, variance: float) -> Array:
     """E f(s + sqrt(c) g) at many shifts [N]."""
     if variance == 0.0:
-        return numpy_function(function)(shifts)[0]
+        return numpy_values(function)(shifts)
     return interpolated_mean(function, variance, shifts)

@@ -19,7 +19,7 @@ from numpy.polynomial.chebyshev import chebfit, chebval, chebvander
 from giantstep.law.moments import hermite_moments
 from giantstep.law.spike import variance_by_value
 from giantstep.quadrature.mesh import Term
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_values
 from giantstep.spec.kernels import function_kernel
 from giantstep.system.problem import Features, Problem
 
@@ -135,11 +135,11 @@ def degrees(text: str, offset: float) -> tuple[int, int]:
     """(even, odd): degrees of the parts of sigma(offset + z), -1 where one vanishes and _ALL where it is no
     polynomial, near zero or far out.
     """
-    places, function = np.cos(math.pi * (np.arange(_POINTS) + 0.5) / (2 * _POINTS)), numpy_function(text)
+    places, function = np.cos(math.pi * (np.arange(_POINTS) + 0.5) / (2 * _POINTS)), numpy_values(text)
     found = [-1, -1]
     for reach in (_NEAR, *_FAR * 0.5 ** np.arange(8)):
         with np.errstate(all="ignore"):
-            above, below = (function(offset + side * reach * places)[0] for side in (1.0, -1.0))
+            above, below = (function(offset + side * reach * places) for side in (1.0, -1.0))
         size = float(max(np.abs(above).max(), np.abs(below).max()))
         if not math.isfinite(size):
             continue

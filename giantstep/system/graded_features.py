@@ -27,7 +27,7 @@ from giantstep.law.spike import variance_by_value
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.shift_derivatives import root_factorials, shift_derivatives
 from giantstep.spec.errors import NotConverged
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_values
 from giantstep.system.exact_averages import exact_averages
 from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers, rewritten
 from giantstep.system.graded_series import NUMBER, series_at
@@ -373,7 +373,7 @@ def _typical(block: Block) -> float:
     """A size of the function of a block where it is averaged."""
     around = np.arange(-1, 2)
     spread = float(mpmath.norm(block.loadings)) * around + math.sqrt(block.variance) * around[:, None]
-    values = numpy_function(block.term.function)(block.term.offset + spread.ravel())[0]
+    values = numpy_values(block.term.function)(block.term.offset + spread.ravel())
     return float(np.abs(values).max())
 
 

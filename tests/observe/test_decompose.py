@@ -119,7 +119,7 @@ CASES: dict[str, tuple[gs.Model, dict[str, Any]]] = {
 
 
 def test_finite_systems() -> None:
-    found = scores(SQUARE, 400, 6)
+    found = scores(SQUARE, 200, 6)
     assert max(map(abs, found.values())) < 4.5, found  # of six seeds: heavier tails than a normal law's
     found = scores(LOGISTIC, 200, 6, given="data,noise")
     assert max(map(abs, found.values())) < 4.5, found

@@ -145,7 +145,7 @@ SIMULATED = {
 def test_simulated_outputs_lie_on_the_learned_function(name: str) -> None:
     # the errors of the bins are those the seeds show, bins share their seeds: |z| < 4.5 and a moderate mean square
     given, index, what = SIMULATED[name]
-    found = learned(given, index=index, dimension=300, simulate=True, seeds=16, what=what, bins=9, seed=3)  # type: ignore[arg-type]
+    found = learned(given, index=index, dimension=200, simulate=True, seeds=16, what=what, bins=9, seed=3)  # type: ignore[arg-type]
     assert found.points is not None
     scores = found.points.scores
     assert np.isfinite(scores).all()

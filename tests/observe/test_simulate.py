@@ -47,6 +47,7 @@ def test_system_carries_the_model() -> None:
     z = np.linspace(-2.0, 2.0, 7)
     np.testing.assert_array_equal(system.activation(z)[0], np.tanh(z))
     np.testing.assert_allclose(system.activation(z)[1], 1.0 - np.tanh(z) ** 2, atol=1e-15)
+    np.testing.assert_array_equal(system.activated(z), np.tanh(z))
     np.testing.assert_array_equal(system.link(z), np.tanh(z))
     assert (system.width, system.bias, system.noise, system.values) == (1.0, 0.3, 0.1, (2.0,))
     assert system.spike is not None and system.spike[:2] == (1.0, 0.8)

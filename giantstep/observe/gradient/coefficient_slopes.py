@@ -11,7 +11,7 @@ from generated.systems import slopes as generated_slopes
 from giantstep.quadrature.interpolation import between, chebyshev_table
 from giantstep.quadrature.mesh import Term, initial_mesh, nodes
 from giantstep.spec.errors import NotConverged
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_values
 from giantstep.spec.kernels import coefficients
 
 Array = np.ndarray
@@ -93,6 +93,6 @@ def _averages(term: Term, shifts: Array, mu: Array, halvings: int) -> Array:
     g, weight = np.zeros((len(shifts), longest)), np.zeros((len(shifts), longest))
     for row, (here, weights) in enumerate(panels):
         g[row, : len(here)], weight[row, : len(here)] = here, weights
-    phi = np.broadcast_to(numpy_function(term.function)(shifts[:, None] + root * g)[0], g.shape)
+    phi = np.broadcast_to(numpy_values(term.function)(shifts[:, None] + root * g), g.shape)
     rest = (phi - mu[0][:, None] - mu[1][:, None] * g) ** 2
     return np.array(generated_slopes.coefficient_slopes(g, weight, phi, rest, term.variance))

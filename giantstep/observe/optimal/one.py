@@ -21,7 +21,7 @@ from giantstep.observe.optimal.fineness import KAPPA, Fineness
 from giantstep.observe.optimal.smooth import on_grid
 from giantstep.observe.optimal.steep_ends import nodes_beside, steepness
 from giantstep.quadrature.gauss import hermite, legendre_coefficients, normal_between
-from giantstep.spec.expressions import numpy_function
+from giantstep.spec.expressions import numpy_function, numpy_values
 from giantstep.spec.kernels import function_kernel
 from giantstep.spec.model import Target
 
@@ -206,7 +206,7 @@ class _Rule:
             u = np.arange(-number, number + 1) * (_REACH / number)
             weight = np.exp(-0.5 * u * u) * (_REACH / number / math.sqrt(2.0 * math.pi))
             u, weight = (np.broadcast_to(each, (len(kappa), len(u))) for each in (u, weight))
-        label = numpy_function(self.link)(centre + self.width * u)[0]
+        label = numpy_values(self.link)(centre + self.width * u)
         return Parts(u, np.where(weight > _RARE, weight, 0.0), label)
 
     def _between_breaks(self, kappa: Array, number: int) -> tuple[Array, Array]:
@@ -225,8 +225,8 @@ class _Rule:
 @lru_cache(maxsize=64)
 def _is_even(link: str, odd: bool) -> bool:
     """Whether a link is even, or odd where that serves as well."""
-    values = numpy_function(link)
-    right, left = values(_PROBES)[0], values(-_PROBES)[0]
+    values = numpy_values(link)
+    right, left = values(_PROBES), values(-_PROBES)
     size = 1e-13 * float(np.max(np.abs(right)))
     return bool(np.max(np.abs(right - left)) <= size or (odd and np.max(np.abs(right + left)) <= size))
 
@@ -235,5 +235,5 @@ def _is_even(link: str, odd: bool) -> bool:
 def _deviation(link: str) -> float:
     """Of a link of a standard normal z, roughly."""
     places, weight = hermite(_SOME)
-    values = numpy_function(link)(places)[0]
+    values = numpy_values(link)(places)
     return math.sqrt(max(float(weight @ (values - weight @ values) ** 2), 0.0))
