@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 6acc5769518f06c1, runtime d206660635f75159.
+Generated; do not edit. Signature 6ba047dcb8dd2df2, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6acc5769518f06c165f1fb921f8db1a4efbeda6ed4b38ef8d5b122505faea6c1"
+SIGNATURE = "6ba047dcb8dd2df2d18f2bb56a8fd143ddd674d659967a93af49f9c02776df97"
 
 
 def overlap(lower, information, alpha):

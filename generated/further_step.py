@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 7720e83272a9265b, runtime d206660635f75159.
+Generated; do not edit. Signature af998285542423ba, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "7720e83272a9265b8faa35180700a386833fc08963e148c1953bd8a96465fdbc"
+SIGNATURE = "af998285542423ba661a3340b47892195c492d04751d40c5c2fb0cd3bd9fc49f"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature aea780185267c54e, runtime d206660635f75159.
+Generated; do not edit. Signature e29a5b5a2c876fc8, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "aea780185267c54efae5003c875e49f88ddf340beb38d0b5263f37d00f8bd511"
+SIGNATURE = "e29a5b5a2c876fc8f3a9d3915740f3de15d24dbaf3c1fb3d45ba22328005f214"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

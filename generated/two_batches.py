@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 876d242df2cafef5, runtime d206660635f75159.
+Generated; do not edit. Signature b0d7b85e09c69b5d, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "876d242df2cafef55f7d72ceda80b5550917e4f88df60671e3f19f2f7daaf87b"
+SIGNATURE = "b0d7b85e09c69b5dc356740643646b8f21326c773593b9b867d2833203e77be4"
 
 
 def directions(*, L_rest, gamma, **_):

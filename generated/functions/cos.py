@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9c4d5ef4d07a3cc8, runtime d206660635f75159.
+Generated; do not edit. Signature 6bdbbbf96117faf1, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "9c4d5ef4d07a3cc86a3ae72487dac43f8975580ea7064eff02fe18ac154cc438"
+SIGNATURE = "6bdbbbf96117faf17428648e0f8ca141476f8e45cdce2a8f7f22bd0ee6082ed7"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d8c30d05b7c5d758, runtime d206660635f75159.
+Generated; do not edit. Signature 19b7d37cae669487, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "d8c30d05b7c5d758026d56295fffa0881b9f28de816be8885a372540c8685abc"
+SIGNATURE = "19b7d37cae669487db0305cf4e1e65d0500bc6186f89bbf2bc2144677259d17c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

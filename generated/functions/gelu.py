@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e5a0641d956228f5, runtime d206660635f75159.
+Generated; do not edit. Signature 2ffda750c228e157, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "e5a0641d956228f5460060081d6a7a5b2d18b696a70a517219186ee0d5680b80"
+SIGNATURE = "2ffda750c228e15735d0f757ffb9116628914f81227eb7928643009d0a2bfd3f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3f638b987e91ea29, runtime d206660635f75159.
+Generated; do not edit. Signature 7977305900c4804f, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "3f638b987e91ea295172b26fdfd304286d3b162cc95c481321bb35f3b568fa7f"
+SIGNATURE = "7977305900c4804f24913acfea6e88c2e231fdee3bcb85b987e13e62e85fea90"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 21a66da9222b3ee5, runtime d206660635f75159.
+Generated; do not edit. Signature f867373b5b77ccc2, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "21a66da9222b3ee504f186910f554b990bec3782172a15f5ba89b5cc4502d0c5"
+SIGNATURE = "f867373b5b77ccc2cd481c05c078d2c8ed93ff40df08b87345d7836315a0b8f7"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

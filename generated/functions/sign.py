@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 429c6285fb029c03, runtime d206660635f75159.
+Generated; do not edit. Signature 6324c3480af60a52, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "429c6285fb029c0339878f6e9b91ad2da0d2ad7de60f0558594ab17ac14522e6"
+SIGNATURE = "6324c3480af60a5229b7c09646fe01d903ccb3782788a3c62a845307bbdc235a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature bb1ad4ef5ee5c8ea, runtime d206660635f75159.
+Generated; do not edit. Signature 7a7d75a52cfb9fd3, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "bb1ad4ef5ee5c8ea2d481e47caa9a47f88b0a54d4b8e87c12992b45f1c2d75aa"
+SIGNATURE = "7a7d75a52cfb9fd3d07dc4b0e3a892c487fcc572d78fa46ea9f8142865c2d4df"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

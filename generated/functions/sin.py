@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature d20ddb7bdb836df4, runtime d206660635f75159.
+Generated; do not edit. Signature 635d7ee5ae9ee270, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "d20ddb7bdb836df4a3823c37bb71ad52b5338d2da5838812a021a231cfaaa200"
+SIGNATURE = "635d7ee5ae9ee270c8280fc24ad7d9d2b9c98ca29c40a590cb627408bde56d12"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

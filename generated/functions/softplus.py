@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e0e02b8c55ece32a, runtime d206660635f75159.
+Generated; do not edit. Signature ad56e8a386ed855a, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e0e02b8c55ece32a0844f252ec4ceba4529831c6d9482ae3717cbab29df45efe"
+SIGNATURE = "ad56e8a386ed855a5ec59e3d8c14faf4d96403f9e3d152856cdfc49efceeca5d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature fdf4a714909a2eb4, runtime d206660635f75159.
+Generated; do not edit. Signature a350a219786123f8, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "fdf4a714909a2eb437721278faa91982648478072dc9e9b9b3e9724353cc35bb"
+SIGNATURE = "a350a219786123f8a300e8c1390de3bb13298de453f0e3b4a761d49799b75b72"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 56242dd7be76cb7c, runtime d206660635f75159.
+Generated; do not edit. Signature 806b9c44fb58c843, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "56242dd7be76cb7cbcb4e589ec656ef02577c4c44665e11958b97d7f135f04b0"
+SIGNATURE = "806b9c44fb58c843861092680568fa47864b263623d42fb3f01ee2fe24be80db"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature f0dd5cdc4f620564, runtime d206660635f75159.
+Generated; do not edit. Signature 330de7211b9461d2, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "f0dd5cdc4f620564c9192999d3fa33ad101bdfbabf403c0095589758df8335c2"
+SIGNATURE = "330de7211b9461d22791abdffc593a385b915eb695a33b0e488260d7556e5fed"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 61e80bb87e1b2c13, runtime d206660635f75159.
+Generated; do not edit. Signature 4a702c7dbb34e48a, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "61e80bb87e1b2c1385cbdf2603c2779b2f28250d68d81335b1d456a59b2700b9"
+SIGNATURE = "4a702c7dbb34e48a29ae9d83f88e3b02e445c3ff82983da8271b80a661651369"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c27d7bc935c431b7, runtime d206660635f75159.
+Generated; do not edit. Signature 136499cb2ed5f7e5, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "c27d7bc935c431b7ee2bc25b6886de1fbe2f3c92303589a9b11f79238ebdba90"
+SIGNATURE = "136499cb2ed5f7e50b86f8edf57cd6740f6999121d78c9c60be747814cdec66f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 2cc4bd6582b597d4, runtime d206660635f75159.
+Generated; do not edit. Signature 5d59219a211297ee, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "2cc4bd6582b597d4a81582503290d747b5a4b5ec468c6510a51ea27f9879ae05"
+SIGNATURE = "5d59219a211297ee6d3a3270d597f9c6b8a3c41fd031ac24921e2acf5784f2ba"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 636c67d4f0a27b32, runtime d206660635f75159.
+Generated; do not edit. Signature 508f579176a51002, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "636c67d4f0a27b3243ae054691e6e0bbac3476f7d41ebafec66c8610dc9ba38b"
+SIGNATURE = "508f579176a5100206d4e3c8c968c9a205612923357f90b0cbc30be2a5f51dd2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

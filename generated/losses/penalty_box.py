@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature f60e736bac935860, runtime d206660635f75159.
+Generated; do not edit. Signature 8946a1ccdb7fef57, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "f60e736bac935860aa3b6e48a3b054229eebbecced1503703a06d7f4de7d9bc6"
+SIGNATURE = "8946a1ccdb7fef5777fa561c06cbfe0df0de441a0b293fe754620a27f62ed844"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d77991ffb9a7710f, runtime d206660635f75159.
+Generated; do not edit. Signature b7de6460d98487a2, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "d77991ffb9a7710f9103d980097ef98c9c83852377d393dc4b3839a8c3810554"
+SIGNATURE = "b7de6460d98487a2d79a4471cf6804c7fe151432e1b9eeb141452e4074fdaf69"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 251d61982bc20cf4, runtime d206660635f75159.
+Generated; do not edit. Signature 4af78aae72a4685b, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "251d61982bc20cf4daa83b0aa6a14c50f448d9fd77d9d035b5d9603a1afc71e9"
+SIGNATURE = "4af78aae72a4685baa4d46dd1946c21087b5133e426668997ad6c7ea20738e00"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

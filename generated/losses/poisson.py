@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 34c89bb037a18628, runtime d206660635f75159.
+Generated; do not edit. Signature ca448ff78043d19f, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "34c89bb037a18628a945d63ea10bcdf6f4fd6df3834d5dc653c0aa54ae595892"
+SIGNATURE = "ca448ff78043d19fefff53c6efc31c3b4e33e074bd048a88a71392b18da50623"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 2a22a4e782674ada, runtime d206660635f75159.
+Generated; do not edit. Signature 5231d1433416a1b0, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "2a22a4e782674ada2342e999754ed061e68a674534d1d8ccf8e689a331e5744d"
+SIGNATURE = "5231d1433416a1b0819550a7a81dd936e74eae38cc24d0aa7de8a2e9623da1f9"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 5bf3f0f19c861feb, runtime d206660635f75159.
+Generated; do not edit. Signature ee0bf2e1c7f5f8a9, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "5bf3f0f19c861feb1405d00ea6a403c207a5f10b24f3e2e09adb8c21b94e2a95"
+SIGNATURE = "ee0bf2e1c7f5f8a99c9a37ff3b2a56eb1c5f9dce961312f1d261a885e5907dae"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2aac2bac153f2911, runtime d206660635f75159.
+Generated; do not edit. Signature fcd19ff1a7464c89, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "2aac2bac153f2911c046566f16a80d1bb34b436ea9cf80910bd5a03b8f019fbd"
+SIGNATURE = "fcd19ff1a7464c89285a7b53f902d76f596c1c92fb77a197d4e7d2148bfd002f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

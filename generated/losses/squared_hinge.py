@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 74f833360f57f689, runtime d206660635f75159.
+Generated; do not edit. Signature 9eca73c0921a1306, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "74f833360f57f68908f11fea8b9acd17fe2b426d4ce52e111acf8c521f597b16"
+SIGNATURE = "9eca73c0921a1306d59e57fbe2c6277ce305d5e70975f5cf1a0220c0662c827d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -4,7 +4,7 @@ Output and variable are a Gaussian pair, and on every part of the line of omega 
 both: its averages are moments of the pair on rectangles.
 
 Written by hand, in codegen/runtime/ended_quadratic.py.
-Generated; do not edit. Signature 562a661a20826a3e, runtime d206660635f75159.
+Generated; do not edit. Signature 5beee78639a4240a, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -180,4 +180,4 @@ def set_ended_quadratic(law, rule, output, pair, knots, room, sums):
         if ends:
             return
 
-SIGNATURE = "562a661a20826a3e090372b603d19be02c48d6927ec430bf588b8ddd33518ed4"
+SIGNATURE = "5beee78639a4240aad6faab038250ada2e7970236ca506eb31c37989bf618c64"

@@ -3,7 +3,7 @@
 numba itself never lets go of what it compiles or loads, which a process of ever new functions would feel.
 
 Written by hand, in codegen/runtime/machine_code.py.
-Generated; do not edit. Signature 562a661a20826a3e, runtime d206660635f75159.
+Generated; do not edit. Signature 5beee78639a4240a, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -57,4 +57,4 @@ class Loaded:
         self._engine.finalize_object()
         self.address = int(self._engine.get_function_address(code.entry))
 
-SIGNATURE = "562a661a20826a3e090372b603d19be02c48d6927ec430bf588b8ddd33518ed4"
+SIGNATURE = "5beee78639a4240aad6faab038250ada2e7970236ca506eb31c37989bf618c64"

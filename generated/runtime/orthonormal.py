@@ -1,7 +1,7 @@
 """Gram-Schmidt over the nodes of a table: rows become orthonormal ones of the same span, the largest rest first.
 
 Written by hand, in codegen/runtime/orthonormal.py.
-Generated; do not edit. Signature 562a661a20826a3e, runtime d206660635f75159.
+Generated; do not edit. Signature 5beee78639a4240a, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -93,4 +93,4 @@ def orthonormal_rows(rest, orthogonal, resolution, basis, coordinates, waiting, 
         rank += 1
     return rank
 
-SIGNATURE = "562a661a20826a3e090372b603d19be02c48d6927ec430bf588b8ddd33518ed4"
+SIGNATURE = "5beee78639a4240aad6faab038250ada2e7970236ca506eb31c37989bf618c64"

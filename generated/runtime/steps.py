@@ -1,7 +1,7 @@
 """A step of Newton's method: its linear equations, and what the law of the output must be at the place it leads to.
 
 Written by hand, in codegen/runtime/steps.py.
-Generated; do not edit. Signature 562a661a20826a3e, runtime d206660635f75159.
+Generated; do not edit. Signature 5beee78639a4240a, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -108,4 +108,4 @@ def added_by_floor(weight, variances, felt, terms, floors):
                 total += 0.5 * weight[n] * least * abs(felt[pair][n])
     return total
 
-SIGNATURE = "562a661a20826a3e090372b603d19be02c48d6927ec430bf588b8ddd33518ed4"
+SIGNATURE = "5beee78639a4240aad6faab038250ada2e7970236ca506eb31c37989bf618c64"

@@ -5,7 +5,7 @@ others moves as the right sides do, unless there is a rule for it: averages over
 averages, and matrices whose derivative would cancel, taken term by term.
 
 Written by hand, in codegen/runtime/tangents.py.
-Generated; do not edit. Signature 562a661a20826a3e, runtime d206660635f75159.
+Generated; do not edit. Signature 5beee78639a4240a, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -297,4 +297,4 @@ def moving_results(contractions):
     """Names of the tangents of functions of kappa, residuals and observables."""
     return tuple(name for name in contractions.results if name.startswith("d_"))
 
-SIGNATURE = "562a661a20826a3e090372b603d19be02c48d6927ec430bf588b8ddd33518ed4"
+SIGNATURE = "5beee78639a4240aad6faab038250ada2e7970236ca506eb31c37989bf618c64"

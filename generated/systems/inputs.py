@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 179312f14ae89781.
+Generated; do not edit. Signature ba285a1d4956418e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "179312f14ae897810e8286ed4bc267325ee6731e4ff5df9eb87b46e33f37aae8"
+SIGNATURE = "ba285a1d4956418e91934d9b9dfc748b834a3af8d5eee44777f21daae0ebb2b6"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

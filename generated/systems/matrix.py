@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 1f306e8f152e4530.
+Generated; do not edit. Signature a3cf4c1cbb94bfec.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1f306e8f152e45306bf4927d3eb1529ebc16f5cceda304b5700d00d5f382ceb7"
+SIGNATURE = "a3cf4c1cbb94bfec81381270e77cd7e9922824d5cb13d9a29ad0b56348c4719f"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature e4b83920573ec3de.
+Generated; do not edit. Signature 1a0db018c55591fc.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "e4b83920573ec3def25823b4b0bf20d83a29b1e91f9fdc455ddef2ffd6aefd30"
+SIGNATURE = "1a0db018c55591fc46dc5b1b155f1c264668d8abf594d686d97e8b0d871ba733"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

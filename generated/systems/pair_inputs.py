@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 8d65387b298c6a38, runtime d206660635f75159.
+Generated; do not edit. Signature f4a5e8046ffe2607, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "8d65387b298c6a38004e535c8d28ccc62e3a0a71840c345871a6789e350474b2"
+SIGNATURE = "f4a5e8046ffe2607b16d45ff1f13dcb11adcfa96cf465aac9d44b415e823fc88"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

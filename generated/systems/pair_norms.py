@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 63157531b682a29f, runtime d206660635f75159.
+Generated; do not edit. Signature 984576219bb994b2, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "63157531b682a29fe59da5009cd5e9988da27eb39d16a699e895aeab4ff25cf4"
+SIGNATURE = "984576219bb994b2c97177fbf9f78715a494a99fa436f1110a420b44b5ab9412"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4c8cefadf89f204e, runtime d206660635f75159.
+Generated; do not edit. Signature 8b3a45856ff85ddc, runtime 71e9483b6ce3b8e5.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "4c8cefadf89f204eae0a9a43c3b3e8952b86812a946ef1878b46055d997632bf"
+SIGNATURE = "8b3a45856ff85ddc068b4f497396802e3939025ebe826b4b5d7e1205aef04d54"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 530d093337e48d08.
+Generated; do not edit. Signature 7ec33fa1c7e6a396.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "530d093337e48d0809cd8f24cc6f8b4b2decaa85163dbeabc33071d79c22c52d"
+SIGNATURE = "7ec33fa1c7e6a39617f519a08a62e82848e554dfb2c24c4221c5dc94ac572f99"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

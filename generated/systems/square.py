@@ -9,7 +9,7 @@ Order of computation, found from the derived system:
     5. explicit; then slope
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 24e2f3288cdbd0b5.
+in X). Generated; do not edit. Signature 4f6ecfe51c51c3e8.
 Regenerate with: giantstep generate
 """
 
@@ -24,7 +24,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "24e2f3288cdbd0b504f37e48b0638cc259ea67db60a5a2abd31835adf1db14e3"
+SIGNATURE = "4f6ecfe51c51c3e8206fd76c965f2eeac260f591b000535d1ecd38368eeb42a2"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ee815be688a0eb2c.
+Generated; do not edit. Signature b97e36d4cc07c5dd.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ee815be688a0eb2c59c2254651b2c38da95029e9bf5b6da7c4001ced9c244b82"
+SIGNATURE = "b97e36d4cc07c5dd46152f7fd877a1a832ec5ef03db5ffb8072f6047ea149493"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

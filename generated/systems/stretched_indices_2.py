@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d7f600cef6be299f.
+Generated; do not edit. Signature 9cdd155c3119c19a.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d7f600cef6be299f03797be505d5c147ca7fe06c925968fdf754ba60f9001dc1"
+SIGNATURE = "9cdd155c3119c19a0ee1614dab7530c7de87307ca50116efe4cf4801cb523fe9"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
