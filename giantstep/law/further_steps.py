@@ -33,7 +33,8 @@ Array = np.ndarray
 _TOLERANCE = 1e-11  # of loadings and variances, between two resolutions
 ROUNDING = 1e-11  # of the largest loading: what blocks that move alike have beside one direction
 _EPSILON = 1e-15
-_LEVELS = 4
+_OF_SUMS = 10.0  # what averages over many nodes lose of a gradient's size, in those
+_LEVELS = 6
 _ORDER = 12  # of the panels of one direction
 
 
@@ -213,8 +214,9 @@ class Layer:
         Of the common noise what does not depend on the basis that it is written in.
         """
         found = [(*self.moved(gain), gain.common @ gain.common.T) for gain in (one, other)]
-        known, variance, _ = found[0]
-        rounding = _EPSILON * float(np.abs(known).max() + np.sqrt(variance.max()))
+        known, variance, noise = found[0]
+        sizes = np.abs(known).max(), np.sqrt(variance.max()), _OF_SUMS * np.sqrt(noise.diagonal().max())
+        rounding = _EPSILON * float(sum(sizes))
         pairs = zip(*found, strict=True)
         return all(bool(np.all(np.abs(a - b) <= _TOLERANCE * np.abs(a).max() + rounding)) for a, b in pairs)
 

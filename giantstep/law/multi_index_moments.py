@@ -115,7 +115,8 @@ def _factors(node: Node) -> list[Node]:
     if node.op == "neg":
         return [Node("neg", (_ONE,)), *_factors(node.args[0])]
     if node.op == "div":
-        return [*_factors(node.args[0]), Node("div", (_ONE, node.args[1]))]
+        above = [] if node.args[0] == _ONE else _factors(node.args[0])
+        return [*above, *(Node("div", (_ONE, factor)) for factor in _factors(node.args[1]))]
     if node.op == "call" and node.value in ("sign", "abs"):
         inner = _factors(node.args[0])
         return [Node("call", (factor,), node.value) for factor in inner] if len(inner) > 1 else [node]

@@ -27,7 +27,7 @@ from giantstep.spec.link import link_values
 from giantstep.spec.model import Network, Step, Target
 
 Array = np.ndarray
-_FINENESS = (1.0, 1.4, 2.0, 2.8, 4.0)
+_FINENESS = (1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
 _NEGLIGIBLE, _UNSEEN = 1e-17, 1e-15  # weight of a node of the label; of kappa
 _NOISES, _LABELS = 20, 36  # nodes of the label's noise; of a smooth index of several
 _SAMPLES = 1 << 17  # at a time

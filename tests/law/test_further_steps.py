@@ -13,7 +13,7 @@ from numpy.polynomial.hermite_e import hermegauss
 import giantstep as gs
 from derive.check import check_derivation
 from derive.further_step import further_step
-from giantstep.law.further_steps import state_after
+from giantstep.law.further_steps import Gain, Layer, before_steps, state_after
 from giantstep.law.layer_state import LayerState
 from giantstep.law.spike import spike_of, states_after_steps
 
@@ -52,6 +52,27 @@ def test_from_rows_without_a_spike_it_is_the_first_step(
     bare = LayerState(((0.0,),) * blocks, (gamma,), (1.0,) * blocks)
     assert given.step is not None
     same(state_after(given.network, bare, given.step, given.target), wanted)
+
+
+def test_a_smooth_link_that_is_steep_far_out() -> None:
+    """tanh(2*z1*z2), no polynomial along any direction: its moments settle on finer nodes than those of most links."""
+    given = model("tanh", "tanh(2*z1*z2)", 1)
+    (wanted,), step = states_after_steps(given), given.step
+    assert step is not None
+    found = state_after(given.network, before_steps(given.network, given.target), step, given.target)
+    assert found.bulk_variance == pytest.approx(wanted.bulk_variance, rel=1e-12)
+    assert found.loadings[0] == pytest.approx(wanted.loadings[0], rel=1e-12)
+
+
+def test_rounding_of_what_vanishes_is_no_gap() -> None:
+    """Where only noise moves the rows, overlaps are sums that cancel: they are rounded as the noise is large."""
+    given = model("softplus", "z1*z2", 1)
+    layer = Layer(given.network, before_steps(given.network, given.target), given.target)
+    one, none = np.ones(1), np.zeros((1, 1))
+    gains = [
+        Gain(none, np.array([[0.0, across]]), 0.7 * np.eye(1), -0.5 * one, 0.1 * one) for across in (0, 3e-15, 1e-13)
+    ]
+    assert layer.agrees(gains[0], gains[1]) and not layer.agrees(gains[0], gains[2])
 
 
 def by_definition(given: gs.Model, before: LayerState, nodes: int) -> tuple[Array, Array, Array]:

@@ -16,6 +16,7 @@ from giantstep.spec.errors import BadInput
 
 PHI0 = 1.0 / math.sqrt(2.0 * math.pi)
 RADIUS = math.sqrt(math.pi / 2.0)
+OVER = math.sqrt(0.5 * math.pi * math.e) * math.erfc(math.sqrt(0.5))  # E 1/(1 + z^2); that of its square is 1/2
 
 
 def above(threshold: float, variance: float) -> tuple[float, float]:
@@ -46,6 +47,8 @@ CLOSED: dict[str, tuple[float, tuple[float, ...], float]] = {
     ),
     "exp(0.43*z1*z2)": (1.0 / math.sqrt(1.0 - 0.43**2), (0.0, 0.0), 1.0 / math.sqrt(1.0 - 0.86**2)),
     "exp(0.3*z1)*z2**2": (math.exp(0.045), (0.3 * math.exp(0.045), 0.0), 3.0 * math.exp(0.18)),
+    "z1/(1+z2**2)": (0.0, (OVER, 0.0), 0.5),
+    "-2/((1+z1**2)*(1+z2**2))": (-2.0 * OVER**2, (0.0, 0.0), 1.0),
     "z1+z1*z2+z1*z2*z3+z1*z2*z3*z4": (0.0, (1.0, 0.0, 0.0, 0.0), 4.0),
     "He(3,z1)*He(2,z2)+z2": (0.0, (0.0, 1.0), 13.0),
     # E[2 phi(z1 z2)] = sqrt(2/pi) E (1 + z^2)^(-1/2)
