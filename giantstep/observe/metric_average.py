@@ -24,6 +24,7 @@ from giantstep.observe.output_law import Output
 from giantstep.quadrature.gauss import legendre
 from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, polynomial_zeros
 from giantstep.quadrature.settled import Panels, Rule
+from giantstep.quadrature.truncated_normal import means_between
 from giantstep.spec.expressions import special
 from giantstep.spec.metrics import function_of
 
@@ -51,7 +52,7 @@ class Metric:
 
     kinks: functions whose zeros in f are its kinks and jumps, and their degrees as polynomials in f, None for others;
     places: of y, at which it has some whatever f is; of_residual, of_output: whether it knows y - f only, or f only;
-    of_lines: whether it is straight in f between them.
+    of_lines: whether it is straight in f between them; of_cells: in y too, and each kink in y alone or in f alone.
     """
 
     values: Function
@@ -60,6 +61,7 @@ class Metric:
     of_residual: bool
     of_output: bool
     of_lines: bool
+    of_cells: bool
 
 
 @lru_cache(maxsize=256)
@@ -73,11 +75,15 @@ def metric_of(text: str, turned: bool = False) -> Metric:
     size = float(np.max(np.abs(first)))
     moved = [values(y + shift, f + shift) for shift in _SHIFTS]
     same = all(bool(np.all(np.abs(each - first) <= _SAME * size)) for each in moved)
-    found = [(function_of(kink), degree(kink, "f")) for kink in dict.fromkeys(kinks(node))]
+    turns = list(dict.fromkeys(kinks(node)))
+    found = [(function_of(kink), degree(kink, "f")) for kink in turns]
     places = [place for function, power in found if power == 0 for place in _zeros(function)]
     of_output = "y" not in variables_of(node)
     of_lines = degree(node, "f", pieces=True) in (0, 1)
-    return Metric(values, tuple(pair for pair in found if pair[1] != 0), tuple(places), same, of_output, of_lines)
+    apart = all(len(variables_of(kink)) == 1 for kink in turns)
+    of_cells = of_lines and apart and degree(node, "y", pieces=True) in (0, 1)
+    passed = tuple(pair for pair in found if pair[1] != 0)
+    return Metric(values, passed, tuple(places), same, of_output, of_lines, of_cells)
 
 
 def _zeros(function: Function) -> list[float]:
@@ -188,7 +194,11 @@ class _Noisy:
         flat, found = np.stack([labels.ravel(), centre.ravel(), spread.ravel()]), np.empty(centre.size)
         noisy = np.full(centre.size, self.noise > 0.0)
         of_output = noisy & (flat[2] < self.noise)
-        ways = (~noisy, self._of_output), (noisy & ~of_output, self._of_label), (of_output, self._of_noise)
+        ways = [(~noisy, self._of_output)]
+        if self.metric.of_cells:
+            ways.append((noisy, self._of_cells))
+        else:
+            ways += [(noisy & ~of_output, self._of_label), (of_output, self._of_noise)]
         for chosen, average in ways:
             (places,) = np.nonzero(chosen)
             for part in self._parts(places):
@@ -204,6 +214,15 @@ class _Noisy:
     def _of_output(self, label: Array, centre: Array, spread: Array) -> Array:
         """[M] of labels without noise."""
         return _gaussian(self.metric, label, centre, spread, self.resolution)
+
+    def _of_cells(self, label: Array, centre: Array, spread: Array) -> Array:
+        """[M], as a sum over cells of label and output, in each of which the metric is straight in both."""
+        noise, reach = np.full_like(label, self.noise), self.resolution.reach
+        of_label = means_between(_kinks(self.turned, centre, label, noise, self.resolution), reach)
+        of_output = means_between(_kinks(self.metric, label, centre, spread, self.resolution), reach)
+        y, f = label[:, None] + noise[:, None] * of_label[0], centre[:, None] + spread[:, None] * of_output[0]
+        values = self.metric.values(y[:, :, None], f[:, None, :])
+        return np.asarray(np.einsum("mi,mj,mij->m", of_label[1], of_output[1], values, optimize=True))
 
     def _of_label(self, label: Array, centre: Array, spread: Array) -> Array:
         """[M], the output first."""
@@ -324,34 +343,8 @@ def _evaluations(metric: Metric, at: Resolution) -> int:
 def _gaussian(metric: Metric, y: Array, centre: Array, spread: Array, resolution: Resolution) -> Array:
     """E metric(y, centre + spread u) over a standard normal u [M]."""
     cuts = _kinks(metric, y, centre, spread, resolution)
-    u, weight = _between(cuts, resolution.reach) if metric.of_lines else _nodes(cuts, resolution)
+    u, weight = means_between(cuts, resolution.reach) if metric.of_lines else _nodes(cuts, resolution)
     return np.asarray((weight * metric.values(y[:, None], centre[:, None] + spread[:, None] * u)).sum(axis=1))
-
-
-def _between(cuts: Array, reach: float) -> tuple[Array, Array]:
-    """The mean and the probability of a standard normal between every two of the cuts [M, C] and the ends: a rule that
-    is exact for what is straight there.
-    """
-    cuts = np.sort(cuts, axis=1) if cuts.shape[1] > 1 else cuts
-    edges = _padded(cuts, -reach, reach)
-    # differences of small numbers, not of those close to one
-    tail = _padded(special.ndtr(-np.abs(cuts)), 0.0, 0.0)
-    density = _padded(np.exp(-0.5 * cuts * cuts) / math.sqrt(2.0 * math.pi), 0.0, 0.0)
-    below = edges < 0.0
-    across = below[:, :-1] & ~below[:, 1:]
-    weight = np.where(across, 1.0 - tail[:, 1:] - tail[:, :-1], np.abs(tail[:, 1:] - tail[:, :-1]))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        mean = (density[:, :-1] - density[:, 1:]) / weight
-    middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
-    inside = (edges[:, :-1] < mean) & (mean < edges[:, 1:])  # rounding puts that of next to no weight anywhere
-    return np.where(inside, mean, middle), weight
-
-
-def _padded(values: Array, first: float, last: float) -> Array:
-    """[M, C + 2]"""
-    found = np.empty((len(values), values.shape[1] + 2))
-    found[:, 0], found[:, 1:-1], found[:, -1] = first, values, last
-    return found
 
 
 def _turn(end: Array, joint: Array, rest: Array, resolution: Resolution) -> Array:

@@ -50,3 +50,29 @@ def _moments(low: Array, high: Array) -> tuple[Array, Array, Array, Array]:
     mass[narrow], mean[narrow] = total, centre
     variance[narrow], third[narrow] = (share * away**2).sum(axis=1), (share * away**3).sum(axis=1)
     return mass, mean, np.maximum(variance, 0.0), third
+
+
+def means_between(cuts: Array, reach: float) -> tuple[Array, Array]:
+    """The mean and the probability of a standard normal between every two of the cuts [M, C] and the ends: a rule that
+    is exact for what is straight there.
+    """
+    cuts = np.sort(cuts, axis=1) if cuts.shape[1] > 1 else cuts
+    edges = _padded(cuts, -reach, reach)
+    # differences of small numbers, not of those close to one
+    tail = _padded(special.ndtr(-np.abs(cuts)), 0.0, 0.0)
+    density = _padded(np.exp(-0.5 * cuts * cuts) / math.sqrt(2.0 * math.pi), 0.0, 0.0)
+    below = edges < 0.0
+    across = below[:, :-1] & ~below[:, 1:]
+    weight = np.where(across, 1.0 - tail[:, 1:] - tail[:, :-1], np.abs(tail[:, 1:] - tail[:, :-1]))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = (density[:, :-1] - density[:, 1:]) / weight
+    middle = 0.5 * (edges[:, 1:] + edges[:, :-1])
+    inside = (edges[:, :-1] < mean) & (mean < edges[:, 1:])  # rounding puts that of next to no weight anywhere
+    return np.where(inside, mean, middle), weight
+
+
+def _padded(values: Array, first: float, last: float) -> Array:
+    """[M, C + 2]"""
+    found = np.empty((len(values), values.shape[1] + 2))
+    found[:, 0], found[:, 1:-1], found[:, -1] = first, values, last
+    return found

@@ -12,6 +12,7 @@ from scipy.special import erf, ndtr
 
 import giantstep as gs
 from giantstep.cli.main import main
+from giantstep.observe.metric_average import Given, Resolution, _Pair
 from giantstep.observe.output_law import Output
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
@@ -259,3 +260,31 @@ def test_margins_of_noisy_signs(bound: float) -> None:
     # 40 nodes of a panel of kappa, and panels of the output by a factor of 1.8: rounding is left, and what is beyond 8
     assert found.values["below"] == pytest.approx(below, rel=1e-10, abs=0.0)
     assert found.values["hinge"] == pytest.approx(hinge, rel=1e-10, abs=0.0)
+
+
+def test_what_is_straight_in_cells_of_label_and_output_is_a_sum_over_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two indices and noise: normal probabilities and means, in closed form at a grid of t; no integral over both."""
+    monkeypatch.setattr(
+        _Pair, "averaged", lambda *_: pytest.fail("label and output were averaged one inside the other")
+    )
+    model = TWO.replace({"target.noise": 0.1})
+    problem = problem_of(model)
+    law, kappa = Output(problem, order_of(problem, gs.solve(model))), np.array([[-1.1], [0.4]])
+    (mean,), (slope,), (variance,) = (each[1:] for each in law.of(kappa))
+    gamma = problem.overlaps[0]
+    lower = np.linalg.cholesky(np.eye(2) - np.outer(gamma, gamma))
+    normals = np.linspace(-8.0, 8.0, 801)
+    t = np.stack(np.meshgrid(normals, normals, indexing="ij"))
+    z1, z2 = np.multiply(gamma, kappa[1])[:, None, None] + np.tensordot(lower, t, 1)
+    y, centre = (z1 + z1 * z2) / np.sqrt(0.1), (mean + np.tensordot(slope, t, 1)) / np.sqrt(variance)
+    share = np.exp(-0.5 * (t**2).sum(axis=0))
+    above, rest = (
+        x * ndtr(x) + np.exp(-0.5 * x * x) / np.sqrt(2.0 * np.pi) for x in (y, centre - 1.0 / np.sqrt(variance))
+    )
+    wanted = {
+        "y*f < 0": ndtr(y) * ndtr(-centre) + ndtr(-y) * ndtr(centre),
+        "max(y, 0)*max(f - 1, 0)": np.sqrt(0.1 * variance) * above * rest,
+    }
+    for text, values in wanted.items():
+        found = Given.of(law, text).at(kappa, Resolution(6.0, 3))[1]
+        assert found == pytest.approx((share * values).sum() / share.sum(), rel=1e-8, abs=0.0), text
