@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 6ba047dcb8dd2df2, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 6d2e9681c9b2f147, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6ba047dcb8dd2df2d18f2bb56a8fd143ddd674d659967a93af49f9c02776df97"
+SIGNATURE = "6d2e9681c9b2f1470af9e94302eebdee47b0a8c2e6fe4d3c12e3eddfa23c1688"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature ef959a548ab8be78, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 1984c28c98a4e05b, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ef959a548ab8be78e3f1d1859b35bc0d891fa1e242cffc6dac378c8880b174e3"
+SIGNATURE = "1984c28c98a4e05b0730ce7f26b97bb3a9e5b6d3649ca5dc20f7c99c64018c4a"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature af998285542423ba, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 2290cd58307e3e80, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "af998285542423ba661a3340b47892195c492d04751d40c5c2fb0cd3bd9fc49f"
+SIGNATURE = "2290cd58307e3e8072369f4fc58e8c1bfd4768f70f991c81e528ae791f6318e8"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

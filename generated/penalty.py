@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature e29a5b5a2c876fc8, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 2e22eda5dfeb19b2, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e29a5b5a2c876fc8f3a9d3915740f3de15d24dbaf3c1fb3d45ba22328005f214"
+SIGNATURE = "2e22eda5dfeb19b29537bf82c0e8b4f4ca469a8f974979c9d3c1aca15187e231"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

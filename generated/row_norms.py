@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 2271385b5f97f9f4.
+Generated; do not edit. Signature d373eec5ac110d9b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2271385b5f97f9f483e4f1952c48788c97a02f266c6aa55f1ed8727faec43451"
+SIGNATURE = "d373eec5ac110d9b439893cde607357b4fedc5a714cb0a79a3bbb3cbde5ad54a"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

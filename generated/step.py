@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature d652265233f51dd3, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 6553a12b49a7f652, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "d652265233f51dd351b2be45c7be80affa6c4baf50d56af991e2f38a42553192"
+SIGNATURE = "6553a12b49a7f652b5b92f93611e0e77403317737b7822082474e6d6675c9241"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 13e3b6714b33c799, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 093546aec373b02e, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "13e3b6714b33c799a7d98c273f3c1ba2bb28c51a803ea83bb3c330979f3fd940"
+SIGNATURE = "093546aec373b02eefae4c2f2eac81cdad9f6332b9d711f27f18ef34a297cf94"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6bdbbbf96117faf1, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature e7350580ba754b66, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "6bdbbbf96117faf17428648e0f8ca141476f8e45cdce2a8f7f22bd0ee6082ed7"
+SIGNATURE = "e7350580ba754b662138e105579fda345051da449c0aa144663bfb8e0aa191ea"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 19b7d37cae669487, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 976c90c17ee9ca35, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "19b7d37cae669487db0305cf4e1e65d0500bc6186f89bbf2bc2144677259d17c"
+SIGNATURE = "976c90c17ee9ca35fdc295dabaca4868795f0628072f0993f47103ee4fb8102b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

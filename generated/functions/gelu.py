@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 2ffda750c228e157, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 045b8239c6d25943, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "2ffda750c228e15735d0f757ffb9116628914f81227eb7928643009d0a2bfd3f"
+SIGNATURE = "045b8239c6d25943f6c9db717291f4535d1287b7272d45dc5e1f8094bf47cf17"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 8c2a98c08dd54904, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature f1d024f4ad0faf0f, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "8c2a98c08dd549045838278e24840ec5bab8e0ad261f2b8a9976da2aaccfb2e5"
+SIGNATURE = "f1d024f4ad0faf0f8cecdf219c1959854674d84edb929d87a0fcf4b2e86e824f"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

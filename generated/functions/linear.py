@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c502ed04fd88b8ab, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 3485f4e819df496e, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "c502ed04fd88b8ab6b84d87b52969a91c59a742708e48b7fc4bbb74133cdf592"
+SIGNATURE = "3485f4e819df496e189dd4eb4a357f3ace0bd0c165d16680f71a1aed90424667"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 68509bb34ffdaa28, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 1f1c1b82887f2c8e, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "68509bb34ffdaa28e7e4dd938ab81fad3f1928664f5994be74ac3c039298b3e9"
+SIGNATURE = "1f1c1b82887f2c8e5201881ad243315ceeb82abc27d5f54feab1ce743a177e9e"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature f867373b5b77ccc2, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature e335ed0f432ae72a, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "f867373b5b77ccc2cd481c05c078d2c8ed93ff40df08b87345d7836315a0b8f7"
+SIGNATURE = "e335ed0f432ae72a1133cc34271f21dcdc55e75f49b2034e9c5e1d1397857a0b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6324c3480af60a52, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 4ec11aa235946235, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "6324c3480af60a5229b7c09646fe01d903ccb3782788a3c62a845307bbdc235a"
+SIGNATURE = "4ec11aa235946235dbc61d0e1ae4ef0e0b67cc8849505dcd7902fb59a82e2290"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

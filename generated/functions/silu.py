@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 7a7d75a52cfb9fd3, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 09f7e5fd11d6927e, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "7a7d75a52cfb9fd3d07dc4b0e3a892c487fcc572d78fa46ea9f8142865c2d4df"
+SIGNATURE = "09f7e5fd11d6927e070f2796fa59d07af4a7e34b1de7c540165af0c0f3341c60"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

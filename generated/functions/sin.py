@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 635d7ee5ae9ee270, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature b73a3efc951b3391, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "635d7ee5ae9ee270c8280fc24ad7d9d2b9c98ca29c40a590cb627408bde56d12"
+SIGNATURE = "b73a3efc951b339131ff289d6a369bd8420351b52804588debe6a84bc3b0ca34"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

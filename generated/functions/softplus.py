@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ad56e8a386ed855a, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature c3a754f6bb7133e8, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "ad56e8a386ed855a5ec59e3d8c14faf4d96403f9e3d152856cdfc49efceeca5d"
+SIGNATURE = "c3a754f6bb7133e8fc41b429dd19c9887cfe87277ce4cbb7c42e14704c1632c5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a350a219786123f8, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 49087ec7951d43a0, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "a350a219786123f8a300e8c1390de3bb13298de453f0e3b4a761d49799b75b72"
+SIGNATURE = "49087ec7951d43a050256dae2f345ef636e19fc489cbdff77699ceaeb66334d3"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 806b9c44fb58c843, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature fd04ba0dd19782ec, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "806b9c44fb58c843861092680568fa47864b263623d42fb3f01ee2fe24be80db"
+SIGNATURE = "fd04ba0dd19782ecc7255b4e2175bf1c576e6696515d048dd14be925b627a4ba"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 330de7211b9461d2, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 7fefb6d56dec721b, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "330de7211b9461d22791abdffc593a385b915eb695a33b0e488260d7556e5fed"
+SIGNATURE = "7fefb6d56dec721bae5dd0edb7df0b7f8280c0cbc2f53b221c3867aa36ce2f98"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 4a702c7dbb34e48a, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature ec8e29e494f1ad0d, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "4a702c7dbb34e48a29ae9d83f88e3b02e445c3ff82983da8271b80a661651369"
+SIGNATURE = "ec8e29e494f1ad0da7cee524b9a044df9a3f4ebd2984875d46a061e4f0680be2"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b540c088bdcedb45, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature cf656c9a61bd2710, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "b540c088bdcedb4526b7497018256a2d15fedf95ad62d23aa74060b8901597ac"
+SIGNATURE = "cf656c9a61bd2710a76e73680b254e1cf073e27d715bdb0c1aaddc45453c392a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 136499cb2ed5f7e5, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 39a5df1fef750e79, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "136499cb2ed5f7e50b86f8edf57cd6740f6999121d78c9c60be747814cdec66f"
+SIGNATURE = "39a5df1fef750e79187f5626bbd089d425c4d3eb8211fbc7ea4afc58b7dc795f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 3cb939546bf55aa8, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature f6136eaa8060b011, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "3cb939546bf55aa81c69ab9952097373c0433d8e952cff89062870b3631ba5d5"
+SIGNATURE = "f6136eaa8060b01150bce625a7c6ea38117bf43a6f0a176c831ee345f9519f0f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 5d59219a211297ee, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature e7fea5fc23cae0bf, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "5d59219a211297ee6d3a3270d597f9c6b8a3c41fd031ac24921e2acf5784f2ba"
+SIGNATURE = "e7fea5fc23cae0bf195a117639be89fd0705f90178893fc73ee975a4580e34f2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

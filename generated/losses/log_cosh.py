@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ca411548c35c34b0, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature f0ab014d634ef7b3, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "ca411548c35c34b00ce9253406be31fd052930e71fc0a95a167c8aa20edb8d3d"
+SIGNATURE = "f0ab014d634ef7b34b5956152ce363ff3e57b497bc66c20ec53bd6a68b7b6ca3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 508f579176a51002, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 171c1c043773a0a2, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "508f579176a5100206d4e3c8c968c9a205612923357f90b0cbc30be2a5f51dd2"
+SIGNATURE = "171c1c043773a0a28333573da93a5b26921fb6298c7733713dd99597bef5b53c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 8946a1ccdb7fef57, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 7e79eed336c4aebc, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "8946a1ccdb7fef5777fa561c06cbfe0df0de441a0b293fe754620a27f62ed844"
+SIGNATURE = "7e79eed336c4aebc3e74a7d6b8d0a64415bcd4e04339f96810f774bc3fe3b229"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature b7de6460d98487a2, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 50aef7d8b208899e, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "b7de6460d98487a2d79a4471cf6804c7fe151432e1b9eeb141452e4074fdaf69"
+SIGNATURE = "50aef7d8b208899efde39c456a3299c616f9865a7392372559e465757d6c359b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

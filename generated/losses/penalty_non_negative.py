@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4af78aae72a4685b, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 69bb6c6302fc8bf4, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "4af78aae72a4685baa4d46dd1946c21087b5133e426668997ad6c7ea20738e00"
+SIGNATURE = "69bb6c6302fc8bf4a5abfa95a165093c107fb806686494028109ff0a0c2c2e5f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature ca448ff78043d19f, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 56e390c6bd20a2a2, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "ca448ff78043d19fefff53c6efc31c3b4e33e074bd048a88a71392b18da50623"
+SIGNATURE = "56e390c6bd20a2a2e4177f5df1f67c135f6d117f6af8a11bcd8f8241172c5b9f"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

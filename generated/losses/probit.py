@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 5231d1433416a1b0, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 9f51eb478a4c52eb, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "5231d1433416a1b0819550a7a81dd936e74eae38cc24d0aa7de8a2e9623da1f9"
+SIGNATURE = "9f51eb478a4c52eb360e736d326424422642718d31910e466954bf4a47a10fa1"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

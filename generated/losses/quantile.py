@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature ee0bf2e1c7f5f8a9, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature c8283457bd84554e, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "ee0bf2e1c7f5f8a99c9a37ff3b2a56eb1c5f9dce961312f1d261a885e5907dae"
+SIGNATURE = "c8283457bd84554e88c755af866b7a0c802d13571e6d9b36e82c68232d3b3a15"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 1554f837a38ea987, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 064b22226d043cc6, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "1554f837a38ea98798c60825f812c0172db5f7a0920eab81e2b0750ccfcf1d7f"
+SIGNATURE = "064b22226d043cc61dea058acfe055cae9467667418d17776ee84619911c1a49"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature fcd19ff1a7464c89, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature 3acf9a91f9afe2f5, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "fcd19ff1a7464c89285a7b53f902d76f596c1c92fb77a197d4e7d2148bfd002f"
+SIGNATURE = "3acf9a91f9afe2f5e50434280a48561cb49fc254090a51b91fb7d3c28909122d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 9eca73c0921a1306, runtime 71e9483b6ce3b8e5.
+Generated; do not edit. Signature d7945fb06b5321b7, runtime cdd2584516ff0fa8.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "9eca73c0921a1306d59e57fbe2c6277ce305d5e70975f5cf1a0220c0662c827d"
+SIGNATURE = "d7945fb06b5321b7b946da7190e6d669c378b23a2c87738bc9c2c95d601c9cce"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

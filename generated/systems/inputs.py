@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature ba285a1d4956418e.
+Generated; do not edit. Signature 485d994e36cc6d97.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ba285a1d4956418e91934d9b9dfc748b834a3af8d5eee44777f21daae0ebb2b6"
+SIGNATURE = "485d994e36cc6d9744e8079b213dda82287a7639ad983a0fd4cff00b24273a58"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature a3cf4c1cbb94bfec.
+Generated; do not edit. Signature f093419809b8adcc.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a3cf4c1cbb94bfec81381270e77cd7e9922824d5cb13d9a29ad0b56348c4719f"
+SIGNATURE = "f093419809b8adcc0328f25795f1b5f80988de3691f265bc2039b92fe17141fa"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 1a0db018c55591fc.
+Generated; do not edit. Signature 8beae4a13416a8cf.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1a0db018c55591fc46dc5b1b155f1c264668d8abf594d686d97e8b0d871ba733"
+SIGNATURE = "8beae4a13416a8cfebd1ca5bc6d00e3ef9137caed082513e580610386f863e4b"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 06a41b17f0f0a08d.
+in X). Generated; do not edit. Signature aa42d29cc3937a34.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "06a41b17f0f0a08dddea6c31c52a5d00ddc48a7bfeda94bd80cdbc2e03f5f5ca"
+SIGNATURE = "aa42d29cc3937a3461a1da57a4cc20e18e712bb238126e88955890004cbaa276"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

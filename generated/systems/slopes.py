@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 7ec33fa1c7e6a396.
+Generated; do not edit. Signature c1767814a5e03a97.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "7ec33fa1c7e6a39617f519a08a62e82848e554dfb2c24c4221c5dc94ac572f99"
+SIGNATURE = "c1767814a5e03a979c74dd17e274a1051a87a3d923bfe834758d8a01f4a3d3f6"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

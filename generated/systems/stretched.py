@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature b97e36d4cc07c5dd.
+Generated; do not edit. Signature 218d11867dbd0cf5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "b97e36d4cc07c5dd46152f7fd877a1a832ec5ef03db5ffb8072f6047ea149493"
+SIGNATURE = "218d11867dbd0cf5285f0fe2959c0629157a0bf69fc1664eff20440bbdf7a811"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

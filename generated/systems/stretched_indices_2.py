@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 9cdd155c3119c19a.
+Generated; do not edit. Signature ac6e3daa9d565082.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9cdd155c3119c19a0ee1614dab7530c7de87307ca50116efe4cf4801cb523fe9"
+SIGNATURE = "ac6e3daa9d565082b62d66f19d6f78a875e05354f8a7dd972552b72e2d32c5fa"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
