@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 6d2e9681c9b2f147, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature d695323a10ea0062, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6d2e9681c9b2f1470af9e94302eebdee47b0a8c2e6fe4d3c12e3eddfa23c1688"
+SIGNATURE = "d695323a10ea0062115b820836fd9c3d64ed1ce132d397c5cffbd63a67e31160"
 
 
 def overlap(lower, information, alpha):

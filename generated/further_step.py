@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 2290cd58307e3e80, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature d4572ac7eeb0bc8a, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2290cd58307e3e8072369f4fc58e8c1bfd4768f70f991c81e528ae791f6318e8"
+SIGNATURE = "d4572ac7eeb0bc8a765015d98658ab650363f258b3ba86579234333979b76e60"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

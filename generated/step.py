@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 6553a12b49a7f652, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature bde54b740ccfd7da, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "6553a12b49a7f652b5b92f93611e0e77403317737b7822082474e6d6675c9241"
+SIGNATURE = "bde54b740ccfd7da9d5a4bc2b0a9db8aa0da3271abdd7b42b94d47c1cbcca6a0"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

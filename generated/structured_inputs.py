@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 341dada6996f0920, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 72bfb53afb43e817, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "341dada6996f09207669984c7d48272bde9ffd2865acd1fb56ebbaa543d5e140"
+SIGNATURE = "72bfb53afb43e817a8ad9d25de473b0a6a7c1815c1c6c9aef85860a92c588ed7"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -22,6 +22,8 @@ _OPTIONS = {"error_model": "numpy", "nogil": True}
 # arrays are borrowed: to count who holds one costs as much as a short loop. What allocates one counts, and so does what
 # takes over arrays that another function returns
 _BORROWING = {**_OPTIONS, "_nrt": False}
+#: polynomials that are evaluated together: coefficients of one, and how many, in whole vectors of four
+POWERS, WIDTH = 16, 12
 
 #: (number of places, places, values)
 VALUES = types.void(types.intp, _NUMBERS, _NUMBERS)
@@ -268,27 +270,51 @@ def sum_of_products(typing: Any, rows: Any, i: Any, others: Any, j: Any, first: 
 
 
 @intrinsic
-def add_multiple(typing: Any, rows: Any, i: Any, first: Any, factor: Any, numbers: Any) -> Any:
-    """Add a multiple of numbers[n] to rows[i, first + n]; whole vectors of four, of arrays that share no memory."""
-    if not (_plain(rows, numbers) and rows.ndim == 2 and numbers.ndim == 1):
+def add_polynomials(typing: Any, coefficients: Any, first: Any, x: Any, part: Any, sums: Any) -> Any:
+    """Add polynomials at x, times part[p], to sums[p]: WIDTH of them for the first p, four for the others.
+
+    Rows first, first + 1, ... of the coefficients are those of powers, the highest, POWERS - 1, first.
+    """
+    if not (_plain(coefficients, part, sums) and coefficients.ndim == sums.ndim == 2 and part.ndim == 1):
         return None
 
     def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        four = ir.VectorType(ir.DoubleType(), 4)
-        into = builder.gep(_row(context, builder, signature.args[0], given[0], given[1]), [given[2]])
-        start = _start(context, builder, signature.args[4], given[4])
-        array = context.make_array(signature.args[4])(context, builder, given[4])
-        factors = ir.Constant(four, ir.Undefined)
-        for k in range(4):
-            factors = builder.insert_element(factors, given[3], ir.Constant(ir.IntType(32), k))
-        first, step = context.get_constant(types.intp, 0), context.get_constant(types.intp, 4)
-        with cgutils.for_range_slice(builder, first, builder.extract_value(array.shape, 0), step, inc=True) as (n, _):
-            place = _vector(builder, into, n, four)
-            product = builder.fmul(factors, builder.load(_vector(builder, start, n, four), align=8))
-            builder.store(builder.fadd(builder.load(place, align=8), product), place, align=8)
+        four, kinds = ir.VectorType(ir.DoubleType(), 4), signature.args
+        whole = lambda n: context.get_constant(types.intp, n)  # noqa: E731
+        start = _row(context, builder, kinds[0], given[0], given[1])
+
+        def alike(number: Any) -> Any:
+            found = ir.Constant(four, ir.Undefined)
+            for k in range(4):
+                found = builder.insert_element(found, number, ir.Constant(ir.IntType(32), k))
+            return found
+
+        def stored(from_: Any, place: int) -> Any:
+            return builder.load(_vector(builder, from_, whole(place), four), align=8)
+
+        kind = ir.FunctionType(four, [four, four, four])
+        step = cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.v4f64")
+        columns, place = range(0, WIDTH, 4), alike(given[2])
+        values = [stored(start, column) for column in columns]
+        for power in range(1, POWERS):
+            rows = [stored(start, WIDTH * power + column) for column in columns]
+            values = [builder.call(step, [value, place, row]) for value, row in zip(values, rows, strict=True)]
+        weights = context.make_array(kinds[3])(context, builder, given[3])
+        into = _start(context, builder, kinds[4], given[4])
+
+        def add(at: Any, weight: Any, polynomials: list[Any]) -> None:
+            for column, value in zip(columns, polynomials, strict=False):
+                target = _vector(builder, at, whole(column), four)
+                builder.store(builder.call(step, [weight, value, builder.load(target, align=8)]), target, align=8)
+
+        add(into, alike(builder.load(weights.data)), values)
+        parts = builder.extract_value(weights.shape, 0)
+        with cgutils.for_range_slice(builder, whole(1), parts, whole(1), inc=True) as (p, _):
+            weight = alike(builder.load(builder.gep(weights.data, [p])))
+            add(_row(context, builder, kinds[4], given[4], p), weight, values[:1])
         return context.get_dummy_value()
 
-    return types.void(rows, types.intp, types.intp, types.float64, numbers), lowered
+    return types.void(coefficients, types.intp, types.float64, part, sums), lowered
 
 
 @intrinsic

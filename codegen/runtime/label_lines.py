@@ -12,7 +12,8 @@ import numpy as np
 from codegen.runtime.compiling import inner, making_entry, sum_of_products
 from codegen.runtime.ended_quadratic import is_closed, pair_of, set_ended_quadratic, share_felt
 from codegen.runtime.label_intervals import Label, fill_law, given_output, turns_of
-from codegen.runtime.label_points import Moves, Room, add, first_beyond, set_part, sum_up, variance_of
+from codegen.runtime.label_points import Moves, add, set_part, variance_of
+from codegen.runtime.label_sums import Room, first_beyond, sum_up
 from codegen.runtime.nodes import (
     ENVELOPE,
     G_G,

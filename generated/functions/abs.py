@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 093546aec373b02e, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature bcadff3347d930f0, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "093546aec373b02eefae4c2f2eac81cdad9f6332b9d711f27f18ef34a297cf94"
+SIGNATURE = "bcadff3347d930f00e04848a49f771b1f192a79083aae30210aeedacc6ae03da"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

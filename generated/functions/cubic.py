@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 75f3f087f10e2351, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 6966722d00939797, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "75f3f087f10e235154ea0bc465f41d7c1689c66245f4e7acea124cf02e102721"
+SIGNATURE = "6966722d00939797c3c8129c50a539dfa59ff88205d09a362dc6d832f363db50"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 045b8239c6d25943, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 6ad7b2fe88b5f7a7, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "045b8239c6d25943f6c9db717291f4535d1287b7272d45dc5e1f8094bf47cf17"
+SIGNATURE = "6ad7b2fe88b5f7a7cdf4f789a0b04cb52d5a27aaebb94f0826fd6e4d24793cdd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 2884687e23f5d67b, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature c6e6816df0e5f7cb, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "2884687e23f5d67b1657886d70d4b91c1ead13a71cdf963dc145bc9aaa705ab0"
+SIGNATURE = "c6e6816df0e5f7cb28c5aef96f9364eb3ec156b3b0d30b73251d75d1f006dd9e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

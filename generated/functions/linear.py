@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 3485f4e819df496e, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature c219a2a6f00cba2c, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "3485f4e819df496e189dd4eb4a357f3ace0bd0c165d16680f71a1aed90424667"
+SIGNATURE = "c219a2a6f00cba2cacf626890993d63bba4bfd8e90aa08a5126f5200b2024388"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 1f1c1b82887f2c8e, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 85a5a6ea00777c4e, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "1f1c1b82887f2c8e5201881ad243315ceeb82abc27d5f54feab1ce743a177e9e"
+SIGNATURE = "85a5a6ea00777c4e879333d806d8833b0b7c4123c020a2a0abec951c9aca7ff6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e335ed0f432ae72a, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 5e46b7e52ed47dc9, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "e335ed0f432ae72a1133cc34271f21dcdc55e75f49b2034e9c5e1d1397857a0b"
+SIGNATURE = "5e46b7e52ed47dc9e27bc2d87ad7687ee3968a88f9fd1de6b92be0d4230e4a37"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4ec11aa235946235, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 5673f22027f08003, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "4ec11aa235946235dbc61d0e1ae4ef0e0b67cc8849505dcd7902fb59a82e2290"
+SIGNATURE = "5673f22027f080031d346643ac62bddb16634496ef2bb7c6d36298240f307079"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

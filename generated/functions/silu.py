@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 09f7e5fd11d6927e, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature f1c4e02503ba51e2, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "09f7e5fd11d6927e070f2796fa59d07af4a7e34b1de7c540165af0c0f3341c60"
+SIGNATURE = "f1c4e02503ba51e2a80b1259371fbf2eb7b56b3c9eac7078317dc4da0beca924"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

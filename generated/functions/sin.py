@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature b73a3efc951b3391, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 9212b840dcd6f7a4, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "b73a3efc951b339131ff289d6a369bd8420351b52804588debe6a84bc3b0ca34"
+SIGNATURE = "9212b840dcd6f7a445bb4ae42abdaa32b7ec956e8f63e490549d247fc373bab5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

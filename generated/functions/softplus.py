@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c3a754f6bb7133e8, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature ab5bddd71bfee722, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "c3a754f6bb7133e8fc41b429dd19c9887cfe87277ce4cbb7c42e14704c1632c5"
+SIGNATURE = "ab5bddd71bfee7229381bc436aafa6dfa7b2474371fdfc07c6de0ecaa6cd7250"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fd04ba0dd19782ec, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 18e8696b9e2f5333, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "fd04ba0dd19782ecc7255b4e2175bf1c576e6696515d048dd14be925b627a4ba"
+SIGNATURE = "18e8696b9e2f53338203829d8792bd8de03474ad9bcb84f7c9d8a97d211131a9"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 7fefb6d56dec721b, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature cffbc7ed123b3ece, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "7fefb6d56dec721bae5dd0edb7df0b7f8280c0cbc2f53b221c3867aa36ce2f98"
+SIGNATURE = "cffbc7ed123b3eceb77411de496e03a3c9616ff61f5ad0f5c93a455e005cc2f3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature ec8e29e494f1ad0d, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature ef4f2e92b3c50869, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "ec8e29e494f1ad0da7cee524b9a044df9a3f4ebd2984875d46a061e4f0680be2"
+SIGNATURE = "ef4f2e92b3c5086988c545122b04bffdbb6595b0bad508b992efdb35c9611f96"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 39a5df1fef750e79, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature baf15de1a366e286, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "39a5df1fef750e79187f5626bbd089d425c4d3eb8211fbc7ea4afc58b7dc795f"
+SIGNATURE = "baf15de1a366e28638b11ceb05dbc4821eba3e93176f04025c9565239ccc7cee"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

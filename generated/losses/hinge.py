@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature f6136eaa8060b011, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 2fb027138bc7d265, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "f6136eaa8060b01150bce625a7c6ea38117bf43a6f0a176c831ee345f9519f0f"
+SIGNATURE = "2fb027138bc7d265fed13797e19852461ad3ad8f718fccd77e8c1325d725e093"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature e7fea5fc23cae0bf, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature a66d16ef13255a30, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "e7fea5fc23cae0bf195a117639be89fd0705f90178893fc73ee975a4580e34f2"
+SIGNATURE = "a66d16ef13255a30185385b4a1fe23486579a8a5f26800ba519ab035480d159f"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

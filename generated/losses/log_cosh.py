@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f0ab014d634ef7b3, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 0146446c88f62d25, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f0ab014d634ef7b34b5956152ce363ff3e57b497bc66c20ec53bd6a68b7b6ca3"
+SIGNATURE = "0146446c88f62d25bdfa694334ee0444361ca744361cad6f9559c8e8e333ed98"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

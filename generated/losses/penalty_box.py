@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 7e79eed336c4aebc, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 4efcc27680d3e5ce, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "7e79eed336c4aebc3e74a7d6b8d0a64415bcd4e04339f96810f774bc3fe3b229"
+SIGNATURE = "4efcc27680d3e5ce4f03d911ef6e14f891c56ea124654380fd99583df1739a22"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

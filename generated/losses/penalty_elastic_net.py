@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 50aef7d8b208899e, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 4649d4f13e81dd87, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "50aef7d8b208899efde39c456a3299c616f9865a7392372559e465757d6c359b"
+SIGNATURE = "4649d4f13e81dd877ea7c32fec95324fee943a95933e80a664e31437b8ecc92c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 69bb6c6302fc8bf4, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 0507c391700a6026, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "69bb6c6302fc8bf4a5abfa95a165093c107fb806686494028109ff0a0c2c2e5f"
+SIGNATURE = "0507c391700a60262ebb59b2a2c54450944402a3e7f3cc5fe39a958992ca9a32"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

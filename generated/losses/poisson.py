@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 56e390c6bd20a2a2, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 5940e5c581fb29d4, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "56e390c6bd20a2a2e4177f5df1f67c135f6d117f6af8a11bcd8f8241172c5b9f"
+SIGNATURE = "5940e5c581fb29d4ff06aece6f1b4480c2fa21296f81906787068dc7289afe43"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

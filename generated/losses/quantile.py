@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature c8283457bd84554e, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature d045c6acae2bfe9c, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "c8283457bd84554e88c755af866b7a0c802d13571e6d9b36e82c68232d3b3a15"
+SIGNATURE = "d045c6acae2bfe9cff58ffac2f0c6cfdb6e4356e32c9620e6660f36a60971d3c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

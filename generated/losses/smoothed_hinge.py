@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 064b22226d043cc6, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 0f0903a83ac4dabc, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "064b22226d043cc61dea058acfe055cae9467667418d17776ee84619911c1a49"
+SIGNATURE = "0f0903a83ac4dabce2702d5065debb49094bfa4e27e496835de1a92e2b8c8ae3"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 3acf9a91f9afe2f5, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 9d9b8c537fa09ce3, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "3acf9a91f9afe2f5e50434280a48561cb49fc254090a51b91fb7d3c28909122d"
+SIGNATURE = "9d9b8c537fa09ce3ac04c1dc5abe053d0e1303b9f3be9b6282eddfd3a5028fa3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

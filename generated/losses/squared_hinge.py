@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature d7945fb06b5321b7, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 49aa9ab9013d1025, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "d7945fb06b5321b7b946da7190e6d669c378b23a2c87738bc9c2c95d601c9cce"
+SIGNATURE = "49aa9ab9013d1025bfd62bf15cb42576c1cc64eb053d6280674af12d9e60f174"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

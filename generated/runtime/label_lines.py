@@ -4,7 +4,7 @@ Output and label are jointly Gaussian given a node: what is left of t there spre
 linear between two kinks only, the law of that variable given the difference is a Gaussian that ends there.
 
 Written by hand, in codegen/runtime/label_lines.py.
-Generated; do not edit. Signature 8053baa69fdf1aa5, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature e5ba9002bcaa470d, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,8 @@ import numpy as np
 from generated.runtime.compiling import inner, making_entry, sum_of_products
 from generated.runtime.ended_quadratic import is_closed, pair_of, set_ended_quadratic, share_felt
 from generated.runtime.label_intervals import Label, fill_law, given_output, turns_of
-from generated.runtime.label_points import Moves, Room, add, first_beyond, set_part, sum_up, variance_of
+from generated.runtime.label_points import Moves, add, set_part, variance_of
+from generated.runtime.label_sums import Room, first_beyond, sum_up
 from generated.runtime.nodes import (
     ENVELOPE,
     G_G,
@@ -342,4 +343,4 @@ def lines(law, rule, labels, fields, scratch, out):
                 order = np.argsort(residuals.spread)[:count]
                 _add_lines(law, denser, work, order, ends, base, V, node)
 
-SIGNATURE = "8053baa69fdf1aa5adbf307e632a969ec95d2c6f1431b2be938052c4f13db388"
+SIGNATURE = "e5ba9002bcaa470d202b3da98ac6480bc983756e73cad48171bbdfa4b40873d8"

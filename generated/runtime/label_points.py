@@ -1,7 +1,7 @@
 """Averages over the output and a label at nodes.
 
 Written by hand, in codegen/runtime/label_points.py.
-Generated; do not edit. Signature 8053baa69fdf1aa5, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature e5ba9002bcaa470d, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -12,34 +12,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from generated.runtime.compiling import inner, making_entry, making_inner, sum_of_products
-from generated.runtime.crowds import CELL, CROWD, KEPT, PANEL, bell_of_cells, crowded, fill_cells, gathered
-from generated.runtime.gaussian import NORM
-from generated.runtime.nodes import (
-    ENVELOPE,
-    G_G,
-    G_G_H,
-    G_H,
-    LOSS,
-    OMEGA,
-    REACH,
-    VECTOR,
-    WEIGHT,
-    G,
-    H,
-    Output,
-    Span,
-    fill_nodes,
-    whole,
-)
+from generated.runtime.centre_panels import AVERAGES, OF_T, add_centre, panels_of, room_for_panels
+from generated.runtime.compiling import WIDTH, inner, making_entry, making_inner, sum_of_products
+from generated.runtime.contractions import apart
+from generated.runtime.label_sums import Room, fill_averages, room_for_averages, sum_up
+from generated.runtime.nodes import Output, fill_nodes, span_of, whole
 from generated.runtime.one_quadratic import points_of_one
 from generated.runtime.prox import NOWHERE
 from generated.runtime.quadratic import add_quadratic, find_knots, room_for_knots
-from generated.runtime.quadratic_rows import SUMS, Alike, room_for_rows, set_rows
-from generated.runtime.vector import exp
+from generated.runtime.quadratic_rows import SUMS, Alike
 
 _MOVED_SUMS = 6  # of those that t multiplies, the last is the sixth
-_WIDE, _STEEP = 100.0, 50.0  # of the centres that share their nodes: spreads, and units of the exponential growth
+_NONE = -math.inf  # the place of a centre that does not count
 
 
 class LabelNodes(NamedTuple):
@@ -58,32 +42,27 @@ class Moves(NamedTuple):
     carried: Any  # [D]: its covariance with the output
 
 
-class _Centres(NamedTuple):
-    """Centres of the output in u, the labels there, and parts: the weights of 1, of t and of its products."""
+class _Group(NamedTuple):
+    """Nodes of kappa, from first to last, at which outputs have the same spread and V."""
 
-    label: Any
-    place: Any
-    part: Any  # [parts, n]
-    rows: Any  # room for averages about each
-
-
-class _Side(NamedTuple):
-    """Labels of one sign, of a loss of the margin: the sign of u in the output, whose spread and V are those of u."""
-
-    sign: float
+    first: int
+    last: int
     spread: float
     V: float
 
 
-class Room(NamedTuple):
-    """Nodes with the loss there, the density of one centre, its sums, the averages, the knots of a label."""
+class _Work(NamedTuple):
+    """What all nodes of kappa have in common: the labels, how t moves outputs, and room."""
 
-    scratch: Any
-    density: Any  # [3, n], and its first two derivatives
-    sums: Any  # [10]
-    out: Any
-    knots: Any
-    part: Any  # the weights of 1, of t and of its products
+    labels: LabelNodes
+    moves: Moves
+    centre: Any  # [M, J]: of outputs in u, at the nodes of a group
+    place: Any  # [J]: the same of those that count at one node,
+    label: Any
+    part: Any  # [parts, J]: the weights of 1, of t and of its products,
+    rows: Any  # and averages about each
+    sums: Any  # [parts, WIDTH]: averages about all, by these weights
+    room: Room
 
 
 @inner
@@ -93,6 +72,7 @@ def add(sums, sign, part, moves, out, node):
     t varies about its mean, which moves the output: by Stein's lemma a factor t - mean becomes a derivative in the
     centre.
     """
+    apart()
     carried, rest = moves.carried, moves.rest
     directions, w = carried.shape[0], part[0]
     for a in range(9):
@@ -127,24 +107,6 @@ def set_part(w, t, part):
 
 
 @inner
-def _find_centres(law, sign, labels, fields, node, centres):
-    """Centres of one node, of the labels of one sign for a loss of the margin. Returns how many, and the lowest."""
-    count, low = np.intp(0), math.inf
-    for j in range(labels.weight.shape[1]):
-        weight, y = labels.weight[node, j], labels.label[node, j]
-        if weight != 0.0 and (not law.margin or (y > 0.0) == (sign > 0.0)):
-            center = fields.mean[node]
-            for d in range(labels.t.shape[2]):
-                center += fields.slope[d, node] * labels.t[node, j, d]
-            centres.place[count] = sign * center - (y if law.residual else 0.0)
-            low = min(low, centres.place[count])
-            centres.label[count] = y
-            set_part(weight, labels.t[node, j], centres.part[:, count])
-            count += 1
-    return count, low
-
-
-@inner
 def variance_of(fields, node, moves):
     """The variance of the output at a node; fills moves.carried."""
     variance = fields.Delta[node]
@@ -157,169 +119,171 @@ def variance_of(fields, node, moves):
 
 
 @inner
-def first_beyond(scratch, count, omega):
-    """The first node from omega on."""
-    low, high = 0, count
-    while low < high:
-        middle = (low + high) // 2
-        if scratch[OMEGA, middle] < omega:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-@inner
-def sum_up(center, spread, count, room, sums):
-    """The sums about a centre, in the order of ``add``, over the nodes within reach of it; both are counted from the
-    start of their span.
-    """
-    scratch, density = room.scratch, room.density
-    reach, inverse = REACH * spread, 1.0 / (spread * spread)
-    first = first_beyond(scratch, count, center - reach)
-    last = whole(first_beyond(scratch, count, center + reach))
-    first -= first % VECTOR
-    scale, narrow = NORM / spread, 1.0 / spread
-    for i in range(first, last):
-        z = (scratch[OMEGA, i] - center) * narrow
-        density[0, i] = scale * scratch[WEIGHT, i] * exp(-0.5 * z * z)
-    for i in range(first, last):  # its derivatives in the centre
-        x = (scratch[OMEGA, i] - center) * inverse
-        density[1, i] = density[0, i] * x
-        density[2, i] = density[0, i] * (x * x - inverse)
-    sums[0] = sum_of_products(density, 0, scratch, ENVELOPE, first, last)
-    sums[1] = sum_of_products(density, 0, scratch, G, first, last)
-    sums[2] = sum_of_products(density, 0, scratch, H, first, last)
-    sums[3] = sum_of_products(density, 0, scratch, G_G, first, last)
-    sums[4] = sum_of_products(density, 0, scratch, G_H, first, last)
-    sums[5] = sum_of_products(density, 1, scratch, H, first, last)
-    sums[6] = sum_of_products(density, 0, scratch, G_G_H, first, last)
-    sums[7] = sum_of_products(density, 1, scratch, G_H, first, last)
-    sums[8] = sum_of_products(density, 2, scratch, H, first, last)
-    sums[9] = sum_of_products(density, 0, scratch, LOSS, first, last)
-
-
-@inner
-def _last_together(law, places, order, first, spread):
-    """The end of the centres from `first` on, in order, that share their nodes; and the place of the last of them."""
-    widest = _WIDE * spread
-    if law.rate > 0.0:
-        widest = min(widest, _STEEP / law.rate)
-    start = before = places[order[first]]
-    last = first + 1
-    while last < order.shape[0] and (law.residual or law.margin):
-        place = places[order[last]]
-        if place - before > 2.0 * REACH * spread or place - start > widest:
+def _group_at(rule, fields, moves, first):
+    """The nodes of kappa from `first` on whose outputs have one spread and V; fills moves.carried."""
+    spread, last = math.sqrt(variance_of(fields, first, moves) + rule.noise), first + 1
+    while last < fields.V.shape[0] and fields.V[last] == fields.V[first] and fields.Delta[last] == fields.Delta[first]:
+        alike = True
+        for d in range(fields.slope.shape[0]):
+            alike = alike and fields.slope[d, last] == fields.slope[d, first]
+        if not alike:
             break
-        before = place
         last += 1
-    return last, before
-
-
-@inner
-def _add_averages(law, rule, side, centres, order, moves, room, node):
-    """Add the averages of a loss at its nodes, which centres that lie close to each other share."""
-    first, reach = 0, REACH * side.spread
-    while first < order.shape[0]:
-        last, highest = _last_together(law, centres.place, order, first, side.spread)
-        span = Span(centres.place[order[first]] - reach, highest + reach, side.spread, side.V)
-        count = fill_nodes(law, rule, centres.label[order[first]], span, NOWHERE, room.scratch)
-        if count == 0:
-            for a in range(room.out.shape[0]):
-                room.out[a, node] = math.nan
-        for k in range(first, last):
-            sum_up(centres.place[order[k]] - span.low, side.spread, count, room, room.sums)
-            add(room.sums, side.sign, centres.part[:, order[k]], moves, room.out, node)
-        first = last
-
-
-@inner
-def _add_rows(law, rule, side, centres, count, moves, room, node):
-    """The same for a loss of quadratic pieces, in closed form, whose knots are those of all centres."""
-    length, part = whole(count), room.part
-    for j in range(count, length):
-        centres.place[j] = centres.place[0]
-        centres.part[:, j] = 0.0
-    alike = Alike(side.sign, side.spread, side.V)
-    set_rows(law, rule, alike, room.knots, centres.place, length, centres.rows)
-    for p in range(part.shape[0]):
-        part[:] = 0.0
-        part[p] = 1.0
-        for a in range(SUMS if p == 0 else _MOVED_SUMS):
-            room.sums[a] = sum_of_products(centres.rows, a, centres.part, p, 0, length)
-        add(room.sums, side.sign, part, moves, room.out, node)
-
-
-@inner
-def _add_closed(law, rule, side, centres, count, moves, room, node):
-    """The same where every label has knots of its own."""
-    known = math.nan  # the label that the knots are of
-    for j in range(count):
-        output, y = Output(centres.place[j], side.spread, side.V), centres.label[j]
-        if y != known:
-            find_knots(law, rule, y, output.V, room.knots)
-            known = y
-        for a in range(10):
-            room.sums[a] = 0.0
-        add_quadratic(law, rule, y, output, room.knots, room.sums)
-        add(room.sums, side.sign, centres.part[:, j], moves, room.out, node)
+    return _Group(first, last, spread, fields.V[first])
 
 
 @making_inner
-def _room_for_centres(law, number, products):
-    """Room for so many centres, whole vectors."""
-    length = whole(number)
-    rows = room_for_rows(length if law.quadratic else 0)
-    return _Centres(np.empty(length), np.empty(length), np.empty((products, length)), rows)
+def _largest_group(rule, fields, moves):
+    """How many nodes of kappa are in one group at most."""
+    most = first = 0
+    while first < fields.V.shape[0]:
+        group = _group_at(rule, fields, moves, first)
+        most, first = max(most, group.last - first), group.last
+    return most
+
+
+@inner
+def _fill_centres(law, sign, fields, group, work):
+    """Fill the centres of a group, of the labels of one sign for a loss of the margin. Returns how many count, and the
+    span of them.
+    """
+    labels, count, low, high = work.labels, 0, math.inf, -math.inf
+    for node in range(group.first, group.last):
+        for j in range(labels.weight.shape[1]):
+            y, place = labels.label[node, j], _NONE
+            if labels.weight[node, j] != 0.0 and (not law.margin or (y > 0.0) == (sign > 0.0)):
+                center = fields.mean[node]
+                for d in range(labels.t.shape[2]):
+                    center += fields.slope[d, node] * labels.t[node, j, d]
+                place = sign * center - (y if law.residual else 0.0)
+                low, high = min(low, place), max(high, place)
+                count += 1
+            work.centre[node - group.first, j] = place
+    return count, (low, high)
+
+
+@inner
+def _add_from_panels(sign, panels, count, group, work):
+    """Add the averages about all centres of a group, which panels of them tell."""
+    labels, room, sums = work.labels, work.room, work.sums
+    for node in range(group.first, group.last):
+        sums[:] = 0.0
+        at = 0
+        for j in range(labels.weight.shape[1]):
+            place = work.centre[node - group.first, j]
+            if place != _NONE:
+                set_part(labels.weight[node, j], labels.t[node, j], room.part)
+                at = add_centre(panels, count, at, place, room.part, sums)
+        for p in range(sums.shape[0]):
+            room.part[:] = 0.0
+            room.part[p] = 1.0
+            for c in range(SUMS):
+                room.sums[AVERAGES[c]] = sums[p, c] if p == 0 or c < OF_T else 0.0
+            add(room.sums, sign, room.part, work.moves, room.out, node)
+
+
+@inner
+def _gathered(node, row, work):
+    """Put what counts at a node side by side, up to whole vectors. Returns how many count."""
+    labels, count = work.labels, np.intp(0)
+    for j in range(labels.weight.shape[1]):
+        if work.centre[row, j] != _NONE:
+            work.place[count], work.label[count] = work.centre[row, j], labels.label[node, j]
+            set_part(labels.weight[node, j], labels.t[node, j], work.part[:, count])
+            count += 1
+    for j in range(count, whole(count)):
+        work.place[j] = work.place[0]
+        work.part[:, j] = 0.0
+    return count
 
 
 @making_inner
-def _add_all(law, rule, side, centres, count, moves, room, node):
-    """Add the averages about all centres to those at a node."""
-    if count == 0:
-        return
-    if law.quadratic and (law.residual or law.margin):
-        _add_rows(law, rule, side, centres, count, moves, room, node)
-    elif law.quadratic:
-        _add_closed(law, rule, side, centres, count, moves, room, node)
+def _add_together(law, rule, alike, count, work, node):
+    """Add the averages of a loss of the residual or the margin about each centre of a node."""
+    length, room = whole(count), work.room
+    if law.quadratic:
+        order = np.arange(length)
     else:
-        _add_averages(law, rule, side, centres, np.argsort(centres.place[:count]), moves, room, node)
+        order = np.argsort(work.place[:count])
+        work.rows[:, count:length] = 0.0
+    if not fill_averages(law, rule, alike, work.place, order, room, work.rows):
+        room.out[:, node] = math.nan
+    for p in range(room.part.shape[0]):
+        room.part[:] = 0.0
+        room.part[p] = 1.0
+        for a in range(SUMS if p == 0 else _MOVED_SUMS):
+            room.sums[a] = sum_of_products(work.rows, a, work.part, p, 0, length)
+        add(room.sums, alike.label, room.part, work.moves, room.out, node)
+
+
+@inner
+def _add_each(law, rule, alike, count, work, node):
+    """Add the averages of a loss that every label is another function of."""
+    room, known = work.room, math.nan  # the label that the knots are of
+    for j in range(count):
+        output, y = Output(work.place[j], alike.spread, alike.V), work.label[j]
+        if law.quadratic:
+            if y != known:
+                find_knots(law, rule, y, output.V, room.knots)
+                known = y
+            for a in range(SUMS):
+                room.sums[a] = 0.0
+            add_quadratic(law, rule, y, output, room.knots, room.sums)
+        else:
+            span = span_of(output)
+            nodes = fill_nodes(law, rule, y, span, NOWHERE, room.scratch)
+            if nodes == 0:
+                room.out[:, node] = math.nan
+            sum_up(output.center - span.low, alike.spread, nodes, room, room.sums)
+        add(room.sums, 1.0, work.part[:, j], work.moves, room.out, node)
 
 
 @making_entry
 def points(law, rule, labels, fields, scratch, out):
     """Averages over labels at nodes, and t about a mean there: out[:, node], in the order of AVERAGES.
 
-    A loss of the residual or of the margin knows a label by the centre of the output only: many that are close are
-    moved to cells of a grid.
+    A loss of the residual or of the margin knows a label by the centre of the output only: where centres are many, the
+    averages about them are told by polynomials.
     """
     if law.quadratic and law.smooth:
         points_of_one(law, rule, labels, fields, out)
         return
     number, directions = labels.weight.shape[1], labels.t.shape[2]
-    products = 1 + directions + directions * (directions + 1) // 2
-    centres = _room_for_centres(law, number, products)
-    moves = Moves(labels.rest, np.empty(directions))
-    panel = np.empty(number + 2, np.int64)
-    bell = bell_of_cells()
-    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), out, room_for_knots(law), np.empty(products))
-    for node in range(fields.V.shape[0]):
-        for a in range(out.shape[0]):
-            out[a, node] = 0.0
-        spread, V = math.sqrt(variance_of(fields, node, moves) + rule.noise), fields.V[node]
-        cell = CELL * spread
+    parts, length = 1 + directions + directions * (directions + 1) // 2, whole(labels.weight.shape[1])
+    moves, by_centre = Moves(labels.rest, np.empty(directions)), law.residual or law.margin
+    part = np.empty(parts)
+    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(SUMS), out, room_for_knots(law), part)
+    work = _Work(
+        labels,
+        moves,
+        np.empty((_largest_group(rule, fields, moves), number)),
+        np.empty(length),
+        np.empty(length),
+        np.empty((parts, length)),
+        room_for_averages(law, length if by_centre else 0),
+        np.empty((parts, WIDTH)),
+        room,
+    )
+    panels = room_for_panels(law, by_centre)
+    out[:] = 0.0
+    first = 0
+    while first < fields.V.shape[0]:
+        group = _group_at(rule, fields, moves, first)
         for number_of_side in range(2 if law.margin else 1):
-            sign = 1.0 - 2.0 * number_of_side
-            count, low = _find_centres(law, sign, labels, fields, node, centres)
-            if count > CROWD and (law.residual or law.margin):
-                panels = crowded(centres.place, count, low, cell, panel)
-                if panels > 0:
-                    size = panels * PANEL
-                    moments = np.zeros((products, size))
-                    count = gathered(centres, count, low, cell, panel, moments, bell)
-                    cells = _room_for_centres(law, size, products)
-                    size = fill_cells(low, cell, panel, moments, sign, cells)
-                    _add_all(law, rule, _Side(sign, KEPT * spread, V), cells, size, moves, room, node)
-            _add_all(law, rule, _Side(sign, spread, V), centres, count, moves, room, node)
+            alike = Alike(1.0 - 2.0 * number_of_side, group.spread, group.V)
+            count, span = _fill_centres(law, alike.label, fields, group, work)
+            found = panels_of(law, rule, alike, span, count, room, panels) if by_centre else 0
+            if found > 0:
+                _add_from_panels(alike.label, panels, found, group, work)
+                continue
+            for node in range(group.first, group.last):
+                count = _gathered(node, node - group.first, work)
+                if count == 0:
+                    continue
+                if by_centre:
+                    _add_together(law, rule, alike, count, work, node)
+                else:
+                    _add_each(law, rule, alike, count, work, node)
+        first = group.last
 
-SIGNATURE = "8053baa69fdf1aa5adbf307e632a969ec95d2c6f1431b2be938052c4f13db388"
+SIGNATURE = "e5ba9002bcaa470d202b3da98ac6480bc983756e73cad48171bbdfa4b40873d8"

@@ -5,7 +5,7 @@ a quarter of all compilation. Of machine code that was kept numba also reads wha
 in a process that compiles nothing: that takes longer than all else of loading it.
 
 Written by hand, in codegen/runtime/linked.py.
-Generated; do not edit. Signature 8053baa69fdf1aa5, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature e5ba9002bcaa470d, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -131,4 +131,4 @@ class _Reading:
         library._finalize_final_module()
         return library
 
-SIGNATURE = "8053baa69fdf1aa5adbf307e632a969ec95d2c6f1431b2be938052c4f13db388"
+SIGNATURE = "e5ba9002bcaa470d202b3da98ac6480bc983756e73cad48171bbdfa4b40873d8"

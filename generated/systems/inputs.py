@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 485d994e36cc6d97.
+Generated; do not edit. Signature d4e178fc26c67ad6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "485d994e36cc6d9744e8079b213dda82287a7639ad983a0fd4cff00b24273a58"
+SIGNATURE = "d4e178fc26c67ad6489ea41ccc5e3156e7e04379983b6494efca538905c45a9e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

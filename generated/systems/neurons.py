@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 8beae4a13416a8cf.
+Generated; do not edit. Signature fce30e02d8d978f4.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "8beae4a13416a8cfebd1ca5bc6d00e3ef9137caed082513e580610386f863e4b"
+SIGNATURE = "fce30e02d8d978f44b9aa3bc89530d7d3cc17ceacdd0e4519d2b672ffb86e8d1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

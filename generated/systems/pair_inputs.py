@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 968de0855714de64, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 5f570a9044639c7b, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "968de0855714de64189ec77e46f24b97d1f3ae70aa2b9e5f247c75ad313797ea"
+SIGNATURE = "5f570a9044639c7b1ea6f7875d293d14026545ff1b573dcdacd2941754284204"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature caeb7bc2dc5acd07, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature 18f2ba53ab4cd5ad, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "caeb7bc2dc5acd07765def2f02402ba69168d5ce82366ca522b14793afa684b1"
+SIGNATURE = "18f2ba53ab4cd5ad12c329a4848d12be7af835530d67e00e3b46bd5cc384c9af"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature e780a903b5c95ea6, runtime cdd2584516ff0fa8.
+Generated; do not edit. Signature d759dbf4e79162ff, runtime c529c8b750dc5336.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "e780a903b5c95ea6c5fe5286da4ffc8fec91d96ca4936c3b2d2e3a489482227b"
+SIGNATURE = "d759dbf4e79162ffcaafaf9ea68d2cc7e6e4b07f94c8c6cadc2fb61686567a24"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature c1767814a5e03a97.
+Generated; do not edit. Signature 4a502bb5a58e0896.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c1767814a5e03a979c74dd17e274a1051a87a3d923bfe834758d8a01f4a3d3f6"
+SIGNATURE = "4a502bb5a58e0896d6515a5b946b1e2e0af3e22b6e6647d1ea4dcf04188a68a9"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

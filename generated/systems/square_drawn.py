@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1e997dd016fefd6e.
+in X). Generated; do not edit. Signature 20b244bd4ef7faf1.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1e997dd016fefd6ec30c1932fc6c38e1bbb777849ec35df7ca07b1fd12384aae"
+SIGNATURE = "20b244bd4ef7faf18a02dfd27409686a37e1beb87643cdf7573ebc11985ea2b7"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 218d11867dbd0cf5.
+Generated; do not edit. Signature 73f5bd6c100a4a3e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "218d11867dbd0cf5285f0fe2959c0629157a0bf69fc1664eff20440bbdf7a811"
+SIGNATURE = "73f5bd6c100a4a3e825df0b726b5f576b03b54cfaf03a19724ea2189ddd987bf"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

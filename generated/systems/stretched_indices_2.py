@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature ac6e3daa9d565082.
+Generated; do not edit. Signature d9d177b0d327d358.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ac6e3daa9d565082b62d66f19d6f78a875e05354f8a7dd972552b72e2d32c5fa"
+SIGNATURE = "d9d177b0d327d358942d786309dcee79d43bf2db0f4fbbccc3a6573fe773c03c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -117,11 +117,11 @@ AVERAGES = {
         (*NODES, *SUMS, "_fill_law", "_fill_between", "_fill_beyond_one", "_below", "_given", "_edges"),
     ),
     "points": (
-        ("nodes", "label_points", "crowds", "output_sums"),
-        (*NODES, *SUMS, "sum_up", "add", "_find_centres", "variance_of", "bell_of_cells", "_fill_shares", "fill_cells"),
+        ("nodes", "label_points", "label_sums", "centre_panels", "output_sums"),
+        (*NODES, *SUMS, "sum_up", "add", "_fill_centres", "variance_of", "_gathered", "_add_from_panels"),
     ),
     "quadratic": (
-        ("quadratic", "quadratic_rows", "label_points"),
+        ("quadratic", "quadratic_rows", "label_points", "centre_panels"),
         ("find_knots", "from_knot", "_add_part", "_fill_end", "_fill_wide", "_fill_narrow", "_inside", "add"),
     ),
     "lines": (

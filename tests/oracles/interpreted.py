@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from generated.runtime.compiling import POWERS, WIDTH
+
 RUNTIME = "generated.runtime."
 
 
@@ -145,8 +147,11 @@ def _calls() -> SimpleNamespace:
     def sum_of_products(rows: Any, i: int, others: Any, j: int, first: int, last: int) -> float:
         return float(rows[i, first:last] @ others[j, first:last])
 
-    def add_multiple(rows: Any, i: int, first: int, factor: float, numbers: Any) -> None:
-        rows[i, first : first + len(numbers)] += factor * numbers
+    def add_polynomials(coefficients: Any, first: int, x: float, part: Any, sums: Any) -> None:
+        powers = x ** np.arange(POWERS)[::-1]
+        values = powers @ coefficients[first : first + POWERS]
+        sums[0] += part[0] * values
+        sums[1:, :4] += part[1:, None] * values[:4]
 
     return SimpleNamespace(
         inner=lambda function: function,
@@ -168,5 +173,7 @@ def _calls() -> SimpleNamespace:
         piece_at=piece_at,
         edge_at=edge_at,
         sum_of_products=sum_of_products,
-        add_multiple=add_multiple,
+        add_polynomials=add_polynomials,
+        POWERS=POWERS,
+        WIDTH=WIDTH,
     )

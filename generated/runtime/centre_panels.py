@@ -1,0 +1,292 @@
+"""Averages of a loss over the output as polynomials of its centre on panels: what many centres of one spread share.
+
+The Gaussian that is averaged with makes them smooth on the scale of its spread, about the kinks of the loss; elsewhere
+they are as smooth as the loss is. Panels grow with the distance from there, and are halved until polynomials serve.
+
+Written by hand, in codegen/runtime/centre_panels.py.
+Generated; do not edit. Signature e5ba9002bcaa470d, runtime c529c8b750dc5336.
+Regenerate with: giantstep generate
+"""
+
+# fmt: off
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from generated.runtime.compiling import POWERS, WIDTH, add_polynomials, inner, making_inner
+from generated.runtime.contractions import apart, short
+from generated.runtime.label_sums import fill_averages, room_for_averages
+from generated.runtime.quadratic import find_knots
+
+#: the averages that stand in the columns of coefficients: first those, so many, that t multiplies
+AVERAGES, OF_T = (1, 2, 4, 5, 0, 3, 6, 7, 8, 9), 4
+_ANGLES = np.pi * (1.0 - (np.arange(POWERS) + 0.5) / POWERS)
+_PLACES = np.cos(_ANGLES)  # of a panel (-1, 1), at which averages are taken
+_ORDERS = np.arange(POWERS)
+# from averages there to Chebyshev coefficients
+_CHEBYSHEV = np.cos(np.outer(_ORDERS, _ANGLES)) * np.where(_ORDERS > 0, 2.0, 1.0)[:, None] / POWERS
+
+
+def _polynomials():
+    """Coefficients [power, polynomial] of Chebyshev polynomials, of the highest power first."""
+    found = np.zeros((POWERS, POWERS))
+    found[-1, 0] = found[-2, 1] = 1.0
+    for k in range(2, POWERS):
+        found[:-1, k] = 2.0 * found[1:, k - 1]
+        found[:, k] -= found[:, k - 2]
+    return found
+
+
+_IN_POWERS = _polynomials()
+_NEAR, _FALL = 0.9, 3.5  # a panel near a kink, in spreads; what it may be longer or shorter by for its distance
+# the same from that distance on, where next to nothing is felt
+_FARTHER, _STEEPER = 6.0, 6.0
+_FELT = 12.0  # spreads from a kink, beyond which nothing is left of it: 5e-32
+_BEFORE = 12.5  # spreads before one, up to which a panel need not end where it is felt
+_AWAY = 0.25  # of the distance: a panel of a smooth loss
+_KNOWN, _NOTHING = 1e-13, 1e-28  # of an average on its panel, that its last coefficients may be; of that on all panels
+_ROUNDED = 1e-14  # of what averages are made of
+_OF_CURVATURE = False, True, True, True, False, False, True, True, True, False  # which columns: these do not grow
+_FAINT, _KNOWN_FAINT = 1e-7, 1e-9  # of the largest of them, that is known to fewer digits
+_MOST = 400  # panels
+_ROUNDS = 40  # of halving
+_WORTH = 2  # centres for every average that is taken on the first panels
+
+
+class CentrePanels(NamedTuple):
+    """Panels in order, with coefficients, and room to find them."""
+
+    end: Any  # [n]: the upper ends
+    middle: Any
+    inverse: Any  # one over half the length
+    number: Any  # of the panel in the order of coefficients
+    coefficients: Any  # [panel and power, WIDTH]: of powers of the place on a panel (-1, 1), the highest first
+    ends: Any  # [n, 2]: of panels in the order of coefficients
+    pending: Any  # [2, n, 2]: of those that are looked at, and of the next
+    edges: Any  # [n + 1]: of the first
+    places: Any  # [n and node]
+    order: Any  # of places, which grow
+    rows: Any  # averages there
+    values: Any  # [node, column]: averages on one panel
+    chebyshev: Any  # [power, column]: coefficients of them
+    size: Any  # [column]: how large averages are on one panel,
+    rounding: Any  # what they are rounded to
+    largest: Any  # and how large they are at all places
+
+
+@making_inner
+def room_for_panels(law, used):
+    """Room for as many panels as there may be; none where they are not used."""
+    most = _MOST if used else 0
+    places = most * POWERS
+    pending, order = np.empty((2, most, 2)), np.arange(places)
+    sizes = np.empty((4, most + 1))
+    return CentrePanels(
+        sizes[0],
+        sizes[1],
+        sizes[2],
+        np.empty(most, np.int64),
+        np.empty((places, WIDTH)),
+        np.empty((most, 2)),
+        pending,
+        sizes[3],
+        np.empty(places),
+        order,
+        room_for_averages(law, places),
+        np.zeros((POWERS, WIDTH)),
+        np.empty((POWERS, WIDTH)),
+        np.empty(WIDTH),
+        np.empty(WIDTH),
+        np.empty(WIDTH),
+    )
+
+
+@inner
+def _length(place, knots, count, scale):
+    """How long a panel from a place on may be, between knots so many, where averages turn on a scale."""
+    away, ahead = math.inf, math.inf
+    for i in range(count):
+        away = min(away, abs(place - knots[i]))
+        if knots[i] > place:
+            ahead = min(ahead, knots[i] - place)
+    distance = away / scale
+    if distance > _FELT and ahead > _BEFORE * scale:
+        return min(away, ahead - _FELT * scale)
+    if distance < _FARTHER:
+        return scale * min(_NEAR, _FALL / max(distance, _FALL))
+    return scale * _STEEPER / distance
+
+
+@inner
+def _first(law, rule, alike, span, knots, edges):
+    """Fill edges of the first panels over a span of centres. Returns how many panels; none where they are too many."""
+    low, high = span
+    count, scale = np.intp(0), alike.spread
+    if not law.smooth:
+        count = find_knots(law, rule, alike.label, alike.V, knots)
+    else:
+        scale = max(scale, 1.0 / law.steepness)
+    number, place = np.intp(0), low
+    edges[0] = low
+    while place < high:
+        if number == _MOST:
+            return np.intp(0)
+        length = scale + _AWAY * abs(place) if law.smooth else _length(place, knots.omega, count, scale)
+        if not place + length > place:
+            return np.intp(0)
+        place = min(place + length, high)
+        number += 1
+        edges[number] = place
+    return number
+
+
+@inner
+def _fill_averages(law, rule, alike, ends, count, room, panels):
+    """Fill averages at the places of panels. Returns whether there was room for them."""
+    for p in range(count):
+        low, high = ends[p, 0], ends[p, 1]
+        for k in range(POWERS):
+            panels.places[POWERS * p + k] = 0.5 * (high + low) + 0.5 * (high - low) * _PLACES[k]
+    return fill_averages(law, rule, alike, panels.places, panels.order[: POWERS * count], room, panels.rows)
+
+
+@inner
+def _fill_largest(count, panels):
+    """How large averages are at all places."""
+    for c in range(len(AVERAGES)):
+        panels.largest[c] = 0.0
+        for k in range(POWERS * count):
+            panels.largest[c] = max(panels.largest[c], abs(panels.rows[AVERAGES[c], k]))
+
+
+@inner
+def _fill_chebyshev(first, panels):
+    """Fill Chebyshev coefficients of averages on the panel whose places begin with this one."""
+    found, values = panels.chebyshev, panels.values
+    for k in range(POWERS):
+        for c in range(len(AVERAGES)):
+            values[k, c] = panels.rows[AVERAGES[c], first + k]
+    for k in range(POWERS):
+        for c in range(WIDTH):
+            found[k, c] = 0.0
+        for j in range(POWERS):
+            for c in range(WIDTH):
+                found[k, c] += _CHEBYSHEV[k, j] * values[j, c]
+
+
+@inner
+def _fill_sizes(panels):
+    """Fill how large averages are on a panel."""
+    for c in range(len(AVERAGES)):
+        panels.size[c] = 0.0
+        for k in range(POWERS):
+            panels.size[c] = max(panels.size[c], abs(panels.values[k, c]))
+
+
+@inner
+def _fill_rounding(spread, place, panels):
+    """Fill what rounding may make of averages on a panel about a place, in units of that: those that are sums of both
+    signs are held against what these are made of, a place against the spread on which all turn.
+    """
+    size, rounding = panels.size, panels.rounding
+    g, h, off = size[0], size[1], 1.0 + abs(place) / spread
+    for c in range(len(AVERAGES)):
+        rounding[c] = size[c]
+    rounding[2], rounding[3] = h * g, h / spread
+    rounding[4] = max(size[4], g * spread)
+    rounding[6], rounding[7], rounding[8] = h * g * g, h * g / spread, h / (spread * spread)
+    for c in range(len(AVERAGES)):
+        rounding[c] *= off
+
+
+@inner
+def _serve(panels):
+    """Whether Chebyshev coefficients fall enough, or an average is next to nothing."""
+    found = panels.chebyshev
+    for c in range(len(AVERAGES)):
+        last, size = max(abs(found[POWERS - 1, c]), abs(found[POWERS - 2, c])), panels.size[c]
+        known, share = _KNOWN, size / panels.largest[c]
+        if _OF_CURVATURE[c] and share < _FAINT:
+            known = _KNOWN_FAINT
+        if not (last <= known * size + _ROUNDED * panels.rounding[c] or share <= _NOTHING):
+            return False
+    return True
+
+
+@inner
+def _fill_coefficients(first, panels):
+    """Fill coefficients of powers, the highest first, from those of Chebyshev polynomials."""
+    for k in range(POWERS):
+        for c in range(WIDTH):
+            panels.coefficients[first + k, c] = 0.0
+        for j in range(POWERS - 1 - k, POWERS, 2):
+            for c in range(len(AVERAGES)):
+                panels.coefficients[first + k, c] += _IN_POWERS[k, j] * panels.chebyshev[j, c]
+
+
+@making_inner
+def _in_order(count, panels):
+    """Fill what tells the panel of a place, from their ends."""
+    order = np.argsort(panels.ends[:count, 0])
+    for k in range(count):
+        low, high = panels.ends[order[k], 0], panels.ends[order[k], 1]
+        panels.end[k], panels.middle[k], panels.inverse[k] = high, 0.5 * (high + low), 2.0 / (high - low)
+        panels.number[k] = order[k]
+
+
+@making_inner
+def panels_of(law, rule, alike, span, centres, room, panels):
+    """Find panels for so many centres over a span. Returns how many: none where they are not worth it, or too many."""
+    apart()
+    short()
+    if centres < _WORTH * POWERS or not span[1] > span[0]:
+        return 0
+    count, done = _first(law, rule, alike, span, room.knots, panels.edges), 0
+    if centres < _WORTH * POWERS * count:
+        return 0
+    for p in range(count):
+        panels.pending[0, p, 0], panels.pending[0, p, 1] = panels.edges[p], panels.edges[p + 1]
+    for turn in range(_ROUNDS):
+        ends, halves, further = panels.pending[turn % 2], panels.pending[1 - turn % 2], 0
+        if not _fill_averages(law, rule, alike, ends, count, room, panels):
+            return 0
+        if turn == 0:
+            _fill_largest(count, panels)
+        for p in range(count):
+            if done + further + 2 > _MOST:
+                return 0
+            _fill_chebyshev(POWERS * p, panels)
+            _fill_sizes(panels)
+            _fill_rounding(alike.spread, max(abs(ends[p, 0]), abs(ends[p, 1])), panels)
+            if _serve(panels):
+                _fill_coefficients(POWERS * done, panels)
+                panels.ends[done] = ends[p]
+                done += 1
+            else:
+                middle = 0.5 * (ends[p, 0] + ends[p, 1])
+                halves[further, 0], halves[further, 1] = ends[p, 0], middle
+                halves[further + 1, 0], halves[further + 1, 1] = middle, ends[p, 1]
+                further += 2
+        count = further
+        if count == 0:
+            _in_order(done, panels)
+            return done
+    return 0
+
+
+@inner
+def add_centre(panels, count, at, place, part, sums):
+    """Add to sums[part, column] the averages about a centre, by the weights in ``part``. Returns the panel it is on,
+    which is looked for from `at` on.
+    """
+    while at < count - 1 and place > panels.end[at]:
+        at += 1
+    while at > 0 and place <= panels.end[at - 1]:
+        at -= 1
+    x = (place - panels.middle[at]) * panels.inverse[at]
+    add_polynomials(panels.coefficients, POWERS * panels.number[at], x, part, sums)
+    return at
+
+SIGNATURE = "e5ba9002bcaa470d202b3da98ac6480bc983756e73cad48171bbdfa4b40873d8"
