@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import NDArray
 from scipy import optimize
 
@@ -33,6 +34,8 @@ LABELLED = 9  # curves of a family with a label of their own; of more, this many
 
 _ERRORS = ("test_error", "train_error")
 MARKERS = "osD^vP*Xh"
+_ORDERED = 3  # curves named by words that a ramp of colours alone tells apart
+_MARKED = 6  # marks on each line of more
 
 
 def rendered(dataset: Dataset, suffix: str, *, error: str = "test_error") -> bytes:
@@ -75,7 +78,10 @@ class _Drawing:
         self.curves, sweep = list(self.grid.curves()), self.grid.x
         self.x: Array = np.array(sweep.values if sweep.numeric else range(len(sweep.values)), dtype=np.float64)
         self.colours = colours(len(self.curves))
+        self.scale = axes.figure.dpi_scale_trans
         self.kinds = self._kinds()
+        words = any(isinstance(value, str) for changes, _ in self.curves for _, value in changes)
+        self.marked = words and sweep.numeric and len(self.curves) > _ORDERED
 
     def _kinds(self) -> tuple[str, ...]:
         """What is drawn at every row, as mathematics; of a metric it is one and the same."""
@@ -119,7 +125,15 @@ class _Drawing:
 
     def _theory(self, number: int, rows: slice) -> None:
         y = self._column("")[rows]
-        self.axes.plot(self.x, y, color=self.colours[number], zorder=3, **self._theory_style())
+        style = {**self._theory_style(), **self._marks(number)}
+        self.axes.plot(self.x, y, color=self.colours[number], zorder=3, **style)
+
+    def _marks(self, number: int) -> dict[str, Any]:
+        """Marks on a line whose colour does not say which it is, at its own places; points of a simulation are such."""
+        if not self.marked or np.isfinite(self._column("simulation_")).any():
+            return {}
+        between = -(-len(self.x) // _MARKED)
+        return {"marker": MARKERS[number % len(MARKERS)], "markersize": 4.0, "markevery": (number % between, between)}
 
     def _finite_size(self) -> None:
         """The corrected theory, where the eye would see that it differs from the line."""
@@ -250,7 +264,8 @@ class _Drawing:
     def list_curves(self) -> None:
         """Labels of the curves as entries of the legend."""
         for number, label, _ in self._chosen():
-            self._legend_entry(label, **self._theory_style(), color=self.colours[number])
+            mark = {"marker": MARKERS[number % len(MARKERS)], "markersize": 4.0} if self.marked else {}
+            self._legend_entry(label, **{**self._theory_style(), **mark}, color=self.colours[number])
 
     def name_curves(self) -> None:
         """Labels at the right ends of the curves, kept apart; of one without a solution at that of its dashed line."""
@@ -262,17 +277,25 @@ class _Drawing:
             if known.size:
                 ends.append((self._height(float(y[known[-1]])), number, label))
         for height, (_, number, label) in zip(_apart(sorted(ends)), sorted(ends), strict=True):
+            if self.marked:
+                self._mark_beside(height, number)
             self.axes.annotate(
                 label,
                 (1.0, height),
                 xycoords="axes fraction",
-                xytext=(5.0, 0.0),
+                xytext=(14.0 if self.marked else 5.0, 0.0),
                 textcoords="offset points",
                 va="center",
                 fontsize=8.5,
                 color=self.colours[number],
                 annotation_clip=False,
             )
+
+    def _mark_beside(self, height: float, number: int) -> None:
+        """The mark of a curve before its label."""
+        place = self.axes.transAxes + ScaledTranslation(8.0 / 72.0, 0.0, self.scale)
+        style = {"color": self.colours[number], "marker": MARKERS[number % len(MARKERS)], "markersize": 4.0}
+        self.axes.plot([1.0], [height], transform=place, clip_on=False, linestyle="none", **style)
 
     def _height(self, y: float) -> float:
         """A value as a fraction of the axes, cut at their ends."""

@@ -158,6 +158,21 @@ def test_a_family_has_a_colour_a_marker_and_a_label_per_curve() -> None:
     assert len(_drawn(many)[0].texts) == 9
 
 
+def test_many_curves_named_by_words_have_marks_on_their_lines_and_labels() -> None:
+    """A ramp of colours orders numbers, but tells eight functions apart neither beside each other nor in grey."""
+    names = ("tanh", "relu", "erf", "gelu", "cos")
+    sweeps = Sweep("fit.samples", X), Sweep("network.activation", names)
+    bare = {"simulation_test_error": None, "simulation_test_error_standard_error": None}
+    lines = _drawn(dataset(sweeps, **bare))[1]
+    on_lines = [line.get_marker() for line in lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 1]
+    beside = [line.get_marker() for line in lines if line.get_linestyle() == "None"]
+    assert len(set(on_lines)) == 5 and sorted(map(str, on_lines)) == sorted(map(str, beside))
+    simulated = [line for line in _drawn(dataset(sweeps))[1] if line.get_linestyle() == "-"]
+    assert {line.get_marker() for line in simulated} <= {"", "None"}
+    few = _drawn(dataset((sweeps[0], Sweep("network.activation", names[:3])), **bare))[1]
+    assert {line.get_marker() for line in few} <= {"", "None"}
+
+
 def test_colours_darken_steadily_so_that_grey_paper_tells_them_apart() -> None:
     luminance = [float(np.dot(colour[:3], [0.299, 0.587, 0.114])) for colour in colours(8)]
     assert (np.diff(luminance) < -0.02).all() and luminance[0] < 0.75
