@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature d695323a10ea0062, runtime c529c8b750dc5336.
+Generated; do not edit. Signature a90b1e070a2b0d03, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d695323a10ea0062115b820836fd9c3d64ed1ce132d397c5cffbd63a67e31160"
+SIGNATURE = "a90b1e070a2b0d03c1140e5ebe39a49c1fe50203881b2952fbe079236659e0e2"
 
 
 def overlap(lower, information, alpha):

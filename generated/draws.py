@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature b0b7d09c384d6dec, runtime c529c8b750dc5336.
+Generated; do not edit. Signature f7421f54b46b9380, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b0b7d09c384d6dec5fe6170d3b198b68bbc213d8c78ff68b8e250d9c85527683"
+SIGNATURE = "f7421f54b46b9380e847c35c3283347220e9a9ceb0b52357ffc2da42bf2f4b9a"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature d4572ac7eeb0bc8a, runtime c529c8b750dc5336.
+Generated; do not edit. Signature cf2a9e9e1ab81db4, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "d4572ac7eeb0bc8a765015d98658ab650363f258b3ba86579234333979b76e60"
+SIGNATURE = "cf2a9e9e1ab81db4aa694e45dd30e167e4dfd0d34d5d8817d12a1f89f5b8ebae"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 7c4276d8e82c0bd4, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 1cb54ad937aae24b, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "7c4276d8e82c0bd4c7e9913a7bbe6401a4ace6d3fd387c69bb514e3e89da582f"
+SIGNATURE = "1cb54ad937aae24baca5c5c9dc9b07c4bbf752757af304ddb122795860ab94e9"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature bde54b740ccfd7da, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 2496ee14761ec654, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "bde54b740ccfd7da9d5a4bc2b0a9db8aa0da3271abdd7b42b94d47c1cbcca6a0"
+SIGNATURE = "2496ee14761ec6542500b6d029651889fc62ef67f7b17572d8aa06d6d92be671"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 72bfb53afb43e817, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 69683b7fd167162b, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "72bfb53afb43e817a8ad9d25de473b0a6a7c1815c1c6c9aef85860a92c588ed7"
+SIGNATURE = "69683b7fd167162b2d7a97bb10cc3bd3ade6f3299019dddd42daa30ce49db1ac"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

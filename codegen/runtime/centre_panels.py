@@ -67,7 +67,7 @@ class CentrePanels(NamedTuple):
     chebyshev: Any  # [power, column]: coefficients of them
     size: Any  # [column]: how large averages are on one panel,
     rounding: Any  # what they are rounded to
-    largest: Any  # and how large they are at all places
+    largest: Any  # and how large they are where they are felt
 
 
 @making_inner
@@ -107,7 +107,7 @@ def _length(place, knots, count, scale):
             ahead = min(ahead, knots[i] - place)
     distance = away / scale
     if distance > _FELT and ahead > _BEFORE * scale:
-        return min(away, ahead - _FELT * scale)
+        return min(away, 0.5 * ahead, ahead - _FELT * scale)
     if distance < _FARTHER:
         return scale * min(_NEAR, _FALL / max(distance, _FALL))
     return scale * _STEEPER / distance
@@ -147,12 +147,15 @@ def _fill_averages(law, rule, alike, ends, count, room, panels):
 
 
 @inner
-def _fill_largest(count, panels):
-    """How large averages are at all places."""
+def _fill_largest(spread, count, panels):
+    """How large averages are at all places; those that grow with the label: by what the curvature makes of a spread."""
+    largest = panels.largest
     for c in range(len(AVERAGES)):
-        panels.largest[c] = 0.0
+        largest[c] = 0.0
         for k in range(POWERS * count):
-            panels.largest[c] = max(panels.largest[c], abs(panels.rows[AVERAGES[c], k]))
+            largest[c] = max(largest[c], abs(panels.rows[AVERAGES[c], k]))
+    slope = largest[1] * spread
+    largest[0], largest[4], largest[5], largest[9] = slope, slope * spread, slope * slope, slope * spread
 
 
 @inner
@@ -180,16 +183,15 @@ def _fill_sizes(panels):
 
 
 @inner
-def _fill_rounding(spread, place, panels):
-    """Fill what rounding may make of averages on a panel about a place, in units of that: those that are sums of both
-    signs are held against what these are made of, a place against the spread on which all turn.
+def _fill_rounding(spread, low, high, panels):
+    """Fill what rounding may make of averages on a panel, in units of that: those that are sums of both signs are held
+    against what these are made of, a place against the length on which all turn.
     """
     size, rounding = panels.size, panels.rounding
-    g, h, off = size[0], size[1], 1.0 + abs(place) / spread
+    g, h, off = size[0], size[1], 1.0 + max(abs(low), abs(high)) / (high - low)
     for c in range(len(AVERAGES)):
         rounding[c] = size[c]
     rounding[2], rounding[3] = h * g, h / spread
-    rounding[4] = max(size[4], g * spread)
     rounding[6], rounding[7], rounding[8] = h * g * g, h * g / spread, h / (spread * spread)
     for c in range(len(AVERAGES)):
         rounding[c] *= off
@@ -247,13 +249,13 @@ def panels_of(law, rule, alike, span, centres, room, panels):
         if not _fill_averages(law, rule, alike, ends, count, room, panels):
             return 0
         if turn == 0:
-            _fill_largest(count, panels)
+            _fill_largest(alike.spread, count, panels)
         for p in range(count):
             if done + further + 2 > _MOST:
                 return 0
             _fill_chebyshev(POWERS * p, panels)
             _fill_sizes(panels)
-            _fill_rounding(alike.spread, max(abs(ends[p, 0]), abs(ends[p, 1])), panels)
+            _fill_rounding(alike.spread, ends[p, 0], ends[p, 1], panels)
             if _serve(panels):
                 _fill_coefficients(POWERS * done, panels)
                 panels.ends[done] = ends[p]

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature bcadff3347d930f0, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 0a2c333e36cf3131, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "bcadff3347d930f00e04848a49f771b1f192a79083aae30210aeedacc6ae03da"
+SIGNATURE = "0a2c333e36cf31312ff420e200c31955767ef97702c8cdb6ab8afcee6a3fe643"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

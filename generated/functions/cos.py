@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 7d76df52f34cc90d, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 439b828281de28ca, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "7d76df52f34cc90d9de003e835979f1b3cf60a60249083eee1fee699261d86f5"
+SIGNATURE = "439b828281de28caa4214cc3a1ae30b0bf831bc9f59723aa1cad3642f6f347d5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6966722d00939797, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 935f49faa59950c9, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "6966722d00939797c3c8129c50a539dfa59ff88205d09a362dc6d832f363db50"
+SIGNATURE = "935f49faa59950c9582ae87e75534bbe2c69d34035425243c2480a2691274f7c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 52956c6eec1d260a, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 70028991fb3abf57, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "52956c6eec1d260aaa81d6cce4ba31fecd233db2a46263fa5cf752beebbd0067"
+SIGNATURE = "70028991fb3abf57788fd980b237b1b8f9ae089a6d523890d1785356e9d35326"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

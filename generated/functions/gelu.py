@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6ad7b2fe88b5f7a7, runtime c529c8b750dc5336.
+Generated; do not edit. Signature f2e05f252f17ad44, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "6ad7b2fe88b5f7a7cdf4f789a0b04cb52d5a27aaebb94f0826fd6e4d24793cdd"
+SIGNATURE = "f2e05f252f17ad4470839baa5f29490da75ca11937389ba320139dce8f985552"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

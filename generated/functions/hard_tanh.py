@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 07e9e32929746cfa, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 02cb7528e5539f3a, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "07e9e32929746cfa44927ca290511c0165394096cdb9feda7f0c80df67b23b7d"
+SIGNATURE = "02cb7528e5539f3a73f5f653f11aa886811e5187408ff47634d8251e8e22177b"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

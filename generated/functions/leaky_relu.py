@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c6e6816df0e5f7cb, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 115129c4d685a73a, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "c6e6816df0e5f7cb28c5aef96f9364eb3ec156b3b0d30b73251d75d1f006dd9e"
+SIGNATURE = "115129c4d685a73a3195920aa2f897c99e6ba81911c7a07c4a68ad33a2b38d45"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c219a2a6f00cba2c, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 684b3d884ef89376, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "c219a2a6f00cba2cacf626890993d63bba4bfd8e90aa08a5126f5200b2024388"
+SIGNATURE = "684b3d884ef89376f6bac9e31f2067f19e1ac6403e8dc4d0f3f81de189dce100"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

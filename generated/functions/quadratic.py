@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 85a5a6ea00777c4e, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 6317f872ad6ce825, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "85a5a6ea00777c4e879333d806d8833b0b7c4123c020a2a0abec951c9aca7ff6"
+SIGNATURE = "6317f872ad6ce82522e3f1c59c196fdd36ae1c2da6e5ba04bb368291aeb03e03"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5e46b7e52ed47dc9, runtime c529c8b750dc5336.
+Generated; do not edit. Signature efe14a761a364bb0, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "5e46b7e52ed47dc9e27bc2d87ad7687ee3968a88f9fd1de6b92be0d4230e4a37"
+SIGNATURE = "efe14a761a364bb0ad7c1e64c33888b9fb90113e5ac7b917c9a818bc8f4c871a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5673f22027f08003, runtime c529c8b750dc5336.
+Generated; do not edit. Signature a3ef79554fe7131f, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "5673f22027f080031d346643ac62bddb16634496ef2bb7c6d36298240f307079"
+SIGNATURE = "a3ef79554fe7131f4389030b9e5fabf38b6fbcb666e70e767bc6e5991bc61494"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

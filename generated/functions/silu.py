@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f1c4e02503ba51e2, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 0a3e25e1ea0d1ec1, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "f1c4e02503ba51e2a80b1259371fbf2eb7b56b3c9eac7078317dc4da0beca924"
+SIGNATURE = "0a3e25e1ea0d1ec1b89df22d49dcd083df5a15dddb3878289c212df0d2a610d5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 9212b840dcd6f7a4, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 24f1e153d660b040, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "9212b840dcd6f7a445bb4ae42abdaa32b7ec956e8f63e490549d247fc373bab5"
+SIGNATURE = "24f1e153d660b0400e6ecc8f7adf680f6d98541fd5651d95f6e8bfd094e056db"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature ab5bddd71bfee722, runtime c529c8b750dc5336.
+Generated; do not edit. Signature c9c19d9e4b6475be, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "ab5bddd71bfee7229381bc436aafa6dfa7b2474371fdfc07c6de0ecaa6cd7250"
+SIGNATURE = "c9c19d9e4b6475be1dda4db4b0f22f9af63a75cb561afac4d280b3ee20170ff0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 45bb4eceb4484a70, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 727c7ea62972084c, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "45bb4eceb4484a708afac8cc5f9a79db76bd08df6616db75b6129423255fcacd"
+SIGNATURE = "727c7ea62972084cc0c217babf3f834bd173156586c345d70e355caef22783d0"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 18e8696b9e2f5333, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 436c21e5ed775b6a, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "18e8696b9e2f53338203829d8792bd8de03474ad9bcb84f7c9d8a97d211131a9"
+SIGNATURE = "436c21e5ed775b6a51664f0c3b88ee1e055982a107d8af9c5ad4cc48eddceb53"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature cffbc7ed123b3ece, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 6d7d0e2b9b800882, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "cffbc7ed123b3eceb77411de496e03a3c9616ff61f5ad0f5c93a455e005cc2f3"
+SIGNATURE = "6d7d0e2b9b8008825b079e8522a5f8228dd7618991e5c2691a84e89d2b2ec464"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature ef4f2e92b3c50869, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 91bf38aa718c1b7b, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "ef4f2e92b3c5086988c545122b04bffdbb6595b0bad508b992efdb35c9611f96"
+SIGNATURE = "91bf38aa718c1b7bf85840e850b44e4e25cf797e3e44fac6095065d43d9267dc"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

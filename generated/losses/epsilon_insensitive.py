@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 5b0c00c537dc7906, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 7fcb0033d6f1077c, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "5b0c00c537dc7906d42551ea5e945d7ed2fc5d68569b78c0f4a6bdcc69fa11a0"
+SIGNATURE = "7fcb0033d6f1077cd52afb98ee8c28f864a0c2c49de979a26e1c2f183291379e"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature baf15de1a366e286, runtime c529c8b750dc5336.
+Generated; do not edit. Signature f0b096bbb7489ab6, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "baf15de1a366e28638b11ceb05dbc4821eba3e93176f04025c9565239ccc7cee"
+SIGNATURE = "f0b096bbb7489ab6d5830807ea06fb4a5ddb16aaa1d7639c3131ca50d5beddac"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

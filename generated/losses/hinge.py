@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 2fb027138bc7d265, runtime c529c8b750dc5336.
+Generated; do not edit. Signature cca29f77bb0c60fc, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "2fb027138bc7d265fed13797e19852461ad3ad8f718fccd77e8c1325d725e093"
+SIGNATURE = "cca29f77bb0c60fc1695033fef6c33d4d50006b3968af88364c718d1411a4d90"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

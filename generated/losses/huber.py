@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature a66d16ef13255a30, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 5e372473fa2c3e77, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "a66d16ef13255a30185385b4a1fe23486579a8a5f26800ba519ab035480d159f"
+SIGNATURE = "5e372473fa2c3e77f646dedc869f96b41f7d831b4e1aa0a5104e29c584185c83"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

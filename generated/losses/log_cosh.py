@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0146446c88f62d25, runtime c529c8b750dc5336.
+Generated; do not edit. Signature f292d958c38cbd13, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "0146446c88f62d25bdfa694334ee0444361ca744361cad6f9559c8e8e333ed98"
+SIGNATURE = "f292d958c38cbd13d8a838dc4a1507ec603e5afdf4ee08082d8506e1463d5968"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

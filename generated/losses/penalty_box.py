@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 4efcc27680d3e5ce, runtime c529c8b750dc5336.
+Generated; do not edit. Signature fe46337a8b8398c3, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "4efcc27680d3e5ce4f03d911ef6e14f891c56ea124654380fd99583df1739a22"
+SIGNATURE = "fe46337a8b8398c30211b2ae9c0be7fbe6ad8109e210f5d06942d016ff5385c9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

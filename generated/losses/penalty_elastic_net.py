@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 4649d4f13e81dd87, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 370378f3ec9435b6, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "4649d4f13e81dd877ea7c32fec95324fee943a95933e80a664e31437b8ecc92c"
+SIGNATURE = "370378f3ec9435b6a9b2de0f0ea108948f6f5b276a103ca906833f107577bf06"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

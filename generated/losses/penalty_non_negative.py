@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0507c391700a6026, runtime c529c8b750dc5336.
+Generated; do not edit. Signature e2408ccb6f153ce0, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "0507c391700a60262ebb59b2a2c54450944402a3e7f3cc5fe39a958992ca9a32"
+SIGNATURE = "e2408ccb6f153ce08a459eea448fe6dc84b06d1522b2449d2a4746f7b6350cf9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

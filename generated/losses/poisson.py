@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 5940e5c581fb29d4, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 5c1c5753e252ce41, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "5940e5c581fb29d4ff06aece6f1b4480c2fa21296f81906787068dc7289afe43"
+SIGNATURE = "5c1c5753e252ce41f869b474b30dabb7b57f83ce61b032107fe8b839c1d7b7a9"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

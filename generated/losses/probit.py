@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 7a0960bb60089a25, runtime c529c8b750dc5336.
+Generated; do not edit. Signature c63fe8483d188acb, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "7a0960bb60089a25347e08824c8f809aca44b08388dc269704cc52184f2954ed"
+SIGNATURE = "c63fe8483d188acb6056ab5859f288ef91e85ecd9c2b214926e1f7f917450aed"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature d045c6acae2bfe9c, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 3255508c35cf03c0, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "d045c6acae2bfe9cff58ffac2f0c6cfdb6e4356e32c9620e6660f36a60971d3c"
+SIGNATURE = "3255508c35cf03c0c4266e564f91d05d2a687a0caae8d856e2db7ca254a966d7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 0f0903a83ac4dabc, runtime c529c8b750dc5336.
+Generated; do not edit. Signature d493c95d66be82bd, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "0f0903a83ac4dabce2702d5065debb49094bfa4e27e496835de1a92e2b8c8ae3"
+SIGNATURE = "d493c95d66be82bd6fd1645f72006f7ced7fe43b348edd5cd81584acc1fcfc47"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 9d9b8c537fa09ce3, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 5c2a14a0ebd2c2d0, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "9d9b8c537fa09ce3ac04c1dc5abe053d0e1303b9f3be9b6282eddfd3a5028fa3"
+SIGNATURE = "5c2a14a0ebd2c2d081e00d8f9675cae2814d0d160b9b982b9294f7ad6c5ea619"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 49aa9ab9013d1025, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 4fd29d902e36d3dc, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "49aa9ab9013d1025bfd62bf15cb42576c1cc64eb053d6280674af12d9e60f174"
+SIGNATURE = "4fd29d902e36d3dce098deabbafc49f800b30c3fe4959ae40586379b7364fc62"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

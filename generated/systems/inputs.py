@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature d4e178fc26c67ad6.
+Generated; do not edit. Signature a671c6b44a131eeb.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d4e178fc26c67ad6489ea41ccc5e3156e7e04379983b6494efca538905c45a9e"
+SIGNATURE = "a671c6b44a131eeb7d42d9acd3d57d7295c3b199303af9b031d45ded3fb7b720"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 0114f40ccbd0ed2a.
+Generated; do not edit. Signature ad85e209cd107306.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0114f40ccbd0ed2afdd17e52967bf669dbe277bda56ffa833c56e1c9ab1db0e0"
+SIGNATURE = "ad85e209cd107306905cabe97f08bc4b80893031660c2d8369028839c673e21e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature fce30e02d8d978f4.
+Generated; do not edit. Signature a27fdbf7bd1d45d5.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "fce30e02d8d978f44b9aa3bc89530d7d3cc17ceacdd0e4519d2b672ffb86e8d1"
+SIGNATURE = "a27fdbf7bd1d45d5a36770ff6f668503abdd7228a8ee3ebd125d653872a43774"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

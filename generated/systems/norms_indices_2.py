@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bbc154bfc2cf99f9.
+in X). Generated; do not edit. Signature 4bc048163b18822c.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "bbc154bfc2cf99f9d20f844a2b5e87988736218fbade0f1b7e67e02f59db299c"
+SIGNATURE = "4bc048163b18822ce07673b967737f51010bca738824cf51cfe249a5e4228550"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 5f570a9044639c7b, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 5f156a7f0e86eea5, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "5f570a9044639c7b1ea6f7875d293d14026545ff1b573dcdacd2941754284204"
+SIGNATURE = "5f156a7f0e86eea56d938dd73df073dc4a5e5a8f4dbdbe72bc2c16df13c3c213"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 18f2ba53ab4cd5ad, runtime c529c8b750dc5336.
+Generated; do not edit. Signature ed557a5cbeaac14e, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "18f2ba53ab4cd5ad12c329a4848d12be7af835530d67e00e3b46bd5cc384c9af"
+SIGNATURE = "ed557a5cbeaac14ef91be31ce9a6f60d8ed77f1d88ffb2783974483fdcd22a1e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 67178cd46a40c29f, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 758c3788429cdfa5, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "67178cd46a40c29f3e744f07c52bb747598a53932fe9524adf3ea19c1edbf211"
+SIGNATURE = "758c3788429cdfa560cea0b85975d3c37678e7ef25c21dd3f75334730545cc72"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

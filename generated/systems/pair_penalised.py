@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature d759dbf4e79162ff, runtime c529c8b750dc5336.
+Generated; do not edit. Signature 2cbe7a84b2f8ce44, runtime c3c89fd6f491a80d.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d759dbf4e79162ffcaafaf9ea68d2cc7e6e4b07f94c8c6cadc2fb61686567a24"
+SIGNATURE = "2cbe7a84b2f8ce44a0d80cf2826d137c5a8ae8c09337bc48e4cc82ea4cb23c4e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 4a502bb5a58e0896.
+Generated; do not edit. Signature 6dd39bb922b3d14c.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "4a502bb5a58e0896d6515a5b946b1e2e0af3e22b6e6647d1ea4dcf04188a68a9"
+SIGNATURE = "6dd39bb922b3d14c09a4ffab7a457232b7a53909c9909597be41d1f71aee6ee0"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 73f5bd6c100a4a3e.
+Generated; do not edit. Signature 1025770b81ecd555.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "73f5bd6c100a4a3e825df0b726b5f576b03b54cfaf03a19724ea2189ddd987bf"
+SIGNATURE = "1025770b81ecd55526691564618939608bf6bc53446871dbe2659a08ae7fba4d"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d9d177b0d327d358.
+Generated; do not edit. Signature 990c7d7f7a62e56e.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d9d177b0d327d358942d786309dcee79d43bf2db0f4fbbccc3a6573fe773c03c"
+SIGNATURE = "990c7d7f7a62e56ea7e8bf97e3cbb36130b390367669c0381ee5090f74cc0236"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
