@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -30,7 +30,9 @@ from giantstep.system.resolution import (
     is_affordable,
     may_choose,
     next_times,
+    others_apart,
     pair,
+    told_by,
 )
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
@@ -46,17 +48,37 @@ _SOON = 6  # Newton steps from what is near
 _PAIRS = 7  # compared, at most
 _DIGITS = 1e-4  # relative change of a test error that has some
 Pair = tuple[CoupledSystem, CoupledSystem]
-# system, unknowns, evaluations, change of the test error under refinement, observables
-Found = tuple[CoupledSystem, Array, int, float, Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """A system with its unknowns and observables (test error, training error, free energy), and how far those of a
+    coarser one are from these, relative: of the test error, and of the others.
+    """
+
+    system: CoupledSystem
+    x: Array
+    evaluations: int
+    error: float
+    others: float
+    observables: Array
+
+    def beside(self, coarser: CoupledSystem, x: Array, tolerance: float) -> Found:
+        """The same beside another coarser system, which is solved at x, where that is nearer."""
+        told = told_by(coarser, x, (self.observables, self.system.signs), tolerance)
+        error = apart(float(told[0]), float(self.observables[0]), tolerance)
+        others = others_apart(told, self.observables, coarser)
+        return replace(self, error=min(error, self.error), others=min(others, self.others))
 
 
 def solve_coupled(problem: Problem, tolerance: float, start: Result | None = None, patient: bool = True) -> Solution:
     """Solve, refine the quadrature until the test error has settled; patient: by paths too. Raises NotConverged."""
-    return solution_of(*coupled_solution(problem, tolerance, start, patient=patient))
+    return solution_of(coupled_solution(problem, tolerance, start, patient=patient))
 
 
-def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float, observables: Array) -> Solution:
+def solution_of(found: Found) -> Solution:
     """What is reported of a system at its unknowns."""
+    system, x, error, observables = found.system, found.x, found.error, found.observables
     lower = above_lower_floor(system, x, float(observables[2]))
     solved: CoupledSystem | None = system
     if lower is not None:
@@ -71,8 +93,9 @@ def solution_of(system: CoupledSystem, x: Array, evaluations: int, error: float,
     if lower is not None or rests_on_floor(system):  # others have another variance there
         solved = None
     test, train, energy = (float(value) for value in observables)
-    order, certificates = system.order_parameters(), (residual, evaluations, error, len(system.table))
-    return Solution(test, train, energy, order, *certificates, system.signal(), system.penalty(), solved, system.signs)
+    order, certificates = system.order_parameters(), (residual, found.evaluations, error, len(system.table))
+    signal, penalty, others = system.signal(), system.penalty(), found.others
+    return Solution(test, train, energy, order, *certificates, signal, penalty, solved, system.signs, others)
 
 
 def coupled_solution(
@@ -110,9 +133,8 @@ def coupled_solution(
         if not answer.converged:  # averages too coarse for their derivatives to be those of the residual
             failed += 1
             if found is not None and estimate.converged:  # which is finer than the last answer
-                error = apart(coarser.test_error(estimate.x), float(found[4][0]), tolerance)
-                found = *found[:3], min(error, found[3]), found[4]
-            if found is not None and (failed > 1 or found[3] <= tolerance) or failed > 2:  # rounding stays
+                found = found.beside(coarser, estimate.x, tolerance)
+            if found is not None and (failed > 1 or found.error <= tolerance) or failed > 2:  # rounding stays
                 break
             times = times.chosen_nodes if times.labels and may_choose(problem, times) else times.all
             continue
@@ -123,7 +145,7 @@ def coupled_solution(
         change = max(
             changed(*told, finer, tolerance), error / tolerance, equations_apart(finer, answer.begun, tolerance)
         )
-        found = finer, x, evaluations, error, observables
+        found = Found(finer, x, evaluations, error, others_apart(*told, finer), observables)
         if number == 0 and not settles(problem) and passes_unseen(finer):
             times, found = Times(kappa=1), None  # two orders may agree without having seen a kink
             continue
@@ -140,7 +162,7 @@ def coupled_solution(
         times = further
     if found is None:
         raise unsolved(problem, last.hint())
-    require_decided(*found[:2])
+    require_decided(found.system, found.x)
     return found
 
 
@@ -161,7 +183,7 @@ def _unless_known(found: Found | None, make: Callable[[], Any]) -> Any:
     try:
         return make()
     except NotConverged:
-        if found is None or not found[3] < _DIGITS:
+        if found is None or not found.error < _DIGITS:
             raise
         return None
 

@@ -13,6 +13,7 @@ from giantstep.system.problem import Parameters, Problem, Solution
 from giantstep.system.square_loss import RESIDUAL, ROUNDING
 
 ENERGY = 1e-8  # nor one whose free energy differs from its training loss by more, relatively
+OTHERS, ROUNDED = 100.0, 1e-10  # tolerances that its training error and free energy may change by; their rounding
 _NEGATIVE = 1e-9  # of the overlaps, what rounding may make negative
 
 
@@ -21,6 +22,11 @@ def training_loss(problem: Problem, found: Solution, parameters: Parameters) -> 
     norm = parameters.width * sum(_members(found.order_parameters["Q2"]))
     loss = parameters.samples * found.train_error / problem.model.fit.loss.entry.error_scale
     return loss + 0.5 * parameters.ridge * norm + found.penalty
+
+
+def others_allowed(tolerance: float) -> float:
+    """What training error and free energy may change by between two resolutions, relative."""
+    return max(OTHERS * tolerance, ROUNDED)
 
 
 def conditions(problem: Problem, found: Solution, parameters: Parameters, tolerance: float) -> dict[str, Any]:
@@ -38,6 +44,7 @@ def conditions(problem: Problem, found: Solution, parameters: Parameters, tolera
         "finite": abs(found.test_error + found.train_error + energy) < math.inf,
         "residual": found.residual <= RESIDUAL,
         "quadrature": found.quadrature_error <= tolerance,
+        "others": found.others_error <= others_allowed(tolerance),
         "energy": abs(loss - energy) <= allowed,
         "feasible": reduce(and_, [v >= 0.0 for v in responses] + [q >= least for q in squares + lengths]),
     }

@@ -22,7 +22,8 @@ def settled_system(start: Result, weights: Weights | None = None) -> CoupledSyst
     """The system with the solution in its workspace; weights: of the samples. Raises NotConverged."""
     problem, members = merged(problem_of(start.vocabulary, start.dimension, start.bias))
     tolerance, near = max(_TOLERANCE, start.quadrature_error), of_distinct(start, members)
-    system, x, _, error, _ = coupled_solution(problem._replace(weights=weights), tolerance, near)
+    found = coupled_solution(problem._replace(weights=weights), tolerance, near)
+    system, x, error = found.system, found.x, found.error
     if not error <= max(_ALLOWED, start.quadrature_error):
         words = f"the test error of a fit that is found again changes by {error:.1e} (relative) between resolutions"
         raise NotConverged(words, settling_hint(problem))

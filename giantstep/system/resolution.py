@@ -18,6 +18,7 @@ from giantstep.law.labels import cuts_of
 from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import PANELS, Level, has_panels
+from giantstep.system.evidence import ROUNDED, others_allowed
 from giantstep.system.kappa_panels import unresolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.kink_crossings import cuts_at
@@ -32,10 +33,7 @@ from giantstep.system.two_index_refinement import settles_of_two
 FINE = (Level(PANELS[0], 38, rough=True, samples=38), Level(PANELS[1], 44, samples=44))
 _FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two resolutions differ by
-# what training error and free energy may change by between two resolutions, in units of the tolerance, and what their
-# rounding may make
-_OTHERS, _ROUNDED = 100.0, 1e-10
-_EQUATIONS = 10.0  # the same of equations, where nodes of kappa have no panels
+_EQUATIONS = 10.0  # what equations may change by, in units of the tolerance, where nodes of kappa have no panels
 _EXPLAINED = 2.0  # times what one axis does to them: more is of others
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against
 _NEAR = 1e-6  # a Newton step after which averages over the output tell the same
@@ -278,7 +276,7 @@ def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, Signs | None]
     fine, signs = beside
     found = coarser.averaged()
     found[0] = coarser.test_error(x, signs)
-    if others_apart(found, fine, coarser) <= _allowed(tolerance):
+    if others_apart(found, fine, coarser) <= others_allowed(tolerance):
         found[1:] = fine[1:]
     else:
         coarser.residual(x)
@@ -288,7 +286,10 @@ def told_by(coarser: CoupledSystem, x: Array, beside: tuple[Array, Signs | None]
 
 def changed(coarse: Array, fine: Array, system: CoupledSystem, tolerance: float) -> float:
     """By how much a pair differs, in units of what is allowed: of the test error the tolerance."""
-    found = apart(coarse[0], fine[0], tolerance) / tolerance, others_apart(coarse, fine, system) / _allowed(tolerance)
+    found = (
+        apart(coarse[0], fine[0], tolerance) / tolerance,
+        others_apart(coarse, fine, system) / others_allowed(tolerance),
+    )
     return max(math.inf if math.isnan(change) else change for change in found)
 
 
@@ -299,14 +300,10 @@ def equations_apart(finer: CoupledSystem, begun: float, tolerance: float) -> flo
     What a trapezoid misses goes up and down with its step: that of the test error may vanish by chance on both, that of
     all equations does not.
     """
-    found = begun / max(_EQUATIONS * tolerance, _ROUNDED)
+    found = begun / max(_EQUATIONS * tolerance, ROUNDED)
     if found <= 1.0 or finer.problem.rank > 1 or has_panels(finer.problem, finer.level):
         return 0.0
     return found
-
-
-def _allowed(tolerance: float) -> float:
-    return max(_OTHERS * tolerance, _ROUNDED)
 
 
 def others_apart(coarse: Array, fine: Array, system: CoupledSystem) -> float:

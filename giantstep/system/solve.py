@@ -31,7 +31,7 @@ from giantstep.spec.fit_penalty import FitPenalty
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
 from giantstep.spec.validate import wrong
-from giantstep.system.evidence import conditions
+from giantstep.system.evidence import OTHERS, conditions, others_allowed
 from giantstep.system.first_compilation import compile_first
 from giantstep.system.merged_blocks import Members, merged, parted
 from giantstep.system.problem import Features, Problem, Solution, problem_of
@@ -106,7 +106,7 @@ def _found(model: Model, dimension: int | None, tolerance: float, start: Result 
     )
     for name, holds in conditions(problem, found, problem.parameters, tolerance).items():
         if not holds:
-            raise _diagnosis(name, problem, result, tolerance)
+            raise _diagnosis(name, problem, found, result, tolerance)
     return result, found
 
 
@@ -247,7 +247,7 @@ def _penalty_hint(problem: Problem, result: Result) -> str:
     return held_hint(Proximal(penalty, len(order["Q2"])).at(*of_readouts))
 
 
-def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) -> NotConverged:
+def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tolerance: float) -> NotConverged:
     """Why a solution is not reported, by the condition that fails."""
     from giantstep.system.causes import settling_hint, tolerated  # what is solved starts sooner without
     from giantstep.system.loss_at_zero import saturated_hint, vanishing_hint  # the same
@@ -270,6 +270,12 @@ def _diagnosis(name: str, problem: Problem, result: Result, tolerance: float) ->
             f"the test error changes by {result.quadrature_error:.1e} (relative) between orders of quadrature, "
             f"{tolerance:.0e} is asked",
             tolerated(result.quadrature_error, settling_hint(problem)),
+        )
+    if name == "others":
+        return NotConverged(
+            f"the training error and the free energy change by {found.others_error:.1e} (relative) between orders of "
+            f"quadrature, {others_allowed(tolerance):.0e} is allowed at this tolerance of the test error",
+            tolerated(found.others_error / OTHERS, settling_hint(problem)),
         )
     if name == "energy":
         return NotConverged(

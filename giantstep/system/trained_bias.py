@@ -61,7 +61,7 @@ def solve_with_bias(
         if best is None or _energy(found) < _energy(best):
             best = found
     chosen = best or middle
-    solution = solution_of(*chosen.solution)
+    solution = solution_of(chosen.solution)
     return chosen.bias, solution._replace(iterations=search.evaluations)
 
 
@@ -81,10 +81,9 @@ class _Search:
         if near is not None and near[0].blocks != len(problem.blocks):
             near = None
         solution = coupled_solution(problem, self.tolerance, self.start, near)
-        system, x, evaluations, *_ = solution
-        self.last = (system, x)
-        self.evaluations += evaluations
-        return _Point(bias, slope_in_bias(problem, system), solution)
+        self.last = (solution.system, solution.x)
+        self.evaluations += solution.evaluations
+        return _Point(bias, slope_in_bias(problem, solution.system), solution)
 
     def downhill(self, middle: _Point) -> tuple[_Start, ...]:
         """Where to go from zero: downhill; where the slope vanishes, both ways if the free energy falls to the sides.
@@ -142,7 +141,7 @@ class _Search:
 
 
 def _energy(point: _Point) -> float:
-    return float(point.solution[0].observables()[2])
+    return float(point.solution.system.observables()[2])
 
 
 def slope_in_bias(problem: Problem, system: CoupledSystem) -> float:

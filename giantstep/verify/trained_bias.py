@@ -41,7 +41,7 @@ def bias_checks(model: Model, result: Result, solved: Solved) -> Iterator[Check]
 
 def _energy_beside(model: Model, bias: float) -> float:
     """The free energy at another bias, which may have fewer features."""
-    return float(coupled_solution(problem_of(model, None, bias, intermediate=True), 1e-10, None)[4][2])
+    return float(coupled_solution(problem_of(model, None, bias, intermediate=True), 1e-10, None).observables[2])
 
 
 def _energy(model: Model, result: Result, solved: Solved, bias: float) -> float:

@@ -32,7 +32,7 @@ def model(
 
 def energy(here: gs.Model, bias: float) -> float:
     """The free energy at a bias that is held."""
-    return float(coupled_solution(problem_of(here, None, bias, intermediate=True), 1e-10, None)[4][2])
+    return float(coupled_solution(problem_of(here, None, bias, intermediate=True), 1e-10, None).observables[2])
 
 
 @pytest.mark.parametrize(

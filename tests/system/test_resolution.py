@@ -96,7 +96,7 @@ def test_equations_of_a_pair_agree_as_well_as_its_test_errors(monkeypatch: pytes
     assert equations_apart(finer, answer.begun, 1e-10) > 10.0 > equations_apart(finer, answer.begun, 1e-6) == 0.0
     assert next_times(Times(), finer, answer, (fine.copy(), fine), 1e-10) == Times(kappa=1, labels=1, closer=1)
     monkeypatch.setattr("giantstep.system.coupled_solver.answers", lambda _, finer, *more: (finer.answer(),) * 2)
-    found = coupled_solution(problem, 1e-10, None)[4]
+    found = coupled_solution(problem, 1e-10, None).observables
     assert found[0] == pytest.approx(exact, rel=1e-12)
 
 
@@ -189,6 +189,10 @@ def test_digits_that_are_known_are_told_where_more_need_too_many_nodes(monkeypat
     with pytest.raises(NotConverged, match="changes by") as caught:
         solve(SMOOTH)
     assert "--tolerance" in caught.value.hint
+    rare = {"name": "epsilon_insensitive", "epsilon": 4.74}  # a test error as of zero output: known before all others
+    felt = model(rare, target__link="tanh(z1)*z2", spike__alignment=[0.994, 0.1], spike__strength=0.0, fit__ridge=88.0)
+    with pytest.raises(NotConverged, match="the training error and the free energy change by .*, 1e-04 is allowed"):
+        solve(felt, tolerance=1e-6)
     monkeypatch.setattr("giantstep.system.coupled_solver.pair", too_many)
     with pytest.raises(NotConverged, match="too many nodes"):
         solve(SMOOTH)
