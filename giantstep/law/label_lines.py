@@ -24,7 +24,7 @@ from giantstep.law.kinds_of_labels import Points
 from giantstep.law.kink_roots import Kinks
 from giantstep.law.label_growth import reach_of
 from giantstep.law.labels import enough_memory
-from giantstep.law.multi_index_labels import Axes, Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
+from giantstep.law.multi_index_labels import LIGHT, Axes, Rule, axes_of, has_kinks, nodes_along, rows_of_nodes
 from giantstep.law.straight_pieces import pieces_of
 from giantstep.quadrature.gauss import hermite, normal_between
 from giantstep.quadrature.kinks import LINE, degree, kinks
@@ -151,7 +151,7 @@ def lines_given_kappa(target: Target, overlaps: Rows, kappa: Array, finer: int, 
     lower = upper.T
     reach = reach_of(target.link, overlaps, target.probit)
     kinked = Kinks(order, (*dict.fromkeys(kinks(found.node)), _slope_in(found.node, last)), lower[:, :-1], reach)
-    rule = _About(max(finer, 0), _ROUGH if rough else _ORDER, False, reach=reach)
+    rule = _About(max(finer, 0), _ROUGH if rough else _ORDER, False, light=LIGHT, reach=reach)
     weight, t = nodes_along(target.link, kinked, gamma[:, places], kappa, rule)
     z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", noisy.lower @ turn[:, :-1], t)
     label, slope = jet(found.node, last, dict(zip(found.variables, z, strict=True)), 1)
@@ -169,7 +169,7 @@ def _pieces(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     kinked = Kinks(axes.names, tuple(dict.fromkeys(kinks(found.node))), axes.lower, reach)
     last = len(noisy.lower) - 1
     nodes = (_ROUGH if rough else _ORDER) // (1 if finer >= 0 else 2)
-    rule = _About(max(finer, 0), nodes, False, axes=last, outwards=True, reach=reach)
+    rule = _About(max(finer, 0), nodes, False, axes=last, outwards=True, light=LIGHT, reach=reach)
     weight, t = nodes_along(target.link, kinked, gamma[:, axes.places], kappa, rule)
     owner, node = np.nonzero(weight)
     beside = t[owner, node]

@@ -33,7 +33,7 @@ _STILL, _STILL_ROUGH = 24, 22  # the same of one panel between kinks, where the 
 _HIGHER = 1.45  # orders by the first refinement: where they are nearly enough, that does what halving would
 _LEADING = 0.5  # share of either that leads to a solution
 _TRAPEZOIDS = 32  # points of the coarsest trapezoidal rule
-THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
+_THIN = 0.3  # share of the largest standard deviation given kappa, below which axes are turned
 _MOST = 8_000_000  # nodes of all kappa together
 _NOTHING = 1e-13  # of the square of a label, which may be left out
 LIGHT = 1e-20  # weight of a node together with its kappa that moments leave out: there are many, and labels grow
@@ -103,7 +103,7 @@ def axes_of(link: Link, lower: Array) -> Axes:
     """Directions along which kinks are met most easily."""
     every = list(range(len(lower)))
     _, sizes, turned = np.linalg.svd(lower)
-    if sizes[-1] < THIN * sizes[0]:  # along the direction that varies most, which comes last
+    if sizes[-1] < _THIN * sizes[0]:  # along the direction that varies most, which comes last
         axes = turned[::-1].T
         return Axes(link.variables, every, lower @ axes, axes.T)
     if np.all(np.diag(lower) > 0.0) and (order := nesting(link.node, link.variables)) != link.variables:
@@ -175,7 +175,7 @@ def nodes_along(link: str, kinked: Kinks, gamma: Array, kappa: Array, rule: Rule
             fixed = base[owner] + t @ lower.T  # later directions and this one are zero in t yet
             cuts, (ends, graded) = kinked.roots(axis, fixed), kinked.meetings(axis, fixed, rule.outwards)
             cuts = np.nan_to_num(np.concatenate([cuts, ends]).T, nan=-rule.reach).clip(-rule.reach, rule.reach)
-            thin = float(np.linalg.norm(lower[:, axis])) < THIN
+            thin = float(np.linalg.norm(lower[:, axis])) < _THIN
             innermost = rule.innermost if axis == lower.shape[1] - 1 else 0
             poles = rule.poles or kinked.bend_beyond(axis)  # a rule that doubles
             line, place, of_place = _by_line(cuts, replace(rule, graded=graded, innermost=innermost, poles=poles), thin)

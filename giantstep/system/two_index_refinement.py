@@ -26,7 +26,7 @@ from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_growth import label_reach, reach_of, share_far_out
 from giantstep.law.label_lines import Lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
-from giantstep.law.multi_index_labels import THIN, axes_of
+from giantstep.law.multi_index_labels import axes_of
 from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
 from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.quadrature.panel_orders import HIGHEST, digits_of, gauss_rules, longest_panels
@@ -69,8 +69,8 @@ def settles_of_two(problem: Problem) -> bool:
     """Whether nodes of a label of two indices can be chosen: it follows from them, varies between its jumps, and is
     moved by what is beside kappa, of one direction.
 
-    The square loss needs moments only; what is linear in an index that varies beside the other has no nodes there, and
-    what is linear on polygons none at all.
+    The square loss needs moments only; what is linear in an index has no nodes there, but where the other one and kappa
+    tell it, and what is linear on polygons none at all.
     """
     target, loss = problem.model.target, problem.model.fit.loss
     if target.indices != 2 or problem.rank > 1 or loss.key == "square" or loss.form == "general":
@@ -78,21 +78,10 @@ def settles_of_two(problem: Problem) -> bool:
     if target.channel is not None or target.flips > 0.0 or are_cells(target, problem.overlaps, loss.form):
         return False
     link, lower = link_of(target.link), noisy_indices(np.array(problem.overlaps), target.probit).lower
-    if loss.form == "residual" and linear_in(target.link) and not _hold_still(target.link, lower):
+    if loss.form == "residual" and linear_in(target.link) and moves(axes_of(link, lower).lower, 0):
         return False
     still = all(jumps_only(link.node, name) for name in link.variables)
     return not still and moves(lower, slice(None))
-
-
-def _hold_still(link: str, lower: Array) -> bool:
-    """Whether the index that a link is linear in next to follows from the other one and kappa: the label varies little
-    along its lines, and passes the kinks of the loss from one to the next.
-    """
-    place = link_of(link).variables.index(linear_in(link) or "")
-    beside = np.delete(np.arange(len(lower)), place)
-    covariance = lower @ lower.T
-    along = covariance[place, beside] @ np.linalg.pinv(covariance[np.ix_(beside, beside)]) @ covariance[beside, place]
-    return bool(math.sqrt(max(covariance[place, place] - along, 0.0)) < THIN * np.linalg.norm(lower, 2))
 
 
 def settled_law(system: CoupledSystem, tolerance: float) -> LabelLaw:

@@ -212,13 +212,15 @@ def in_the_span(loss: object, alignment: tuple[float, float], ridge: float, **ne
 TURNED = (-0.994293115030117, 0.1066827137061414)
 
 
-def test_rare_labels_that_are_felt_where_kappa_and_one_index_tell_the_other() -> None:
+@pytest.mark.parametrize("alignment", [TURNED, (0.9, 0.3)])
+def test_rare_labels_that_are_felt(alignment: tuple[float, float]) -> None:
     """As many as 1e-7 feel the loss. Their averages by one integral: given z1 the residual is Gaussian.
 
-    Nodes along z1 alone pass the kinks of the loss from one to the next: 2e-5 of the training error were left.
+    Where kappa and z1 tell z2, nodes along z1 alone pass the kinks of the loss from one to the next: 2e-5 of the
+    training error were left. Elsewhere lines of a weight of 1e-16 were left out, of which there are many: 4e-8.
     """
     epsilon = 4.74
-    result = solve(in_the_span({"name": "epsilon_insensitive", "epsilon": epsilon}, TURNED, 88.0))
+    result = solve(in_the_span({"name": "epsilon_insensitive", "epsilon": epsilon}, alignment, 88.0))
     order = result.order_parameters
     assert abs(order["psi"]).max() < 1e-12 > abs(order["zeta"]).max()
     least, variance = epsilon + BULK * float(order["V1"].sum()), BULK * float(order["Q1"].sum())
@@ -229,7 +231,7 @@ def test_rare_labels_that_are_felt_where_kappa_and_one_index_tell_the_other() ->
         return float(4.0 * (spread * norm.pdf(far) - least * norm.sf(far)) * norm.pdf(z))
 
     exact = quad(felt, 0.0, 2.5, epsrel=1e-12, epsabs=0.0)[0] + quad(felt, 2.5, 12.0, epsrel=1e-12, epsabs=0.0)[0]
-    assert result.train_error == pytest.approx(exact, rel=1e-8)
+    assert result.train_error == pytest.approx(exact, rel=2e-9, abs=0.0)
 
 
 def test_no_alignment_is_known_without_a_spike() -> None:
