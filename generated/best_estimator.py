@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature a90b1e070a2b0d03, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature b3dc2b5b48dcf340, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a90b1e070a2b0d03c1140e5ebe39a49c1fe50203881b2952fbe079236659e0e2"
+SIGNATURE = "b3dc2b5b48dcf3403e90877e49a4bb3362fc372e8499a87558707fb0afbc4e18"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature cf2a9e9e1ab81db4, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 43c8753fc06a1c7f, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "cf2a9e9e1ab81db4aa694e45dd30e167e4dfd0d34d5d8817d12a1f89f5b8ebae"
+SIGNATURE = "43c8753fc06a1c7fe4fe096ff3039b5818c4bb5ee3114530d5c128d645585c8b"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

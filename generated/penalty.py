@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 1cb54ad937aae24b, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 37a12d53c9e5c375, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "1cb54ad937aae24baca5c5c9dc9b07c4bbf752757af304ddb122795860ab94e9"
+SIGNATURE = "37a12d53c9e5c3757bf5883c66fa9225518313633be9ee7c887e61acf114b943"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

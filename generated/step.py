@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 2496ee14761ec654, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 1c2bba326d5d54f4, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "2496ee14761ec6542500b6d029651889fc62ef67f7b17572d8aa06d6d92be671"
+SIGNATURE = "1c2bba326d5d54f42e8c225ce45ddf6ad9b7d623e3f35da2cad4182df932098c"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

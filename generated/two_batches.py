@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature c443c0bad4d90d1b, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 3afecf5dd20f43a7, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "c443c0bad4d90d1b5cc9457af8602d1fd616b73e8656ff295ff4cad8659da9a3"
+SIGNATURE = "3afecf5dd20f43a7701f73de0c0069d6563809a30c7076c873e751ef8568565f"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a2c333e36cf3131, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 28c7c58812d2dceb, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "0a2c333e36cf31312ff420e200c31955767ef97702c8cdb6ab8afcee6a3fe643"
+SIGNATURE = "28c7c58812d2dceb78683bf0a26f6d7a6ffa7dd9d98b05b14de8797a4a9bce81"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

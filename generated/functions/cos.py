@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 439b828281de28ca, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 0a39d9bc8e25ae6a, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "439b828281de28caa4214cc3a1ae30b0bf831bc9f59723aa1cad3642f6f347d5"
+SIGNATURE = "0a39d9bc8e25ae6aabf62ecf83fe004387dcec6fb7be25e84a8cf9e6b8df105f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 935f49faa59950c9, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 132dc9c258de8023, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "935f49faa59950c9582ae87e75534bbe2c69d34035425243c2480a2691274f7c"
+SIGNATURE = "132dc9c258de8023bd2e6f4cac2424270c858fa9e2d5f017664b0b55777a9f1b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f2e05f252f17ad44, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature e85770ea43aea7b3, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "f2e05f252f17ad4470839baa5f29490da75ca11937389ba320139dce8f985552"
+SIGNATURE = "e85770ea43aea7b3d6e683100776a28004b3d94fd89a3079080153c7508f4616"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

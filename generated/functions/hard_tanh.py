@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 02cb7528e5539f3a, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 07ff7852f87688e5, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "02cb7528e5539f3a73f5f653f11aa886811e5187408ff47634d8251e8e22177b"
+SIGNATURE = "07ff7852f87688e5d4b9b035be40263d6ea564f44b822b904f98e95d0fac76d1"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 684b3d884ef89376, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 4cd38cdb08f90781, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "684b3d884ef89376f6bac9e31f2067f19e1ac6403e8dc4d0f3f81de189dce100"
+SIGNATURE = "4cd38cdb08f907819de647a8b5c7c7d1d83119699576455682ec9f412e66b1e0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

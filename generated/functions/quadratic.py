@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 6317f872ad6ce825, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature f76a71ce5102aa7c, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "6317f872ad6ce82522e3f1c59c196fdd36ae1c2da6e5ba04bb368291aeb03e03"
+SIGNATURE = "f76a71ce5102aa7cd12f1e0648d1bbce10d0db7ec7752288fdd6eb594eda1d32"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature efe14a761a364bb0, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 27b9a3013d097480, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "efe14a761a364bb0ad7c1e64c33888b9fb90113e5ac7b917c9a818bc8f4c871a"
+SIGNATURE = "27b9a3013d09748071ad8f4aed5e1fd796c590db8a7d40b0372f497087bf70ab"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a3ef79554fe7131f, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 51cbfb2fc2eb73f1, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a3ef79554fe7131f4389030b9e5fabf38b6fbcb666e70e767bc6e5991bc61494"
+SIGNATURE = "51cbfb2fc2eb73f136ad749944d90dd5e8dd8ba5abed00b5799f0953cc082827"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 0a3e25e1ea0d1ec1, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 22aae78088861002, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "0a3e25e1ea0d1ec1b89df22d49dcd083df5a15dddb3878289c212df0d2a610d5"
+SIGNATURE = "22aae780888610020c126d82ea0187106fcf04ebda75413130296e49b27244ca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

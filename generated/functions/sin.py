@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 24f1e153d660b040, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 56b6900c79bc8bf7, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "24f1e153d660b0400e6ecc8f7adf680f6d98541fd5651d95f6e8bfd094e056db"
+SIGNATURE = "56b6900c79bc8bf7f41b92fa7a88bfb288afdb81968f91aec229bc90f43e92ee"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c9c19d9e4b6475be, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature c8c78fc71263c344, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "c9c19d9e4b6475be1dda4db4b0f22f9af63a75cb561afac4d280b3ee20170ff0"
+SIGNATURE = "c8c78fc71263c3449b3be269f2c5c9a1282a25ef0f5125c26f082f6c50a081a3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

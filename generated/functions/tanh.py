@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 436c21e5ed775b6a, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature fbfb583e3eb71935, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "436c21e5ed775b6a51664f0c3b88ee1e055982a107d8af9c5ad4cc48eddceb53"
+SIGNATURE = "fbfb583e3eb719356af37c5dfcf313fb8969bb4782b264ec56e70899ceabe2d6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 6d7d0e2b9b800882, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature dcf80f0b941c434d, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "6d7d0e2b9b8008825b079e8522a5f8228dd7618991e5c2691a84e89d2b2ec464"
+SIGNATURE = "dcf80f0b941c434d5f7e3f67e7b82204712715a856a9f79da7f562095c9b7f47"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 91bf38aa718c1b7b, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 3f1c8e367931b831, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "91bf38aa718c1b7bf85840e850b44e4e25cf797e3e44fac6095065d43d9267dc"
+SIGNATURE = "3f1c8e367931b8316f9259d01f0efef32b701e06cd82a6af9f2503be689acf30"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 7fcb0033d6f1077c, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature cb99ca85c1f7a47d, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "7fcb0033d6f1077cd52afb98ee8c28f864a0c2c49de979a26e1c2f183291379e"
+SIGNATURE = "cb99ca85c1f7a47dca103c98683e610a9695c1bd15a36d50d4cabc2520c56047"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

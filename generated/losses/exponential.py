@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature f0b096bbb7489ab6, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 358df97d6a6f6ad5, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "f0b096bbb7489ab6d5830807ea06fb4a5ddb16aaa1d7639c3131ca50d5beddac"
+SIGNATURE = "358df97d6a6f6ad509c92c698d84711324d014802d90ab23760b88c4480ccba6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature cca29f77bb0c60fc, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 589d1c01df86fcd4, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "cca29f77bb0c60fc1695033fef6c33d4d50006b3968af88364c718d1411a4d90"
+SIGNATURE = "589d1c01df86fcd4f6f1f397ac599237d566319d25cd46f1d23f3f27c211e3e6"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 5e372473fa2c3e77, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 0b60f85ac0d7311e, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "5e372473fa2c3e77f646dedc869f96b41f7d831b4e1aa0a5104e29c584185c83"
+SIGNATURE = "0b60f85ac0d7311e5cd2e80998271ed7c5927c6cd73a76c47b81ef5c0407cf1c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

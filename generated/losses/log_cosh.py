@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature f292d958c38cbd13, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 18f17569cbd91120, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "f292d958c38cbd13d8a838dc4a1507ec603e5afdf4ee08082d8506e1463d5968"
+SIGNATURE = "18f17569cbd91120acca707810cf993fa3f62dded5c937062cb2fcd7e482cdf5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

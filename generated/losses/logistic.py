@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 6a8c048b77b334f3, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 6266c363c5f6a5fd, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "6a8c048b77b334f306fbfbd894ad5f9ba976a9d0c5443b81adec26b6f21ce85b"
+SIGNATURE = "6266c363c5f6a5fd0572a656951be18422ed3978b0f10ea4247ed586dca551a2"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

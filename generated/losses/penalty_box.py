@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature fe46337a8b8398c3, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 33918ef78036bfc6, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "fe46337a8b8398c30211b2ae9c0be7fbe6ad8109e210f5d06942d016ff5385c9"
+SIGNATURE = "33918ef78036bfc60ca0397ee814f24c28b45453c54152d6f104b846f68736e7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 370378f3ec9435b6, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 8a26ff1bb98fde74, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "370378f3ec9435b6a9b2de0f0ea108948f6f5b276a103ca906833f107577bf06"
+SIGNATURE = "8a26ff1bb98fde743a45382d79fe4fddd5d04bb95c7d7eae76501b1076cbfb87"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

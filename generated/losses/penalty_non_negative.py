@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e2408ccb6f153ce0, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 09aaa9957e20dfc1, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "e2408ccb6f153ce08a459eea448fe6dc84b06d1522b2449d2a4746f7b6350cf9"
+SIGNATURE = "09aaa9957e20dfc1ba97c1d0516810ff03dcd4467f43ffd975aecfea70f18e9c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

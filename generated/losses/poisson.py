@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 5c1c5753e252ce41, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 5c8613fd453471c2, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "5c1c5753e252ce41f869b474b30dabb7b57f83ce61b032107fe8b839c1d7b7a9"
+SIGNATURE = "5c8613fd453471c227a670b30857c84cf130b9a1a13a8ccc56f70a88d9f23310"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

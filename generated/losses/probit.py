@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c63fe8483d188acb, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature d0edc1bd349fd7b0, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "c63fe8483d188acb6056ab5859f288ef91e85ecd9c2b214926e1f7f917450aed"
+SIGNATURE = "d0edc1bd349fd7b0692d86620fb0328a4b1385db610b830f0172ee110c65f27b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

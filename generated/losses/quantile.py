@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 3255508c35cf03c0, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 1bf9b2f30a3b8d66, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "3255508c35cf03c0c4266e564f91d05d2a687a0caae8d856e2db7ca254a966d7"
+SIGNATURE = "1bf9b2f30a3b8d661e31473dc53f355db0eca1f20992628c99797e1c82700ebd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature d493c95d66be82bd, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature c71b296fa912f443, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "d493c95d66be82bd6fd1645f72006f7ced7fe43b348edd5cd81584acc1fcfc47"
+SIGNATURE = "c71b296fa912f4430cbcb87b0daf5fc000067b3cfff7dd591d77bc23923e1edb"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 5c2a14a0ebd2c2d0, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature c982bc1f060409a9, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "5c2a14a0ebd2c2d081e00d8f9675cae2814d0d160b9b982b9294f7ad6c5ea619"
+SIGNATURE = "c982bc1f060409a9f8833d5d667638d1d26b7d1c4473456a8c3d872a30b89671"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 4fd29d902e36d3dc, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 362a63b537979c4f, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "4fd29d902e36d3dce098deabbafc49f800b30c3fe4959ae40586379b7364fc62"
+SIGNATURE = "362a63b537979c4fda2ea93de587ba5a26deee05e277a1a918ec812a6b573d2d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

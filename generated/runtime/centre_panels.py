@@ -4,7 +4,7 @@ The Gaussian that is averaged with makes them smooth on the scale of its spread,
 they are as smooth as the loss is. Panels grow with the distance from there, and are halved until polynomials serve.
 
 Written by hand, in codegen/runtime/centre_panels.py.
-Generated; do not edit. Signature 9378c8310ee32688, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 5e54e20a772fc32e, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -291,4 +291,4 @@ def add_centre(panels, count, at, place, part, sums):
     add_polynomials(panels.coefficients, POWERS * panels.number[at], x, part, sums)
     return at
 
-SIGNATURE = "9378c8310ee3268843410bad256f29b7df0fec22adde59cefbe4f21ca52bc167"
+SIGNATURE = "5e54e20a772fc32e526bfcc491752dd6601f77ead2e2ff51bc406430fcd0ea6d"

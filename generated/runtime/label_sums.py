@@ -1,7 +1,7 @@
 """Averages over the output about centres of one spread, by nodes of the output that they share or in closed form.
 
 Written by hand, in codegen/runtime/label_sums.py.
-Generated; do not edit. Signature 9378c8310ee32688, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 5e54e20a772fc32e, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def fill_averages(law, rule, alike, places, order, room, rows):
         first = last
     return True
 
-SIGNATURE = "9378c8310ee3268843410bad256f29b7df0fec22adde59cefbe4f21ca52bc167"
+SIGNATURE = "5e54e20a772fc32e526bfcc491752dd6601f77ead2e2ff51bc406430fcd0ea6d"

@@ -1,7 +1,7 @@
 """The probability that a label at nodes and the output differ in sign.
 
 Written by hand, in codegen/runtime/signs.py.
-Generated; do not edit. Signature 9378c8310ee32688, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 5e54e20a772fc32e, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -35,4 +35,4 @@ def wrong_signs(labels, mean, slope, spread, room, out):
             total += room[j]
         out[n] = total
 
-SIGNATURE = "9378c8310ee3268843410bad256f29b7df0fec22adde59cefbe4f21ca52bc167"
+SIGNATURE = "5e54e20a772fc32e526bfcc491752dd6601f77ead2e2ff51bc406430fcd0ea6d"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature a671c6b44a131eeb.
+Generated; do not edit. Signature 9a6516ef6bd560e2.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a671c6b44a131eeb7d42d9acd3d57d7295c3b199303af9b031d45ded3fb7b720"
+SIGNATURE = "9a6516ef6bd560e22c2acdadebd79b1d076b911e2adc10ad11275e99ab06bed0"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

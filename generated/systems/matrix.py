@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature ad85e209cd107306.
+Generated; do not edit. Signature 07a35d6968738bf1.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ad85e209cd107306905cabe97f08bc4b80893031660c2d8369028839c673e21e"
+SIGNATURE = "07a35d6968738bf12fb8478c4e1218b0019e28f30c1cfb227618ca638d35d139"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

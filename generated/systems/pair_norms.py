@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 758c3788429cdfa5, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 66232a3f9241199c, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "758c3788429cdfa560cea0b85975d3c37678e7ef25c21dd3f75334730545cc72"
+SIGNATURE = "66232a3f9241199c961be63e5574547922675b19e4f9bbf1b2e89b74bfcd3b15"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2cbe7a84b2f8ce44, runtime c3c89fd6f491a80d.
+Generated; do not edit. Signature 4cf1f3744c3ea379, runtime 89d945d22846f3e9.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "2cbe7a84b2f8ce44a0d80cf2826d137c5a8ae8c09337bc48e4cc82ea4cb23c4e"
+SIGNATURE = "4cf1f3744c3ea379c8c311934f95be6fa5f89b510adf51db14bdd43a59c2bf07"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

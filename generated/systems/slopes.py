@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 6dd39bb922b3d14c.
+Generated; do not edit. Signature ad997a78e95620cf.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6dd39bb922b3d14c09a4ffab7a457232b7a53909c9909597be41d1f71aee6ee0"
+SIGNATURE = "ad997a78e95620cfc1fdc3574e54e7cef28105c3ba556c799d43ab34f6817f99"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature c5b96177047c6dac.
+in X). Generated; do not edit. Signature 845105d594a6fa23.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "c5b96177047c6dac6b55a69b753d0e9728b88e40cbc4f10c6490209fb6151106"
+SIGNATURE = "845105d594a6fa23066cf40dbe523223cee97ffba6e02d039a4a58442b2dc59d"
 
 
 # rows of node, then those of the blocks

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 1025770b81ecd555.
+Generated; do not edit. Signature a29dd8e7bdd318d2.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1025770b81ecd55526691564618939608bf6bc53446871dbe2659a08ae7fba4d"
+SIGNATURE = "a29dd8e7bdd318d26012ceae859f02974a8cedd90a0a9bba37020dd957563501"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 990c7d7f7a62e56e.
+Generated; do not edit. Signature 84178f4024fa19ef.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "990c7d7f7a62e56ea7e8bf97e3cbb36130b390367669c0381ee5090f74cc0236"
+SIGNATURE = "84178f4024fa19ef9fc8c1f789c28b45aadea6ee88a10a1a40a41d96ea75db11"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

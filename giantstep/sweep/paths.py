@@ -7,7 +7,7 @@ depend neither on the number of workers nor on an interruption.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -18,10 +18,9 @@ from giantstep.sweep.grid import Changes
 from giantstep.system.result import Result
 
 LENGTH = 50  # points of a path, of which the first ones lead to the others
-_LEADING, _ROWS = 8, 10  # points before that lead to one, and their numbers and rates; more of them bring rounding
+_LEADING = 8  # points before that lead to one; more of them bring rounding
 _TRUSTED = 0.03  # relative change by the first of these, beyond which they are too far apart
-_NEXT = 0.1  # the same of numbers that two lead to, which are off by its square; the distance that a single one leads
-_STEP, _SMALL = 1e-7, 1e-6  # relative errors of what is led to that cost no step; numbers below this count as this
+_NEXT = 0.1  # the same of the place beside a single one, and of numbers that two lead to, which are off by its square
 _Row = TypeVar("_Row")
 _Kind = list[tuple[str, tuple[int, ...]]]
 
@@ -65,29 +64,16 @@ class Leaders:
 
     def __init__(self) -> None:
         self._places: list[float] = []
-        self._rows: list[np.ndarray] = []  # of every place its numbers [1, n], or these and their rates [2, n]
+        self._numbers: list[np.ndarray] = []
         self._last: Result | None = None
         self._kind: _Kind = []
-        self._guess: np.ndarray | None = None  # the numbers that they led to last
 
-    def missed(self, result: Result) -> bool:
-        """Whether the solution at the place that they led to last is not so near that one step would go there."""
-        if self._guess is None or _kind(result) != self._kind:
-            return True
-        numbers = _joined(result.order_parameters, result)
-        return not np.all(np.abs(self._guess - numbers) <= _STEP * np.maximum(np.abs(numbers), _SMALL))
-
-    def add(self, place: float, result: Result, rates: Mapping[str, np.ndarray] | None = None) -> None:
-        """The solution at a further place; one with other order parameters is the first of its kind.
-
-        rates: derivatives of its order parameters in the logarithm of the place, where they are known.
-        """
-        rows = np.array([_joined(each, result) for each in (result.order_parameters, rates) if each is not None])
+    def add(self, place: float, result: Result) -> None:
+        """The solution at a further place; one with other order parameters is the first of its kind."""
+        numbers = np.concatenate([values.ravel() for values in result.order_parameters.values()])
         if (kind := _kind(result)) != self._kind:
-            self._places, self._rows, self._kind = [], [], kind
-        self._places, self._rows = [*self._places, place], [*self._rows, rows]
-        while len(self._rows) > _LEADING or sum(map(len, self._rows)) > _ROWS:
-            del self._places[0], self._rows[0]
+            self._places, self._numbers, self._kind = [], [], kind
+        self._places, self._numbers = [*self._places, place][-_LEADING:], [*self._numbers, numbers][-_LEADING:]
         self._last = result
 
     def start(self, place: float) -> Result | None:
@@ -95,30 +81,20 @@ class Leaders:
 
         They are polynomials of the logarithm of a place, where places have one sign: solutions vary as powers of it.
         """
-        self._guess = None
         if self._last is None:
             return None
-        *places, here = _coordinates([*self._places, place])
-        numbers = np.concatenate(self._rows)
+        if len(self._places) == 1:
+            (before,) = self._places
+            return self._last if abs(place - before) <= _NEXT * abs(before) else None
+        numbers, (*places, here) = np.array(self._numbers), _coordinates([*self._places, place])
         guesses = np.empty((2, numbers.shape[1]))
-        apart = fill_guesses(np.repeat(places, [len(rows) for rows in self._rows]), here, numbers, guesses)
-        if len(places) == 1:
-            near = abs(place - self._places[0]) <= _NEXT * abs(self._places[0])
-        else:
-            near = apart <= (_TRUSTED if len(numbers) > 2 else _NEXT)
-        if not near:
+        if not fill_guesses(np.array(places), here, numbers, guesses) <= (_TRUSTED if len(places) > 2 else _NEXT):
             return None
-        self._guess = guess = guesses[0]
-        order, begin = {}, 0
+        guess, order, begin = guesses[0], {}, 0
         for name, values in self._last.order_parameters.items():
             order[name] = guess[begin : begin + values.size].reshape(values.shape)
             begin += values.size
         return replace(self._last, order_parameters=order)
-
-
-def _joined(order: Mapping[str, np.ndarray], result: Result) -> np.ndarray:
-    """The numbers of order parameters in the order of those of a result."""
-    return np.concatenate([order[name].ravel() for name in result.order_parameters])
 
 
 def _kind(result: Result) -> _Kind:

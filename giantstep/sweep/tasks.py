@@ -24,10 +24,9 @@ from giantstep.spec.model import Model
 from giantstep.sweep.checkpoint import Checkpoint, Outcome, key_of
 from giantstep.sweep.grid import Changes
 from giantstep.sweep.paths import Leaders, Path
-from giantstep.system.onward import order_rates
 from giantstep.system.points import goes_together, parameter_keys, solve_points
 from giantstep.system.result import Result
-from giantstep.system.solve import solve_and_keep
+from giantstep.system.solve import solve
 
 #: Points of a family with more blocks than this carry no columns of order parameters: there are K^2 of them.
 MAX_BLOCKS_WITH_ORDER_PARAMETERS = 4
@@ -90,10 +89,9 @@ class SolveUnit:
             except BadInput as error:
                 yield Outcome("impossible", reason=str(error))
                 continue
-            outcome, result, found = _solved(model, self.dimension, self.tolerance, leaders.start(place))
+            outcome, result = _solved(model, self.dimension, self.tolerance, leaders.start(place))
             if result is not None:
-                rates = order_rates(result, found, self.path.key) if leaders.missed(result) else None
-                leaders.add(place, result, rates)
+                leaders.add(place, result)
             yield outcome
 
     @property
@@ -181,15 +179,15 @@ def outcome_of(model: Model, dimension: int | None, tolerance: float) -> Outcome
 
 def _solved(
     model: Model, dimension: int | None, tolerance: float, start: Result | None
-) -> tuple[Outcome, Result | None, object]:
-    """The same with the result, if there is one, and what it was found on."""
+) -> tuple[Outcome, Result | None]:
+    """The same with the result, if there is one."""
     try:
-        result, found = solve_and_keep(model, dimension, tolerance, start)
-        return told(result, _numbers_of(result)), result, found
+        result = solve(model, dimension=dimension, tolerance=tolerance, start=start)
+        return told(result, _numbers_of(result)), result
     except NotConverged as error:
-        return Outcome("not_converged", reason=str(error)), None, None
+        return Outcome("not_converged", reason=str(error)), None
     except BadInput as error:
-        return Outcome("impossible", reason=str(error)), None, None
+        return Outcome("impossible", reason=str(error)), None
 
 
 def told(result: Result, numbers: Mapping[str, float]) -> Outcome:

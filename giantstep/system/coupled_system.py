@@ -118,12 +118,8 @@ class CoupledSystem(LinearReadouts):
         """Residuals of the unknowns where the fields are known."""
         average, given = self.averaging
         average(*given)
-        self.evaluated = True
-        return self.residual_at_averages()
-
-    def residual_at_averages(self) -> Array:
-        """The same where the averages over the output are known too, those at the parameters or others."""
         self.kernel.residual(*self._arguments())
+        self.evaluated = True
         return np.asarray(self.work[self.members[RESIDUAL]])
 
     def fields(self, x: Array) -> bool:

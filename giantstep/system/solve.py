@@ -61,18 +61,20 @@ def solve(
     dimension, tolerance = checked_dimension(dimension), checked_tolerance(tolerance)
     if start is not None and not isinstance(start, Result):
         raise wrong("start", start, "a result of gs.solve, or None")
-    return solve_and_keep(model, dimension, tolerance, start)[0]
-
-
-def solve_and_keep(
-    model: Model, dimension: int | None, tolerance: float, start: Result | None = None
-) -> tuple[Result, Points | CoupledSystem | None]:
-    """The same with the system that it was found on, or the points of the square loss; None where these are gone."""
     if model.network.readout.continuous:
         from giantstep.system.continuous_readout import solve_continuous  # a vocabulary starts sooner without
 
-        return solve_continuous(model, tolerance, lambda one, of: _solved(one, dimension, tolerance, of), start), None
-    result, found = _found(model, dimension, tolerance, start)
+        return solve_continuous(model, tolerance, lambda one, before: _solved(one, dimension, tolerance, before), start)
+    return _solved(model, dimension, tolerance, start)
+
+
+def solve_and_keep(
+    model: Model, dimension: int | None, tolerance: float
+) -> tuple[Result, Points | CoupledSystem | None]:
+    """The same with the system that it was found on, or the points of the square loss; None where these are gone."""
+    if model.network.readout.continuous:
+        return solve(model, dimension=dimension, tolerance=tolerance), None
+    result, found = _found(model, dimension, tolerance, None)
     return result, found.found
 
 

@@ -68,18 +68,6 @@ def test_where_solutions_lead() -> None:
     assert not fill_guesses(places, here, np.full((4, 3), np.nan), out) <= 1.0
 
 
-def test_where_solutions_lead_with_their_rates() -> None:
-    """A place that stands twice has rates in its second row; of the first place the last row is left out."""
-    places, here, out = np.array([0.1, 0.1, 0.3, 0.4, 0.4, 0.8]), 1.1, np.empty((2, 1))
-    twice = np.array([False, True, False, False, True, False])
-    of = np.polynomial.Polynomial([2.0, -1.0, 0.0, 3.0, 0.0, -2.0])
-    numbers = np.where(twice, of.deriv()(places), of(places))[:, None]
-    apart = fill_guesses(places, here, numbers, out)
-    rest = (of % np.polynomial.Polynomial.fromroots([0.1, 0.3, 0.4, 0.4, 0.8]))(here)
-    assert out[:, 0] == pytest.approx([of(here), rest], rel=1e-11)
-    assert apart == pytest.approx(abs(of(here) - rest) / np.max(np.abs(of(places))), rel=1e-9)
-
-
 def test_many_numbers_that_hardly_lead_anywhere() -> None:
     """More numbers than places; one that may be rounding of the largest is held against that one."""
     places, here = np.array([0.0, 1.0]), 3.0

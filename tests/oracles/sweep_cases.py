@@ -13,7 +13,7 @@ import pytest
 from giantstep.spec.errors import GiantstepError
 from giantstep.spec.model import Model
 from giantstep.system.points import Certified, solve_points
-from giantstep.system.solve import solve_and_keep
+from giantstep.system.solve import solve
 
 _TASKS = import_module("giantstep.sweep.tasks")
 
@@ -21,9 +21,9 @@ _TASKS = import_module("giantstep.sweep.tasks")
 def before_each_point(monkeypatch: pytest.MonkeyPatch, call: Callable[[Model], object]) -> None:
     """Call a function with the model of every point that a sweep solves; an error of it is that of the point."""
 
-    def alone(model: Model, *options: Any) -> Any:
+    def alone(model: Model, **options: Any) -> Any:
         call(model)
-        return solve_and_keep(model, *options)
+        return solve(model, **options)
 
     def together(model: Model, values: Mapping[str, np.ndarray], *options: Any) -> Certified:
         found = solve_points(model, values, *options)
@@ -35,7 +35,7 @@ def before_each_point(monkeypatch: pytest.MonkeyPatch, call: Callable[[Model], o
                 ok[place] = False
         return replace(found, ok=ok)
 
-    monkeypatch.setattr(_TASKS, "solve_and_keep", alone)
+    monkeypatch.setattr(_TASKS, "solve", alone)
     monkeypatch.setattr(_TASKS, "solve_points", together)
 
 

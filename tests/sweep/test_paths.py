@@ -16,8 +16,6 @@ from giantstep.spec.model import Model
 from giantstep.sweep import curve as module
 from giantstep.sweep import tasks
 from giantstep.sweep.paths import Leaders
-from giantstep.system.onward import order_rates
-from giantstep.system.solve import solve_and_keep
 
 MODEL = Model.from_dict(
     {
@@ -59,13 +57,11 @@ def test_points_are_those_of_solve() -> None:
 def test_random_features_lead_to_each_other_too(monkeypatch: pytest.MonkeyPatch) -> None:
     led = []
 
-    def told(
-        model: Model, dimension: int | None, tolerance: float, start: gs.Result | None
-    ) -> tuple[gs.Result, object]:
-        led.append(model.spike is None and start is not None)
-        return solve_and_keep(model, dimension, tolerance, start)
+    def told(model: Model, **options: Any) -> gs.Result:
+        led.append(model.spike is None and options["start"] is not None)
+        return gs.solve(model, **options)
 
-    monkeypatch.setattr(tasks, "solve_and_keep", told)
+    monkeypatch.setattr(tasks, "solve", told)
     found = gs.curve(MODEL, SWEEP[0])
     assert sum(led) >= 10  # of 20, but for the first ones and those that are far apart
     for samples, error in zip(found["fit.samples"], found["random_features_test_error"], strict=True):
@@ -82,23 +78,6 @@ def test_what_leads_to_a_point_saves_evaluations() -> None:
     assert start is not None
     alone = gs.solve(model)
     assert gs.solve(model, start=start).iterations <= alone.iterations - 3
-
-
-def test_rates_lead_closer_than_numbers_alone() -> None:
-    """Two points with their rates lead to a third as a cubic does: by few hundredths of what a line misses."""
-    leaders, before = Leaders(), []
-    for samples in (2.0, 2.1, 2.2):
-        start = leaders.start(samples)
-        result, found = solve_and_keep(MODEL.replace({"fit.samples": samples}), None, 1e-10)
-        assert leaders.missed(result)  # by more than one step of Newton's method takes
-        leaders.add(samples, result, order_rates(result, found, "fit.samples"))
-        before.append(result.order_parameters)
-    assert start is not None
-    for name in ("zeta", "Q2", "V1", "V2"):
-        last = before[2][name]
-        line = before[1][name] + (before[1][name] - before[0][name]) * np.log(2.2 / 2.1) / np.log(2.1 / 2.0)
-        cubic = np.max(np.abs(start.order_parameters[name] - last))
-        assert 0.0 < cubic < 0.05 * np.max(np.abs(line - last))
 
 
 def test_polynomials_are_followed_and_jumps_are_not() -> None:
@@ -125,7 +104,7 @@ def test_polynomials_are_followed_and_jumps_are_not() -> None:
 def test_a_single_point_leads_to_those_that_are_near() -> None:
     leaders, first = Leaders(), gs.solve(MODEL)
     leaders.add(2.0, first)
-    assert leaders.start(2.1) is not None
+    assert leaders.start(2.1) is first
     assert leaders.start(2.5) is None
     led = gs.solve(MODEL.replace({"fit.samples": 2.1}), start=first)
     assert led.test_error == pytest.approx(gs.solve(MODEL.replace({"fit.samples": 2.1})).test_error, rel=1e-13)
