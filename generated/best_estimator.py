@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature b3dc2b5b48dcf340, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 2df7e2b2fa958f2d, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "b3dc2b5b48dcf3403e90877e49a4bb3362fc372e8499a87558707fb0afbc4e18"
+SIGNATURE = "2df7e2b2fa958f2db3bd56c0b60bf6b4c2d40fb3f6a4b34b663d89c4ad561647"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 10bd18f98181ba93, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 9f4d17c4bbaf2c02, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "10bd18f98181ba931ef822deddf4a532ada733e765a0d47ea9552bb1d84552bb"
+SIGNATURE = "9f4d17c4bbaf2c0238b1cc554a0c00cf875738ddd1fa80e86c86df23e90f830e"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

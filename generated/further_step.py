@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 43c8753fc06a1c7f, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature f11a654deea6d995, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "43c8753fc06a1c7fe4fe096ff3039b5818c4bb5ee3114530d5c128d645585c8b"
+SIGNATURE = "f11a654deea6d995d5290f5c0f1ea397927411bc07bcad18664c2441305f5948"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

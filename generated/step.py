@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 1c2bba326d5d54f4, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 5ca6e2280a640b6b, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "1c2bba326d5d54f42e8c225ce45ddf6ad9b7d623e3f35da2cad4182df932098c"
+SIGNATURE = "5ca6e2280a640b6b6219bc1f057d27605340fd0191751ac5f66ceddd1793cb63"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

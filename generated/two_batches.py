@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 3afecf5dd20f43a7, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature d46d9fc9416b7f78, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "3afecf5dd20f43a7701f73de0c0069d6563809a30c7076c873e751ef8568565f"
+SIGNATURE = "d46d9fc9416b7f78a8ebcfcc15620f3ba73b4e7140d5d106b6b67aeb6df1dc5a"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -34,19 +34,18 @@ def _polynomials():
 
 
 _IN_POWERS = _polynomials()
-_NEAR, _FALL = 0.9, 3.5  # a panel near a kink, in spreads; what it may be longer or shorter by for its distance
-# the same from that distance on, where next to nothing is felt
-_FARTHER, _STEEPER = 6.0, 6.0
+_NEAR, _FALL = 0.9, 3.5  # the longest panel near a kink, in spreads; its length times its distance further away
+_FARTHER, _STEEPER = 6.0, 6.0  # the distance from which on next to nothing is felt; that product there
 _FELT = 12.0  # spreads from a kink, beyond which nothing is left of it: 5e-32
 _BEFORE = 12.5  # spreads before one, up to which a panel need not end where it is felt
-_AWAY = 0.25  # of the distance: a panel of a smooth loss
-_KNOWN, _NOTHING = 1e-13, 1e-28  # of an average on its panel, that its last coefficients may be; of that on all panels
+_AWAY = 0.25  # of a panel of a smooth loss: its length over its distance from zero
+_KNOWN, _NOTHING = 1e-13, 1e-28  # last coefficients over an average on its panel; that over the same where it is felt
 _ROUNDED = 1e-14  # of what averages are made of
-_OF_CURVATURE = False, True, True, True, False, False, True, True, True, False  # which columns: these do not grow
-_FAINT, _KNOWN_FAINT = 1e-7, 1e-9  # of the largest of them, that is known to fewer digits
+_OF_CURVATURE = False, True, True, True, False, False, True, True, True, False  # columns that do not grow with a label
+_FAINT, _KNOWN_FAINT = 1e-7, 1e-9  # below that share of the largest they are known to fewer digits
 _MOST = 400  # panels
 _ROUNDS = 40  # of halving
-_WORTH = 2  # centres for every average that is taken on the first panels
+_WORTH = 2  # centres for every place on the first panels, from which on panels save time
 
 
 class CentrePanels(NamedTuple):

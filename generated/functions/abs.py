@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 28c7c58812d2dceb, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature d21a1b07241d9038, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "28c7c58812d2dceb78683bf0a26f6d7a6ffa7dd9d98b05b14de8797a4a9bce81"
+SIGNATURE = "d21a1b07241d90382e2bbb8bf8ea5981a90c59281b655336f3bb8165b3c908da"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a39d9bc8e25ae6a, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 5476259a5afec501, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "0a39d9bc8e25ae6aabf62ecf83fe004387dcec6fb7be25e84a8cf9e6b8df105f"
+SIGNATURE = "5476259a5afec501b97079dd741268fc5f7ecb0f946573d880b24f6a645b275a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

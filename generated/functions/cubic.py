@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 132dc9c258de8023, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature c85f78529350a753, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "132dc9c258de8023bd2e6f4cac2424270c858fa9e2d5f017664b0b55777a9f1b"
+SIGNATURE = "c85f78529350a7535f3624ba7c0d1407b0a1075c4533f51cae27ec82aa8c4e8c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

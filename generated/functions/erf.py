@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3f9b915b8edf82d3, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 851688464e3c003e, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "3f9b915b8edf82d393e4356b1912ac5109cf14fcd3b1629083fbfcb8f4ea7b70"
+SIGNATURE = "851688464e3c003e57e13bcbdf733df4df425cec695d3ef6f078f13f79a8bd8c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

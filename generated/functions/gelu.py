@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e85770ea43aea7b3, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 5d5d1a6c9fd99250, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "e85770ea43aea7b3d6e683100776a28004b3d94fd89a3079080153c7508f4616"
+SIGNATURE = "5d5d1a6c9fd99250b4821306926c5adf56cd11a9dad0b1edb1848cc53bf7fda0"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

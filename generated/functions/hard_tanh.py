@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 07ff7852f87688e5, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature c8ae94750dc333f5, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "07ff7852f87688e5d4b9b035be40263d6ea564f44b822b904f98e95d0fac76d1"
+SIGNATURE = "c8ae94750dc333f5475fb5d345ac87a8adcd0a82ce48e1489ea3deda723e3982"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

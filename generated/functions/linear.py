@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4cd38cdb08f90781, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 968e20d0977eccbf, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "4cd38cdb08f907819de647a8b5c7c7d1d83119699576455682ec9f412e66b1e0"
+SIGNATURE = "968e20d0977eccbfa2428f2d068d63bef57929f5ca53de2f2b9ad1fbb880e74b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

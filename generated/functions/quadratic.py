@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f76a71ce5102aa7c, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 8c3eadb54062ce9f, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "f76a71ce5102aa7cd12f1e0648d1bbce10d0db7ec7752288fdd6eb594eda1d32"
+SIGNATURE = "8c3eadb54062ce9f750ce8df6686251bbaa46be30ad11b53d11051fc42869f3a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 27b9a3013d097480, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 590d59b658211414, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "27b9a3013d09748071ad8f4aed5e1fd796c590db8a7d40b0372f497087bf70ab"
+SIGNATURE = "590d59b6582114145b35a9877e45e695bdb7c5dc38216636bc8fddfe2efa7997"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

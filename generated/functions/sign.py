@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 51cbfb2fc2eb73f1, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature a27cd4a4a1696014, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "51cbfb2fc2eb73f136ad749944d90dd5e8dd8ba5abed00b5799f0953cc082827"
+SIGNATURE = "a27cd4a4a16960146a66960d9dd95a9eaeb0ecfdff27ca1cbe6784b3cf0bdd15"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

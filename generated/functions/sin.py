@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 56b6900c79bc8bf7, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature fc5b8181610813ac, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "56b6900c79bc8bf7f41b92fa7a88bfb288afdb81968f91aec229bc90f43e92ee"
+SIGNATURE = "fc5b8181610813accfb0387e6595ce1778b3eaded0871acae9b9b886622781b3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature c8c78fc71263c344, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature d106be8d299e0a6d, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "c8c78fc71263c3449b3be269f2c5c9a1282a25ef0f5125c26f082f6c50a081a3"
+SIGNATURE = "d106be8d299e0a6d41b3b63b9d62184e9764c4bd2619e3b2fef944be0b7e82b3"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

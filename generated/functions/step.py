@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c0a8fba60e75ae1a, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 19b40acb6cc4904c, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "c0a8fba60e75ae1a52b3c75bd28c01bfe4564ecdd646e64f84016e280e74e9bc"
+SIGNATURE = "19b40acb6cc4904c6c4eb633c5abae81d2edd7bb3c2fdd2d143fe9d77858dc9b"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature fbfb583e3eb71935, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature f88cff1ebf0b1181, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "fbfb583e3eb719356af37c5dfcf313fb8969bb4782b264ec56e70899ceabe2d6"
+SIGNATURE = "f88cff1ebf0b1181479c17d6277513b9175c336df058277d0a66228229429200"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

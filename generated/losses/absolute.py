@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature dcf80f0b941c434d, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 8daca7cfdfb8de4a, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "dcf80f0b941c434d5f7e3f67e7b82204712715a856a9f79da7f562095c9b7f47"
+SIGNATURE = "8daca7cfdfb8de4a042ecf61eea14c2e778ee037b8d56aac3c6a8a441d82c3fa"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 3f1c8e367931b831, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 0d86b44f6ee970b1, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "3f1c8e367931b8316f9259d01f0efef32b701e06cd82a6af9f2503be689acf30"
+SIGNATURE = "0d86b44f6ee970b15a1bf78f377781b00f623df5f44d6c0979fcd1a12bac3051"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

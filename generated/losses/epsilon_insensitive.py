@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature cb99ca85c1f7a47d, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 133188373f0fdf3c, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "cb99ca85c1f7a47dca103c98683e610a9695c1bd15a36d50d4cabc2520c56047"
+SIGNATURE = "133188373f0fdf3ce4bb0496ed5018ec96c92b4eccfc86b73d0e44bb86dfacaa"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

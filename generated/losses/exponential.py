@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 358df97d6a6f6ad5, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 43851f06ea52248e, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "358df97d6a6f6ad509c92c698d84711324d014802d90ab23760b88c4480ccba6"
+SIGNATURE = "43851f06ea52248e47d3724b88991ef9f52faff4664f1dd919e469b5fdaff1fc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 589d1c01df86fcd4, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 6b9ebbf41335f8b8, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "589d1c01df86fcd4f6f1f397ac599237d566319d25cd46f1d23f3f27c211e3e6"
+SIGNATURE = "6b9ebbf41335f8b8d020d13168081a43741274e0cd1a3cfba8c5bb050ba11948"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 0b60f85ac0d7311e, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 612ca60c77f470e2, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "0b60f85ac0d7311e5cd2e80998271ed7c5927c6cd73a76c47b81ef5c0407cf1c"
+SIGNATURE = "612ca60c77f470e262f36ae8d3ca37e638da1d04154b2ce62b3c79705655a510"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

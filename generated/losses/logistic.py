@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 6266c363c5f6a5fd, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 0960716de842e3c0, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "6266c363c5f6a5fd0572a656951be18422ed3978b0f10ea4247ed586dca551a2"
+SIGNATURE = "0960716de842e3c051a3cdc1f7809531b20715a1b8b0a775a03f03f0c7b6674b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 5c8613fd453471c2, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 9d3b85c67f2192b2, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "5c8613fd453471c227a670b30857c84cf130b9a1a13a8ccc56f70a88d9f23310"
+SIGNATURE = "9d3b85c67f2192b2807ed672a0d4bbfd59036f37c33eb01a6bb6312669ec381c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

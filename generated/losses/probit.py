@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d0edc1bd349fd7b0, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature bf3ae466b190e6ba, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "d0edc1bd349fd7b0692d86620fb0328a4b1385db610b830f0172ee110c65f27b"
+SIGNATURE = "bf3ae466b190e6ba25f19eea94b1ac6a023c4e09c443a2869c2b8d4722251af7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c982bc1f060409a9, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 2a9037cfe8f45614, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "c982bc1f060409a9f8833d5d667638d1d26b7d1c4473456a8c3d872a30b89671"
+SIGNATURE = "2a9037cfe8f4561471b8e1663c8be2f2c5855ea861c1fcc60c3d4dbf314adffb"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

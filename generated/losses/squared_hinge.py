@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 362a63b537979c4f, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature f93d4ade8a9af82b, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "362a63b537979c4fda2ea93de587ba5a26deee05e277a1a918ec812a6b573d2d"
+SIGNATURE = "f93d4ade8a9af82bbe7e972b2b88282d40fb314bf791983f7c249a559154f6b0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -4,7 +4,7 @@ The Gaussian that is averaged with makes them smooth on the scale of its spread,
 they are as smooth as the loss is. Panels grow with the distance from there, and are halved until polynomials serve.
 
 Written by hand, in codegen/runtime/centre_panels.py.
-Generated; do not edit. Signature 5e54e20a772fc32e, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 5d45fee5d526bd6a, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -40,19 +40,18 @@ def _polynomials():
 
 
 _IN_POWERS = _polynomials()
-_NEAR, _FALL = 0.9, 3.5  # a panel near a kink, in spreads; what it may be longer or shorter by for its distance
-# the same from that distance on, where next to nothing is felt
-_FARTHER, _STEEPER = 6.0, 6.0
+_NEAR, _FALL = 0.9, 3.5  # the longest panel near a kink, in spreads; its length times its distance further away
+_FARTHER, _STEEPER = 6.0, 6.0  # the distance from which on next to nothing is felt; that product there
 _FELT = 12.0  # spreads from a kink, beyond which nothing is left of it: 5e-32
 _BEFORE = 12.5  # spreads before one, up to which a panel need not end where it is felt
-_AWAY = 0.25  # of the distance: a panel of a smooth loss
-_KNOWN, _NOTHING = 1e-13, 1e-28  # of an average on its panel, that its last coefficients may be; of that on all panels
+_AWAY = 0.25  # of a panel of a smooth loss: its length over its distance from zero
+_KNOWN, _NOTHING = 1e-13, 1e-28  # last coefficients over an average on its panel; that over the same where it is felt
 _ROUNDED = 1e-14  # of what averages are made of
-_OF_CURVATURE = False, True, True, True, False, False, True, True, True, False  # which columns: these do not grow
-_FAINT, _KNOWN_FAINT = 1e-7, 1e-9  # of the largest of them, that is known to fewer digits
+_OF_CURVATURE = False, True, True, True, False, False, True, True, True, False  # columns that do not grow with a label
+_FAINT, _KNOWN_FAINT = 1e-7, 1e-9  # below that share of the largest they are known to fewer digits
 _MOST = 400  # panels
 _ROUNDS = 40  # of halving
-_WORTH = 2  # centres for every average that is taken on the first panels
+_WORTH = 2  # centres for every place on the first panels, from which on panels save time
 
 
 class CentrePanels(NamedTuple):
@@ -291,4 +290,4 @@ def add_centre(panels, count, at, place, part, sums):
     add_polynomials(panels.coefficients, POWERS * panels.number[at], x, part, sums)
     return at
 
-SIGNATURE = "5e54e20a772fc32e526bfcc491752dd6601f77ead2e2ff51bc406430fcd0ea6d"
+SIGNATURE = "5d45fee5d526bd6aaed8d160c71597e156d422d7e0f7555c675cec3b1733ce8f"

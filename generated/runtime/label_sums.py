@@ -1,7 +1,7 @@
 """Averages over the output about centres of one spread, by nodes of the output that they share or in closed form.
 
 Written by hand, in codegen/runtime/label_sums.py.
-Generated; do not edit. Signature 5e54e20a772fc32e, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 5d45fee5d526bd6a, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def fill_averages(law, rule, alike, places, order, room, rows):
         first = last
     return True
 
-SIGNATURE = "5e54e20a772fc32e526bfcc491752dd6601f77ead2e2ff51bc406430fcd0ea6d"
+SIGNATURE = "5d45fee5d526bd6aaed8d160c71597e156d422d7e0f7555c675cec3b1733ce8f"

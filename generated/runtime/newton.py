@@ -6,7 +6,7 @@ it what its solution needs; or of a matrix that is known along directions only, 
 ``conjugate_residuals`` holds. ``numbers`` are the options and what is remembered between two calls.
 
 Written by hand, in codegen/runtime/newton.py.
-Generated; do not edit. Signature 5e54e20a772fc32e, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 5d45fee5d526bd6a, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -243,4 +243,4 @@ def sizes(x, work, diagonal, size):
         root = math.sqrt(abs(work[diagonal[i]]))
         size[i] = max(abs(x[i]), 1e-3 * (root if root > 0.0 else 1e-300))
 
-SIGNATURE = "5e54e20a772fc32e526bfcc491752dd6601f77ead2e2ff51bc406430fcd0ea6d"
+SIGNATURE = "5d45fee5d526bd6aaed8d160c71597e156d422d7e0f7555c675cec3b1733ce8f"

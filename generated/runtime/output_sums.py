@@ -1,7 +1,7 @@
 """Averages over the output, by sums over its nodes: a loss there, and the law of the label with the density.
 
 Written by hand, in codegen/runtime/output_sums.py.
-Generated; do not edit. Signature 5e54e20a772fc32e, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 5d45fee5d526bd6a, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -36,4 +36,4 @@ def add_sums(law, sign, scratch, count, out, node):
     out[13, node] += sum_of_products(law, 2, scratch, H, 0, count)
     out[14, node] += sum_of_products(law, 0, scratch, LOSS, 0, count)
 
-SIGNATURE = "5e54e20a772fc32e526bfcc491752dd6601f77ead2e2ff51bc406430fcd0ea6d"
+SIGNATURE = "5d45fee5d526bd6aaed8d160c71597e156d422d7e0f7555c675cec3b1733ce8f"

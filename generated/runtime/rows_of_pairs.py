@@ -6,7 +6,7 @@ the same in common. Averages over the outputs enter by moments of what the covar
 overlap: stationarity makes of these the conjugate of that overlap.
 
 Written by hand, in codegen/runtime/rows_of_pairs.py.
-Generated; do not edit. Signature 5e54e20a772fc32e, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 5d45fee5d526bd6a, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -337,4 +337,4 @@ def fill_pairs(nodes, sharing, rest, parameters, found, each):
             for i in range(N):
                 each[s, place + (3 + b) * N + i] = layer[s] * features[b, i]
 
-SIGNATURE = "5e54e20a772fc32e526bfcc491752dd6601f77ead2e2ff51bc406430fcd0ea6d"
+SIGNATURE = "5d45fee5d526bd6aaed8d160c71597e156d422d7e0f7555c675cec3b1733ce8f"

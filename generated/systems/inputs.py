@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 9a6516ef6bd560e2.
+Generated; do not edit. Signature 35c9d7d6e8cd05a0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9a6516ef6bd560e22c2acdadebd79b1d076b911e2adc10ad11275e99ab06bed0"
+SIGNATURE = "35c9d7d6e8cd05a092e1a03964057079fc7bb756aadf5196a568a3dff574bd93"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 07a35d6968738bf1.
+Generated; do not edit. Signature f35803faccbd7a7a.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "07a35d6968738bf12fb8478c4e1218b0019e28f30c1cfb227618ca638d35d139"
+SIGNATURE = "f35803faccbd7a7a39c94ab1594c8c8010c8ba4a6a618944d24908271e352a6a"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

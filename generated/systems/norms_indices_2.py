@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 4407b0279dffc44c.
+in X). Generated; do not edit. Signature bdaa508c859f1d79.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "4407b0279dffc44c4cc90081fd3281ccf49181f698f43e4ce4b6bc13e2d54e9a"
+SIGNATURE = "bdaa508c859f1d79f1a4a0f82af5871d031e4801b06811ede4e16d315d5158ca"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

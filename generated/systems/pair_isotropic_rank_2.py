@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 949338477e98c328, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 473095d9f79303ea, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "949338477e98c328be1c632652535ed717b7144fa2571a2e056a4881224c1cca"
+SIGNATURE = "473095d9f79303ea3528b97833f1553f55da09870c0ce2f1ffc172f20ae25c31"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4cf1f3744c3ea379, runtime 89d945d22846f3e9.
+Generated; do not edit. Signature 465ca2db9587154a, runtime 3bb8f33d893d68e0.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "4cf1f3744c3ea379c8c311934f95be6fa5f89b510adf51db14bdd43a59c2bf07"
+SIGNATURE = "465ca2db9587154a1cb76a5f325eefa6e590e4fb62d5e7f7156c6164b9fff719"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature ad997a78e95620cf.
+Generated; do not edit. Signature 784cf7bfcdf9f62f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "ad997a78e95620cfc1fdc3574e54e7cef28105c3ba556c799d43ab34f6817f99"
+SIGNATURE = "784cf7bfcdf9f62f49529279614530deab27ca6beb0ce19cb518409efdb036b4"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 845105d594a6fa23.
+in X). Generated; do not edit. Signature b740a95563e72275.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "845105d594a6fa23066cf40dbe523223cee97ffba6e02d039a4a58442b2dc59d"
+SIGNATURE = "b740a95563e7227581536e8ee26691b9b27655152bf82ab10152b22688f43014"
 
 
 # rows of node, then those of the blocks

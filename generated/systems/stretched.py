@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a29dd8e7bdd318d2.
+Generated; do not edit. Signature efcb7e121d4df57f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a29dd8e7bdd318d26012ceae859f02974a8cedd90a0a9bba37020dd957563501"
+SIGNATURE = "efcb7e121d4df57ffce20e4dc9d6421016882b94d873ac5574f2259ad4d98c8c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

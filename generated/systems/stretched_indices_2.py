@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 84178f4024fa19ef.
+Generated; do not edit. Signature 372426a85027049b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "84178f4024fa19ef9fc8c1f789c28b45aadea6ee88a10a1a40a41d96ea75db11"
+SIGNATURE = "372426a85027049b38d2433eef61b69a2bdb0fc05542962a84353882cf786a27"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
