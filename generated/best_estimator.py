@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 2df7e2b2fa958f2d, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 2ce9605b94a42b15, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2df7e2b2fa958f2db3bd56c0b60bf6b4c2d40fb3f6a4b34b663d89c4ad561647"
+SIGNATURE = "2ce9605b94a42b15c730f076988d5d76bc828938c6960670ee3fdcb933edb257"
 
 
 def overlap(lower, information, alpha):

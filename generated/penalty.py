@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature cb94af115c6f7d37, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature beab37b848b5b2db, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "cb94af115c6f7d3793d8b5ad0ac4078681f5104be8b3b0fd6b19eb51557bf472"
+SIGNATURE = "beab37b848b5b2db62a618d3fca7fbacc19cb0896e05345d46023b7877f36fb2"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

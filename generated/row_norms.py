@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 53c8155f82f6fd5c.
+Generated; do not edit. Signature 23aaabc68cada27d.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "53c8155f82f6fd5c69f7f3dffbbcdd14eaf1ac58ec467d95d066616f7baee73d"
+SIGNATURE = "23aaabc68cada27db507bc15b4a358cb55bb32cd67db1e789509fc650dd35e9e"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

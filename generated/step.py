@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 5ca6e2280a640b6b, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature daa6a82eab5b9ad6, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "5ca6e2280a640b6b6219bc1f057d27605340fd0191751ac5f66ceddd1793cb63"
+SIGNATURE = "daa6a82eab5b9ad6ce7a4437c4f582aaaef5abfa79e1a75b0b412dc5336bca3d"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature 8a5aef814f0e1639, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature e9b70f5307cd9191, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "8a5aef814f0e1639c5d72b741c2e07e33e046efa19003b6989da910f8b0d7719"
+SIGNATURE = "e9b70f5307cd919140bd9cdfaf9899e08ba14156acdcbb585fbb0c136b2ce8c7"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

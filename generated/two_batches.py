@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature d46d9fc9416b7f78, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 96e72d9084615390, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "d46d9fc9416b7f78a8ebcfcc15620f3ba73b4e7140d5d106b6b67aeb6df1dc5a"
+SIGNATURE = "96e72d90846153902e2e7212106a19b5eb9d1560bc5f1b6a6afe84acc96af183"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -146,15 +146,24 @@ def _fill_averages(law, rule, alike, ends, count, room, panels):
 
 
 @inner
-def _fill_largest(spread, count, panels):
-    """How large averages are at all places; those that grow with the label: by what the curvature makes of a spread."""
-    largest = panels.largest
+def _fill_largest(alike, count, panels):
+    """How large averages are where they are felt: at all places, or near a kink whose slope changes by one, if none is
+    near. Those that grow with the label: by what the curvature makes of a spread. Returns whether anything is felt.
+    """
+    largest, spread = panels.largest, alike.spread
     for c in range(len(AVERAGES)):
         largest[c] = 0.0
         for k in range(POWERS * count):
             largest[c] = max(largest[c], abs(panels.rows[AVERAGES[c], k]))
-    slope = largest[1] * spread
+    near = 1.0 / max(alike.V, spread)
+    g, felt = largest[0], largest[1] > _NOTHING * near
+    h = largest[1] = max(largest[1], near)
+    largest[2], largest[3] = max(largest[2], h * g), max(largest[3], h / spread)
+    largest[6], largest[7] = max(largest[6], h * g * g), max(largest[7], h * g / spread)
+    largest[8] = max(largest[8], h / (spread * spread))
+    slope = h * spread
     largest[0], largest[4], largest[5], largest[9] = slope, slope * spread, slope * slope, slope * spread
+    return felt
 
 
 @inner
@@ -238,8 +247,8 @@ def panels_of(law, rule, alike, span, centres, room, panels):
     short()
     if centres < _WORTH * POWERS or not span[1] > span[0]:
         return 0
-    count, done = _first(law, rule, alike, span, room.knots, panels.edges), 0
-    if centres < _WORTH * POWERS * count:
+    count, done, most = _first(law, rule, alike, span, room.knots, panels.edges), 0, min(_MOST, centres // POWERS)
+    if count == 0 or _WORTH * count > most:
         return 0
     for p in range(count):
         panels.pending[0, p, 0], panels.pending[0, p, 1] = panels.edges[p], panels.edges[p + 1]
@@ -247,10 +256,10 @@ def panels_of(law, rule, alike, span, centres, room, panels):
         ends, halves, further = panels.pending[turn % 2], panels.pending[1 - turn % 2], 0
         if not _fill_averages(law, rule, alike, ends, count, room, panels):
             return 0
-        if turn == 0:
-            _fill_largest(alike.spread, count, panels)
+        if turn == 0 and not _fill_largest(alike, count, panels):
+            return 0
         for p in range(count):
-            if done + further + 2 > _MOST:
+            if done + further + 2 > most:
                 return 0
             _fill_chebyshev(POWERS * p, panels)
             _fill_sizes(panels)

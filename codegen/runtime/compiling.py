@@ -280,8 +280,10 @@ def add_polynomials(typing: Any, coefficients: Any, first: Any, x: Any, part: An
 
     def lowered(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         four, kinds = ir.VectorType(ir.DoubleType(), 4), signature.args
-        whole = lambda n: context.get_constant(types.intp, n)  # noqa: E731
-        start = _row(context, builder, kinds[0], given[0], given[1])
+        start, one = _row(context, builder, kinds[0], given[0], given[1]), context.get_constant(types.intp, 1)
+
+        def vector(begin: Any, n: int) -> Any:
+            return _vector(builder, begin, context.get_constant(types.intp, n), four)
 
         def alike(number: Any) -> Any:
             found = ir.Constant(four, ir.Undefined)
@@ -289,27 +291,24 @@ def add_polynomials(typing: Any, coefficients: Any, first: Any, x: Any, part: An
                 found = builder.insert_element(found, number, ir.Constant(ir.IntType(32), k))
             return found
 
-        def stored(from_: Any, place: int) -> Any:
-            return builder.load(_vector(builder, from_, whole(place), four), align=8)
-
         kind = ir.FunctionType(four, [four, four, four])
         step = cgutils.get_or_insert_function(builder.module, kind, "llvm.fmuladd.v4f64")
         columns, place = range(0, WIDTH, 4), alike(given[2])
-        values = [stored(start, column) for column in columns]
+        values = [builder.load(vector(start, column), align=8) for column in columns]
         for power in range(1, POWERS):
-            rows = [stored(start, WIDTH * power + column) for column in columns]
+            rows = [builder.load(vector(start, WIDTH * power + column), align=8) for column in columns]
             values = [builder.call(step, [value, place, row]) for value, row in zip(values, rows, strict=True)]
         weights = context.make_array(kinds[3])(context, builder, given[3])
         into = _start(context, builder, kinds[4], given[4])
 
         def add(at: Any, weight: Any, polynomials: list[Any]) -> None:
             for column, value in zip(columns, polynomials, strict=False):
-                target = _vector(builder, at, whole(column), four)
+                target = vector(at, column)
                 builder.store(builder.call(step, [weight, value, builder.load(target, align=8)]), target, align=8)
 
         add(into, alike(builder.load(weights.data)), values)
         parts = builder.extract_value(weights.shape, 0)
-        with cgutils.for_range_slice(builder, whole(1), parts, whole(1), inc=True) as (p, _):
+        with cgutils.for_range_slice(builder, one, parts, one, inc=True) as (p, _):
             weight = alike(builder.load(builder.gep(weights.data, [p])))
             add(_row(context, builder, kinds[4], given[4], p), weight, values[:1])
         return context.get_dummy_value()

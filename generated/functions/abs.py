@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d21a1b07241d9038, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 3155360cdebe3fe2, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "d21a1b07241d90382e2bbb8bf8ea5981a90c59281b655336f3bb8165b3c908da"
+SIGNATURE = "3155360cdebe3fe2a4139c885c1a3880f988fe89cd8714351b742db6250ae60a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5476259a5afec501, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature da5f087109938f8f, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5476259a5afec501b97079dd741268fc5f7ecb0f946573d880b24f6a645b275a"
+SIGNATURE = "da5f087109938f8f674467347673979ba734e1c71f2d8993f3e43875fb98bbda"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c85f78529350a753, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 68e02d5fc204196e, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c85f78529350a7535f3624ba7c0d1407b0a1075c4533f51cae27ec82aa8c4e8c"
+SIGNATURE = "68e02d5fc204196e2ebd07bc050e1f6f148b91e833be82da34bc74e15b0dc968"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

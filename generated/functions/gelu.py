@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 5d5d1a6c9fd99250, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 6d621954a9d93711, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "5d5d1a6c9fd99250b4821306926c5adf56cd11a9dad0b1edb1848cc53bf7fda0"
+SIGNATURE = "6d621954a9d93711ebbef04855f31a4221eda5e706d53b67216f19d2056f85ac"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 288931897a0b12fb, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 789aaafb53f8ecfe, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "288931897a0b12fb67ce99778496478d6c095acb48952503f4c1505662140654"
+SIGNATURE = "789aaafb53f8ecfe9f67039b742dfe9e419fcf8c78b0161f830b1144761f2794"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

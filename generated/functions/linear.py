@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 968e20d0977eccbf, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 1634e99686547384, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "968e20d0977eccbfa2428f2d068d63bef57929f5ca53de2f2b9ad1fbb880e74b"
+SIGNATURE = "1634e99686547384380924b0ca57c5cb713eb404c9767e88b06520032f3ff7bd"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 8c3eadb54062ce9f, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 26314acfd3ac8dbc, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "8c3eadb54062ce9f750ce8df6686251bbaa46be30ad11b53d11051fc42869f3a"
+SIGNATURE = "26314acfd3ac8dbc9a29dbae4e6fdaccacd4488ac98f846b9bb8e983bf36e676"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

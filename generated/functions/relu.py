@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 590d59b658211414, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 92a274dae86c7b76, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "590d59b6582114145b35a9877e45e695bdb7c5dc38216636bc8fddfe2efa7997"
+SIGNATURE = "92a274dae86c7b765ccff0f5de3647230179ffd61a7683cb727daf028494bd5f"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

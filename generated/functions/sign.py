@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature a27cd4a4a1696014, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 5d5a53b3c675141e, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "a27cd4a4a16960146a66960d9dd95a9eaeb0ecfdff27ca1cbe6784b3cf0bdd15"
+SIGNATURE = "5d5a53b3c675141ec45af81c45a35d3ff40c1fcb5111cda0e4f31c387e361006"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3b6aec06175cd6b3, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 6b87b5a9ea530f93, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "3b6aec06175cd6b35d0a6b19abf25a6d6fe00f3460b5c43f74b72d1073291bc9"
+SIGNATURE = "6b87b5a9ea530f93d2256a91c9387c93d9817945e13dfda28712c1763f7027c6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fc5b8181610813ac, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature fdc5c60667c62ca2, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "fc5b8181610813accfb0387e6595ce1778b3eaded0871acae9b9b886622781b3"
+SIGNATURE = "fdc5c60667c62ca2b2e573acb1a8b6776ca52ca21735a702abaddcc808f18d7a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

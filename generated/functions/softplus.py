@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d106be8d299e0a6d, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature e83658bdf29dc518, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "d106be8d299e0a6d41b3b63b9d62184e9764c4bd2619e3b2fef944be0b7e82b3"
+SIGNATURE = "e83658bdf29dc518ba9a46a3bf6e49f225980d9f63fd185fda91d645c9b2af53"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 19b40acb6cc4904c, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature ae4cb79ce1f2cbb5, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "19b40acb6cc4904c6c4eb633c5abae81d2edd7bb3c2fdd2d143fe9d77858dc9b"
+SIGNATURE = "ae4cb79ce1f2cbb55a59f1e027887d70c5579b0ee49b7e1dcfc933a20631f76e"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature f88cff1ebf0b1181, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 17e0185a8e9e5ed4, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "f88cff1ebf0b1181479c17d6277513b9175c336df058277d0a66228229429200"
+SIGNATURE = "17e0185a8e9e5ed4a16e08a17473b6d69664e02edb697be4949d594903954f8b"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

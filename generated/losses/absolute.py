@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 8daca7cfdfb8de4a, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 1ca5fd0948b4b2dd, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "8daca7cfdfb8de4a042ecf61eea14c2e778ee037b8d56aac3c6a8a441d82c3fa"
+SIGNATURE = "1ca5fd0948b4b2dda00d3494c5a0802bbe20d9fb52bdf8454b28525d6db3e84a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

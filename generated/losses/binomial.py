@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 0d86b44f6ee970b1, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature e54ae777c744486d, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "0d86b44f6ee970b15a1bf78f377781b00f623df5f44d6c0979fcd1a12bac3051"
+SIGNATURE = "e54ae777c744486db0df8042392de389166837af0bad4642a19b1bf540c9396e"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 133188373f0fdf3c, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 403750203835c183, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "133188373f0fdf3ce4bb0496ed5018ec96c92b4eccfc86b73d0e44bb86dfacaa"
+SIGNATURE = "403750203835c18346f33099db4d5005099a5e18a48a91a1473c0adb21803be0"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

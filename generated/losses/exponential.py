@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 43851f06ea52248e, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature c7a5e8755daae427, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "43851f06ea52248e47d3724b88991ef9f52faff4664f1dd919e469b5fdaff1fc"
+SIGNATURE = "c7a5e8755daae427ca3c21fde73e6254cf81fe18420f00ec877a364237f0926c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

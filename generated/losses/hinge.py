@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 6b9ebbf41335f8b8, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 3f4d9b8c6c83e75a, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "6b9ebbf41335f8b8d020d13168081a43741274e0cd1a3cfba8c5bb050ba11948"
+SIGNATURE = "3f4d9b8c6c83e75ae13cc2177d76c4d4f94b4d1bdbcd0fe238e8a89bab22332d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

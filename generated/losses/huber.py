@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 612ca60c77f470e2, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 922f4ba0352e4f64, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "612ca60c77f470e262f36ae8d3ca37e638da1d04154b2ce62b3c79705655a510"
+SIGNATURE = "922f4ba0352e4f6439936cfbff853914ee076332ec4b046b56c6a8513d1394e3"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0970f2f7945ea171, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 13d6b7f9bf330048, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "0970f2f7945ea171092ef2b8fd201c880c88292b759b76b4d9732ee1b608d5fb"
+SIGNATURE = "13d6b7f9bf330048bf500fa432dc368d7304796e0da91b6dccc00ae55220a2f5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 0960716de842e3c0, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 1997c10484e686fe, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "0960716de842e3c051a3cdc1f7809531b20715a1b8b0a775a03f03f0c7b6674b"
+SIGNATURE = "1997c10484e686fed29ca4c06a4e107101079d33933e39878122397919e6496b"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 4a72db8be206bca4, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature c7cf177d162e64ad, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "4a72db8be206bca4c67ab07ba100bb7c4106b9d772e79b575ed02a3d034003d2"
+SIGNATURE = "c7cf177d162e64adec55136e14e3f653bd3d6765e7157bffc7b2d20a0d0942c2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature dadb2f26a15c80ed, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 0896bad6589555a3, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "dadb2f26a15c80ed834ad4fa3aa7c32605042059c6f2b1698c28c9bb811b671b"
+SIGNATURE = "0896bad6589555a33bc3fd3cda2afe86a0afa8b124976517ea1700b9346cc44a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

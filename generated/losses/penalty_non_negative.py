@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature e0ac9d08b1db60ae, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 0f6c3b9f093ae5ad, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "e0ac9d08b1db60ae9eaee9bb882b831a324fa1e1402405dbe7c5fc0681ea79c6"
+SIGNATURE = "0f6c3b9f093ae5ad5a75b26b663ffc6cc45a6b40ee527d7575ccedf1bc6d0ec7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 9d3b85c67f2192b2, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature dfaef870498368a6, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "9d3b85c67f2192b2807ed672a0d4bbfd59036f37c33eb01a6bb6312669ec381c"
+SIGNATURE = "dfaef870498368a6492945e476bed4dc828f8dcd3cbe7d42c4bfe4e2f9c73692"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature bf3ae466b190e6ba, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 6f1eeea2399b49bd, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "bf3ae466b190e6ba25f19eea94b1ac6a023c4e09c443a2869c2b8d4722251af7"
+SIGNATURE = "6f1eeea2399b49bdef26504ed65e60a71d0bbbe21099d85fe9457c1e76fceb6f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature cd0dc1e66c9d7f54, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature f058013d3eed5c86, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "cd0dc1e66c9d7f54878aa3f5734b59fade606f25a877b9aed0e638f9de26c2ad"
+SIGNATURE = "f058013d3eed5c8678ccf033588db8bb67322d4caa781fc30609351ad8b743a2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

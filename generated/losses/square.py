@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 2a9037cfe8f45614, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature ae12366e96826a00, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "2a9037cfe8f4561471b8e1663c8be2f2c5855ea861c1fcc60c3d4dbf314adffb"
+SIGNATURE = "ae12366e96826a00bae75abbd9ce3736f1ccc11c02360057cb812b39b31a57fc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -4,7 +4,7 @@ The Gaussian that is averaged with makes them smooth on the scale of its spread,
 they are as smooth as the loss is. Panels grow with the distance from there, and are halved until polynomials serve.
 
 Written by hand, in codegen/runtime/centre_panels.py.
-Generated; do not edit. Signature 5d45fee5d526bd6a, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature 95517b30ac28ee0a, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -152,15 +152,24 @@ def _fill_averages(law, rule, alike, ends, count, room, panels):
 
 
 @inner
-def _fill_largest(spread, count, panels):
-    """How large averages are at all places; those that grow with the label: by what the curvature makes of a spread."""
-    largest = panels.largest
+def _fill_largest(alike, count, panels):
+    """How large averages are where they are felt: at all places, or near a kink whose slope changes by one, if none is
+    near. Those that grow with the label: by what the curvature makes of a spread. Returns whether anything is felt.
+    """
+    largest, spread = panels.largest, alike.spread
     for c in range(len(AVERAGES)):
         largest[c] = 0.0
         for k in range(POWERS * count):
             largest[c] = max(largest[c], abs(panels.rows[AVERAGES[c], k]))
-    slope = largest[1] * spread
+    near = 1.0 / max(alike.V, spread)
+    g, felt = largest[0], largest[1] > _NOTHING * near
+    h = largest[1] = max(largest[1], near)
+    largest[2], largest[3] = max(largest[2], h * g), max(largest[3], h / spread)
+    largest[6], largest[7] = max(largest[6], h * g * g), max(largest[7], h * g / spread)
+    largest[8] = max(largest[8], h / (spread * spread))
+    slope = h * spread
     largest[0], largest[4], largest[5], largest[9] = slope, slope * spread, slope * slope, slope * spread
+    return felt
 
 
 @inner
@@ -244,8 +253,8 @@ def panels_of(law, rule, alike, span, centres, room, panels):
     short()
     if centres < _WORTH * POWERS or not span[1] > span[0]:
         return 0
-    count, done = _first(law, rule, alike, span, room.knots, panels.edges), 0
-    if centres < _WORTH * POWERS * count:
+    count, done, most = _first(law, rule, alike, span, room.knots, panels.edges), 0, min(_MOST, centres // POWERS)
+    if count == 0 or _WORTH * count > most:
         return 0
     for p in range(count):
         panels.pending[0, p, 0], panels.pending[0, p, 1] = panels.edges[p], panels.edges[p + 1]
@@ -253,10 +262,10 @@ def panels_of(law, rule, alike, span, centres, room, panels):
         ends, halves, further = panels.pending[turn % 2], panels.pending[1 - turn % 2], 0
         if not _fill_averages(law, rule, alike, ends, count, room, panels):
             return 0
-        if turn == 0:
-            _fill_largest(alike.spread, count, panels)
+        if turn == 0 and not _fill_largest(alike, count, panels):
+            return 0
         for p in range(count):
-            if done + further + 2 > _MOST:
+            if done + further + 2 > most:
                 return 0
             _fill_chebyshev(POWERS * p, panels)
             _fill_sizes(panels)
@@ -290,4 +299,4 @@ def add_centre(panels, count, at, place, part, sums):
     add_polynomials(panels.coefficients, POWERS * panels.number[at], x, part, sums)
     return at
 
-SIGNATURE = "5d45fee5d526bd6aaed8d160c71597e156d422d7e0f7555c675cec3b1733ce8f"
+SIGNATURE = "95517b30ac28ee0aab8fe2f0472564a6bbe0c99541674655cd26d2213b92f9fb"

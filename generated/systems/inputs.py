@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 35c9d7d6e8cd05a0.
+Generated; do not edit. Signature 42a79db5acded5df.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "35c9d7d6e8cd05a092e1a03964057079fc7bb756aadf5196a568a3dff574bd93"
+SIGNATURE = "42a79db5acded5df5f6afd71c3c7f1e00107a73997c9432283e7cfc068b036fd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

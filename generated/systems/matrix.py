@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature f35803faccbd7a7a.
+Generated; do not edit. Signature 652787e34c1ced8b.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "f35803faccbd7a7a39c94ab1594c8c8010c8ba4a6a618944d24908271e352a6a"
+SIGNATURE = "652787e34c1ced8bec57f61c1f7ff9567bbfc259771c1a011018de12e59d7595"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

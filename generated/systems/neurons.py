@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature af36c2f081d5a777.
+Generated; do not edit. Signature b4dd5092ef684782.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "af36c2f081d5a7776fc42814f6ee885dfb3be4befb6e035b9eaba74ee99db22d"
+SIGNATURE = "b4dd5092ef6847822941f47682cccf316f33effcdd73d4ef337dc3ff5ba01bb2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

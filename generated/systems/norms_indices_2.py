@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature bdaa508c859f1d79.
+in X). Generated; do not edit. Signature af0d59accb0b51f9.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "bdaa508c859f1d79f1a4a0f82af5871d031e4801b06811ede4e16d315d5158ca"
+SIGNATURE = "af0d59accb0b51f98141d626be37b6a91b91391dcd2e9639209f2a0a64fb791b"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

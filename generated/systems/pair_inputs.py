@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 47026458fd513d47, runtime 3bb8f33d893d68e0.
+Generated; do not edit. Signature ac3919eb979d203a, runtime 16dbd12b15a7acbf.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "47026458fd513d47083bfa270a079958606f790a76223f46ce04810c29ad74c2"
+SIGNATURE = "ac3919eb979d203aa0279fbb623831f77efe9324c0f752e351e86378a9abb747"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

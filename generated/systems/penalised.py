@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature e458c3b2edc7c765.
+in X). Generated; do not edit. Signature 39c6853dd38c53b7.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "e458c3b2edc7c76545bd3e8a8fe96aa7fc71bedcb65b3c3f386e7f05a4c241d5"
+SIGNATURE = "39c6853dd38c53b7fa23dffe2a68ba1207ef720a93e8a7ef04138610df9b4dac"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 784cf7bfcdf9f62f.
+Generated; do not edit. Signature 005d6007d959458a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "784cf7bfcdf9f62f49529279614530deab27ca6beb0ce19cb518409efdb036b4"
+SIGNATURE = "005d6007d959458acf9c742ca54302f8e42150ae63b7f45f45e3266e826cd159"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

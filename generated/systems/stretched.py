@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature efcb7e121d4df57f.
+Generated; do not edit. Signature bca923eb47a1136c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "efcb7e121d4df57ffce20e4dc9d6421016882b94d873ac5574f2259ad4d98c8c"
+SIGNATURE = "bca923eb47a1136cb43cf5bb822bdce205394a06ce8e5c0d12c6904a623d142e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 372426a85027049b.
+Generated; do not edit. Signature 7f2dc5db7ff9b694.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "372426a85027049b38d2433eef61b69a2bdb0fc05542962a84353882cf786a27"
+SIGNATURE = "7f2dc5db7ff9b69468f879b69efd7f8c54f0edc85fc3bc91e366db67b121b8e2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

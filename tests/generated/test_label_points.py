@@ -7,6 +7,7 @@ on which averages turn; sums of both signs are held against the average of absol
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,6 +38,11 @@ def law(name: str, directions: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]
     return draw.random(3000), np.where(smooth > 0.4, 1.0, -1.0) if name in MARGIN else smooth, t
 
 
+def loss_of(name: str) -> Any:
+    target = {"target__link": "tanh"} if name in RESIDUAL else {}
+    return model(loss_table(name), **target).fit.loss
+
+
 def averages(
     name: str,
     weight: np.ndarray,
@@ -47,8 +53,7 @@ def averages(
     alike: bool = True,
 ) -> np.ndarray:
     """The averages of the kernel for laws [N, J] at the same fields; alike: so that all share what is theirs."""
-    target = {"target__link": "tanh"} if name in RESIDUAL else {}
-    found = model(loss_table(name), **target).fit.loss
+    found = loss_of(name)
     kernel, (v, mean, slope, variance), (count, _, directions) = loss_kernel(found), fields, t.shape
     out = np.empty((10 + 4 * directions + directions * (directions + 1) // 2, count))
     labels = LabelNodes(weight, t, label, np.zeros((directions, directions)) if rest is None else rest)
@@ -74,9 +79,26 @@ def test_many_together_are_the_sum_over_labels(name: str, directions: int, field
     size[8] += size[2] / spread**2
     size[9 + 3 * directions : 9 + 4 * directions] += size[9 + directions : 9 + 2 * directions] / spread
     center = fields[1] + t @ fields[2][:directions] - (label if name in RESIDUAL else 0.0)
-    allowed = (CLOSE + ROUNDED * np.abs(center).max() / spread) * size
+    loss = loss_kernel(loss_of(name))
+    turning = max(spread, 1.0 / loss.STEEPNESS) if loss.SMOOTH else spread
+    allowed = (CLOSE + ROUNDED * np.abs(center).max() / turning) * size
     for found in (together, lines.sum(axis=1)):
         assert np.all(np.abs(found - single.sum(axis=1)) <= allowed), (found, allowed)
+
+
+@pytest.mark.parametrize("name", ["huber", "absolute", "epsilon_insensitive"])
+def test_labels_far_out_beside_those_at_a_kink(name: str) -> None:
+    """Their panels begin where a place near a kink would be rounded away. The weights of both make averages that are
+    felt near kinks, and those that grow, sums of all.
+    """
+    weight, near, t = law(name, 1)
+    far = np.random.default_rng(6).choice([-1.0, 1.0], 3000) * np.geomspace(1.0, 1e30, 3000)
+    label, weight = np.concatenate([near, far]), np.concatenate([weight, 1.0 / np.abs(far)])
+    t, fields = np.concatenate([t, t]), FIELDS[0]
+    together = averages(name, weight[None], label[None], t[None], fields)[:, 0]
+    single = averages(name, weight[:, None], label[:, None], t[:, None], fields, alike=False)
+    felt = [0, 1, 2, 3, 14]
+    assert np.all(np.abs(together - single.sum(axis=1))[felt] <= CLOSE * np.abs(single).sum(axis=1)[felt])
 
 
 @pytest.mark.parametrize("directions", [1, 2])
