@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 2ce9605b94a42b15, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature ab031d6f5b34f1ee, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "2ce9605b94a42b15c730f076988d5d76bc828938c6960670ee3fdcb933edb257"
+SIGNATURE = "ab031d6f5b34f1eef117a59f4968632fd001f20c9471c95d3a25208616826e9d"
 
 
 def overlap(lower, information, alpha):

@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 5a9782a00d21b6f7, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature ecfc79f06de97e18, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "5a9782a00d21b6f7e203a56e2ce01f58539505e469dc79e6fd8941656721a5b4"
+SIGNATURE = "ecfc79f06de97e1814b4eafbfa51ec354dc9f61fdd9d2b9951cc9ab370db2cbe"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

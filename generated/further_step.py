@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature f39c8d43abb9cf0d, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature f18f45930bd0667e, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f39c8d43abb9cf0d6e72ad159330e8b1ebb7fdd4895440fa924f4fc24705f886"
+SIGNATURE = "f18f45930bd0667e55b2013fc97e6aa693983d0ce8be02f9a2e4eb04574d02cc"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

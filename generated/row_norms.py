@@ -7,14 +7,14 @@ with those before; chi: d times their variance beside that and w.y, y = (1/n) su
 (1/n) sum_i tau x_i: d times the covariance of that rest with the noise of the row; (1/n) sum_i change x_i:
 what a row gains with a relative excess of its squared norm.
 
-Generated; do not edit. Signature 23aaabc68cada27d.
+Generated; do not edit. Signature 721e9e3b28a1e5c0.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "23aaabc68cada27db507bc15b4a358cb55bb32cd67db1e789509fc650dd35e9e"
+SIGNATURE = "721e9e3b28a1e5c001ceab76c07151293461cd254d7dd94c5b0e4cd90fd461fc"
 
 
 MOMENTS = ((1, 2), (1, 3), (2, 0), (2, 1), (2, 2), (3, 0), (3, 1), (4, 0))

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature e9b70f5307cd9191, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature a0864718718d7bcc, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "e9b70f5307cd919140bd9cdfaf9899e08ba14156acdcbb585fbb0c136b2ce8c7"
+SIGNATURE = "a0864718718d7bcc850a39d88c94bfbce1e4a0df4c5338547f73cd5e3fdde19c"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

@@ -233,7 +233,10 @@ def _fill_coefficients(first, panels):
 @making_inner
 def _in_order(count, panels):
     """Fill what tells the panel of a place, from their ends."""
-    order = np.argsort(panels.ends[:count, 0])
+    lower = panels.end[:count]  # numbers side by side, whose order other sums look for too: compiled once
+    for k in range(count):
+        lower[k] = panels.ends[k, 0]
+    order = np.argsort(lower)
     for k in range(count):
         low, high = panels.ends[order[k], 0], panels.ends[order[k], 1]
         panels.end[k], panels.middle[k], panels.inverse[k] = high, 0.5 * (high + low), 2.0 / (high - low)
@@ -266,7 +269,7 @@ def panels_of(law, rule, alike, span, centres, room, panels):
             _fill_rounding(alike.spread, ends[p, 0], ends[p, 1], panels)
             if _serve(panels):
                 _fill_coefficients(POWERS * done, panels)
-                panels.ends[done] = ends[p]
+                panels.ends[done, 0], panels.ends[done, 1] = ends[p, 0], ends[p, 1]
                 done += 1
             else:
                 middle = 0.5 * (ends[p, 0] + ends[p, 1])

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 3155360cdebe3fe2, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature b095d20841ce7925, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "3155360cdebe3fe2a4139c885c1a3880f988fe89cd8714351b742db6250ae60a"
+SIGNATURE = "b095d20841ce7925e68a30208d4b050f9bc98443a083b2ff63fe234aefe8895a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

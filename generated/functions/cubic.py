@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 68e02d5fc204196e, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature a11c1c09d7923cb3, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "68e02d5fc204196e2ebd07bc050e1f6f148b91e833be82da34bc74e15b0dc968"
+SIGNATURE = "a11c1c09d7923cb3f56b8f374fc615ed9bce681fb2ed7a2e79bdf496e7e2c4b8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6d621954a9d93711, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 03b99b55b73762e3, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "6d621954a9d93711ebbef04855f31a4221eda5e706d53b67216f19d2056f85ac"
+SIGNATURE = "03b99b55b73762e36adf063472142a42596dbbde89b472814f352821a991d17c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 52070002a9fb3d05, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 4933ada4362c7ebf, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "52070002a9fb3d053034a3a0d47a7128e0292682c9f9af9cc1cb968d4567182e"
+SIGNATURE = "4933ada4362c7ebf5a5381367967d393ba477deeb29ddac255ac8854c5a78dd0"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 789aaafb53f8ecfe, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 9e0c9a64caaad095, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "789aaafb53f8ecfe9f67039b742dfe9e419fcf8c78b0161f830b1144761f2794"
+SIGNATURE = "9e0c9a64caaad095feb2457785d0e721d49847cf8a6a6c1ee441211cbbde247a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 92a274dae86c7b76, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 33c08ae0e4effacd, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "92a274dae86c7b765ccff0f5de3647230179ffd61a7683cb727daf028494bd5f"
+SIGNATURE = "33c08ae0e4effacd9afaa80710a2e871fededc9cb883d9e1affa5c87ec485d96"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 5d5a53b3c675141e, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature cd3f36eebd795f79, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "5d5a53b3c675141ec45af81c45a35d3ff40c1fcb5111cda0e4f31c387e361006"
+SIGNATURE = "cd3f36eebd795f796548616847ca94f4508ce36c29b6c8f249800e1085e311dc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

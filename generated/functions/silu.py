@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6b87b5a9ea530f93, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 9d86f1d9bca02582, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "6b87b5a9ea530f93d2256a91c9387c93d9817945e13dfda28712c1763f7027c6"
+SIGNATURE = "9d86f1d9bca0258275eb5a6fd1bb5951ba3ca605e74a169bbd1a3d5e96d98c24"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

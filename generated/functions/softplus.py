@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature e83658bdf29dc518, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 289d333b11d73d64, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "e83658bdf29dc518ba9a46a3bf6e49f225980d9f63fd185fda91d645c9b2af53"
+SIGNATURE = "289d333b11d73d64bf65e80f7577bc57362b1543e9db332dfe1b4df1289efadb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 17e0185a8e9e5ed4, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 22e958f4a945e958, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "17e0185a8e9e5ed4a16e08a17473b6d69664e02edb697be4949d594903954f8b"
+SIGNATURE = "22e958f4a945e958c7a7bd46abd67f02557a8244d7db1e5bea723cde63a3d1b5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

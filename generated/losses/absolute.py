@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 1ca5fd0948b4b2dd, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 025145e32826dded, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "1ca5fd0948b4b2dda00d3494c5a0802bbe20d9fb52bdf8454b28525d6db3e84a"
+SIGNATURE = "025145e32826dded2c088f646d0f8d570bcad1884488ad681ebcbcbfdee6c779"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature e54ae777c744486d, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 7d63d2e39b347e97, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "e54ae777c744486db0df8042392de389166837af0bad4642a19b1bf540c9396e"
+SIGNATURE = "7d63d2e39b347e97ff5791b9d4c084f44eeb19243d4f288aeb90572f2aa07a51"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

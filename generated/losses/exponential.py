@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature c7a5e8755daae427, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 9bb3eacbbf42a221, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "c7a5e8755daae427ca3c21fde73e6254cf81fe18420f00ec877a364237f0926c"
+SIGNATURE = "9bb3eacbbf42a221ed0ce3bd167e5b1fb139ee65926887b39b1d1fe78d17f7fd"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

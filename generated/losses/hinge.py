@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 3f4d9b8c6c83e75a, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 4acd1989e93aa141, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "3f4d9b8c6c83e75ae13cc2177d76c4d4f94b4d1bdbcd0fe238e8a89bab22332d"
+SIGNATURE = "4acd1989e93aa141ebad55418ab840a4311a62825a025dc5db807f08d9e55033"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 13d6b7f9bf330048, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 0030b9fe678213f2, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "13d6b7f9bf330048bf500fa432dc368d7304796e0da91b6dccc00ae55220a2f5"
+SIGNATURE = "0030b9fe678213f2e6517fb36fe51cc0c13f5a953f581ef982a6ed9df4dfd4e9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

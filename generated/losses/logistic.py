@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 1997c10484e686fe, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature dcd11571fd278d8d, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "1997c10484e686fed29ca4c06a4e107101079d33933e39878122397919e6496b"
+SIGNATURE = "dcd11571fd278d8d71269e63bd406e3bf1f4abfce5c3dae13a6a3cea435d03c4"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

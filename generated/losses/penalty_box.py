@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature c7cf177d162e64ad, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature a791d4734be82125, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "c7cf177d162e64adec55136e14e3f653bd3d6765e7157bffc7b2d20a0d0942c2"
+SIGNATURE = "a791d4734be82125aee51cad1addbb7b864ce953bceeac21a6f5d2ce6efddf7a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

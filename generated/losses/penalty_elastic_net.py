@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 0896bad6589555a3, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 6b037411dc0eb369, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "0896bad6589555a33bc3fd3cda2afe86a0afa8b124976517ea1700b9346cc44a"
+SIGNATURE = "6b037411dc0eb3698cece60ed7d9a02508cef25692336d8df3c67934836b9c6c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0f6c3b9f093ae5ad, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature acaa6dee8a67f2da, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "0f6c3b9f093ae5ad5a75b26b663ffc6cc45a6b40ee527d7575ccedf1bc6d0ec7"
+SIGNATURE = "acaa6dee8a67f2da2095a0d33b534c5727a07b038e7d86492f88076df105845a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature dfaef870498368a6, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 5593eeec6fd3eab7, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "dfaef870498368a6492945e476bed4dc828f8dcd3cbe7d42c4bfe4e2f9c73692"
+SIGNATURE = "5593eeec6fd3eab770ad3becb044ecfe28e4837a214728372447b39e98ff5550"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 6f1eeea2399b49bd, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 52826f02460a243b, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "6f1eeea2399b49bdef26504ed65e60a71d0bbbe21099d85fe9457c1e76fceb6f"
+SIGNATURE = "52826f02460a243bb8f4c0c211389fcf2f23e3c4ae3723200cc9d0c1e7c66887"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

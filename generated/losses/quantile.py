@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature f058013d3eed5c86, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 610d2bb828a86297, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "f058013d3eed5c8678ccf033588db8bb67322d4caa781fc30609351ad8b743a2"
+SIGNATURE = "610d2bb828a8629784401df49b728a4773de3bca2e4408447301f18783ab5cf4"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature e133ad58c4fdb844, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature be176742c5fe3986, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "e133ad58c4fdb844f54161e5eee65537fb4275b8f38a2a90dc5dbdf0497399bd"
+SIGNATURE = "be176742c5fe3986e5582daed36914cde21a76cfa0985d65352bacf132c01089"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ae12366e96826a00, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 0342c27ced67a21d, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "ae12366e96826a00bae75abbd9ce3736f1ccc11c02360057cb812b39b31a57fc"
+SIGNATURE = "0342c27ced67a21dfa55a32e6efd496481032eec36bdce3b6eeed564a106d2c9"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

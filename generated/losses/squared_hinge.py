@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 8f6e2a2583f7e886, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 292ffb71cf8b5516, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "8f6e2a2583f7e886a8ba92308faf23e3db49267d4e94a1f089cc460fa45ba9f9"
+SIGNATURE = "292ffb71cf8b551662c346d2a1405e29fe5037917ce0fa4e50724306aa1449a5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

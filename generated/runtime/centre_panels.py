@@ -4,7 +4,7 @@ The Gaussian that is averaged with makes them smooth on the scale of its spread,
 they are as smooth as the loss is. Panels grow with the distance from there, and are halved until polynomials serve.
 
 Written by hand, in codegen/runtime/centre_panels.py.
-Generated; do not edit. Signature 95517b30ac28ee0a, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 72a91ee4dd586c7f, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -239,7 +239,10 @@ def _fill_coefficients(first, panels):
 @making_inner
 def _in_order(count, panels):
     """Fill what tells the panel of a place, from their ends."""
-    order = np.argsort(panels.ends[:count, 0])
+    lower = panels.end[:count]  # numbers side by side, whose order other sums look for too: compiled once
+    for k in range(count):
+        lower[k] = panels.ends[k, 0]
+    order = np.argsort(lower)
     for k in range(count):
         low, high = panels.ends[order[k], 0], panels.ends[order[k], 1]
         panels.end[k], panels.middle[k], panels.inverse[k] = high, 0.5 * (high + low), 2.0 / (high - low)
@@ -272,7 +275,7 @@ def panels_of(law, rule, alike, span, centres, room, panels):
             _fill_rounding(alike.spread, ends[p, 0], ends[p, 1], panels)
             if _serve(panels):
                 _fill_coefficients(POWERS * done, panels)
-                panels.ends[done] = ends[p]
+                panels.ends[done, 0], panels.ends[done, 1] = ends[p, 0], ends[p, 1]
                 done += 1
             else:
                 middle = 0.5 * (ends[p, 0] + ends[p, 1])
@@ -299,4 +302,4 @@ def add_centre(panels, count, at, place, part, sums):
     add_polynomials(panels.coefficients, POWERS * panels.number[at], x, part, sums)
     return at
 
-SIGNATURE = "95517b30ac28ee0aab8fe2f0472564a6bbe0c99541674655cd26d2213b92f9fb"
+SIGNATURE = "72a91ee4dd586c7f9e7bb19026ce0149dc1e2be5422080fac481e133070cd3d9"

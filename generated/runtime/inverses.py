@@ -4,7 +4,7 @@ Linear algebra libraries hand matrices of a hundred rows to several threads, whi
 programs run: that may take a thousand times as long as the inverse.
 
 Written by hand, in codegen/runtime/inverses.py.
-Generated; do not edit. Signature 95517b30ac28ee0a, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 72a91ee4dd586c7f, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -101,4 +101,4 @@ def invert_large(matrix):
                 matrix[i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "95517b30ac28ee0aab8fe2f0472564a6bbe0c99541674655cd26d2213b92f9fb"
+SIGNATURE = "72a91ee4dd586c7f9e7bb19026ce0149dc1e2be5422080fac481e133070cd3d9"

@@ -1,7 +1,7 @@
 """Nodes of a label along lines, in rows: filled from the panels of each line without anything in between.
 
 Written by hand, in codegen/runtime/label_rows.py.
-Generated; do not edit. Signature 95517b30ac28ee0a, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 72a91ee4dd586c7f, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -116,4 +116,4 @@ def find_orders(distances, panels, limits, at, longest, orders):
                 break
             orders[p] = order
 
-SIGNATURE = "95517b30ac28ee0aab8fe2f0472564a6bbe0c99541674655cd26d2213b92f9fb"
+SIGNATURE = "72a91ee4dd586c7f9e7bb19026ce0149dc1e2be5422080fac481e133070cd3d9"

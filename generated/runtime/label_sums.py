@@ -1,7 +1,7 @@
 """Averages over the output about centres of one spread, by nodes of the output that they share or in closed form.
 
 Written by hand, in codegen/runtime/label_sums.py.
-Generated; do not edit. Signature 95517b30ac28ee0a, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 72a91ee4dd586c7f, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def fill_averages(law, rule, alike, places, order, room, rows):
         first = last
     return True
 
-SIGNATURE = "95517b30ac28ee0aab8fe2f0472564a6bbe0c99541674655cd26d2213b92f9fb"
+SIGNATURE = "72a91ee4dd586c7f9e7bb19026ce0149dc1e2be5422080fac481e133070cd3d9"

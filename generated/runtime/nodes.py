@@ -1,7 +1,7 @@
 """Nodes of an average over the conditional output, with the envelope of a loss and its derivatives there.
 
 Written by hand, in codegen/runtime/nodes.py.
-Generated; do not edit. Signature 95517b30ac28ee0a, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 72a91ee4dd586c7f, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -351,4 +351,4 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         _fill_products(scratch, count)
     return count
 
-SIGNATURE = "95517b30ac28ee0aab8fe2f0472564a6bbe0c99541674655cd26d2213b92f9fb"
+SIGNATURE = "72a91ee4dd586c7f9e7bb19026ce0149dc1e2be5422080fac481e133070cd3d9"

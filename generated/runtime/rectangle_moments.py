@@ -4,7 +4,7 @@ Gauss's theorem leaves normal laws along the sides, and of the probability Owen'
 Source: Owen (1956), Ann. Math. Stat. 27, 1075, eqs. 2.1, 2.3 and 3.2.
 
 Written by hand, in codegen/runtime/rectangle_moments.py.
-Generated; do not edit. Signature 95517b30ac28ee0a, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 72a91ee4dd586c7f, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -236,4 +236,4 @@ def moments_near(pair, middle, width, room):
         xx += (variance + mean * mean) * law + weight * room[3, i]
     return Strip(mass, y, yy, x, xy, xx)
 
-SIGNATURE = "95517b30ac28ee0aab8fe2f0472564a6bbe0c99541674655cd26d2213b92f9fb"
+SIGNATURE = "72a91ee4dd586c7f9e7bb19026ce0149dc1e2be5422080fac481e133070cd3d9"

@@ -4,7 +4,7 @@ Polynomials are Taylor's, or sums of Chebyshev polynomials written in powers; ea
 Four terms together, then two of these, do not wait for each other.
 
 Written by hand, in codegen/runtime/vector.py.
-Generated; do not edit. Signature 95517b30ac28ee0a, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 72a91ee4dd586c7f, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -90,4 +90,4 @@ def tail(x):
     weight = exp(-0.5 * x * x)
     return scaled_tail(x) * weight, NORM * weight
 
-SIGNATURE = "95517b30ac28ee0aab8fe2f0472564a6bbe0c99541674655cd26d2213b92f9fb"
+SIGNATURE = "72a91ee4dd586c7f9e7bb19026ce0149dc1e2be5422080fac481e133070cd3d9"

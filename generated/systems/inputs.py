@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 42a79db5acded5df.
+Generated; do not edit. Signature d3b46ec2864915a0.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "42a79db5acded5df5f6afd71c3c7f1e00107a73997c9432283e7cfc068b036fd"
+SIGNATURE = "d3b46ec2864915a03f69a22f9153526eaae55af27074157c6eadf3a0f5bb0989"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

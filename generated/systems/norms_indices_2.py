@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature af0d59accb0b51f9.
+in X). Generated; do not edit. Signature 9efd2e6564e48307.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "af0d59accb0b51f98141d626be37b6a91b91391dcd2e9639209f2a0a64fb791b"
+SIGNATURE = "9efd2e6564e483075c91aa089c25fa573f92da07ba3bfa3b998adf3cf69071b7"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature a0551ac839a2d191, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 66b355bbfc4fc6fe, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "a0551ac839a2d19196f5aa7475e6aed6516abf985751ca2a86ab5a7e7b0b91c1"
+SIGNATURE = "66b355bbfc4fc6fe5aede5a385b4537775f80d101283b35c5a42419541c1ed0e"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 00c8f131b8d8d276, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature f55be2b7ff4acd8d, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "00c8f131b8d8d2766130b5ec70051b8ba7ed10f1058017c7f6fedeb2b89b7e8e"
+SIGNATURE = "f55be2b7ff4acd8d13a4f418fd8e73f0838c2f10534dcc85d24bc88f5a94730b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 7cc0c1bf49aa2116, runtime 16dbd12b15a7acbf.
+Generated; do not edit. Signature 3cdff89e4a0b7236, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "7cc0c1bf49aa21161838ccf23d16d1b0d30f43a9d2b835cf166479f98cb0d666"
+SIGNATURE = "3cdff89e4a0b7236d2b25eb6364982612f59fdae58635cf458257835205e1ff6"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 39c6853dd38c53b7.
+in X). Generated; do not edit. Signature cfeec63ce3075922.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "39c6853dd38c53b7fa23dffe2a68ba1207ef720a93e8a7ef04138610df9b4dac"
+SIGNATURE = "cfeec63ce3075922f8b2c2be26a120e9f0b1be4e7a4580ca7a7d68526055d86a"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 005d6007d959458a.
+Generated; do not edit. Signature 6a4cff3e46be192e.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "005d6007d959458acf9c742ca54302f8e42150ae63b7f45f45e3266e826cd159"
+SIGNATURE = "6a4cff3e46be192e63b54ccecebb8823cb7636e782e60d98bfa74c950ccf7ba3"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 1b9745e622c1b6fc.
+in X). Generated; do not edit. Signature 2a1a81a255462d6a.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "1b9745e622c1b6fccdd4aa53340ee79b09b3b8e993976b0d4a6117b75809790d"
+SIGNATURE = "2a1a81a255462d6a04ccd3ba73c596282619c888af56011dd9533ae1f1f22af7"
 
 
 # rows of node, then those of the blocks

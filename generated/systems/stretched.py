@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature bca923eb47a1136c.
+Generated; do not edit. Signature cb7539ddab4994a7.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "bca923eb47a1136cb43cf5bb822bdce205394a06ce8e5c0d12c6904a623d142e"
+SIGNATURE = "cb7539ddab4994a76e1b5a31abe26340fdbd4f7b7893108e8936c311315c376c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

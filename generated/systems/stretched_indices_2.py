@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 7f2dc5db7ff9b694.
+Generated; do not edit. Signature a408320f24873ea6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "7f2dc5db7ff9b69468f879b69efd7f8c54f0edc85fc3bc91e366db67b121b8e2"
+SIGNATURE = "a408320f24873ea6d572be17186f7c2c87e6e74e2a439ef03e42f85c28f48f17"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
