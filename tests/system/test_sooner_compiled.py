@@ -10,12 +10,20 @@ import numba
 import numpy as np
 import pytest
 from numba.core import ir, postproc
+from numba.core.base import BaseContext
+from numba.core.codegen import CPUCodeLibrary
 from numba.core.types import BaseFunction
 
 from giantstep.system.sooner_compiled import compiled_sooner
 
 Array = np.ndarray
-METHODS = ((BaseFunction, "get_call_type"), (postproc.PostProcessor, "run"), (ir.Inst, "_rec_list_vars"))
+METHODS = (
+    (BaseFunction, "get_call_type"),
+    (postproc.PostProcessor, "run"),
+    (ir.Inst, "_rec_list_vars"),
+    (BaseContext, "get_abi_sizeof"),
+    (CPUCodeLibrary, "_optimize_functions"),
+)
 #: numba's own, read before the fixture of all tests takes others.
 USUAL = [(owner, name, getattr(owner, name)) for owner, name in METHODS]
 
