@@ -62,6 +62,7 @@ DERIVATIONS: dict[str, Callable[[], Derivation]] = {
 
 
 LONG = {
+    "square loss, two indices, labels that are drawn",
     "square loss, two directions",
     "any loss, norms",
     "any loss, stretched bulk",

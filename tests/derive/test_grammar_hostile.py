@@ -90,7 +90,7 @@ def test_hostile_losses() -> None:
             assert message.isascii() and message.isprintable() and len(message) < 600
 
 
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=600, deadline=None, derandomize=True)
 @given(
     st.lists(st.sampled_from([*FUNCTIONS, *"yfz2e.()+-*/,", "**", "pi", "0.5", "y-f", "y*f"]), max_size=25).map("".join)
 )
@@ -131,19 +131,19 @@ def assert_grammar_only(node: Node, variables: tuple[str, ...] = ("z",)) -> None
         assert_grammar_only(argument, variables)
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=300, deadline=None, derandomize=True)
 @given(st.text(max_size=40))
 def test_any_text(text: str) -> None:
     accepted(text)
 
 
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=600, deadline=None, derandomize=True)
 @given(st.text(alphabet=string.printable, max_size=60))
 def test_any_printable_text(text: str) -> None:
     accepted(text)
 
 
-@settings(max_examples=1500, deadline=None, derandomize=True)
+@settings(max_examples=600, deadline=None, derandomize=True)
 @given(st.lists(st.sampled_from([*FUNCTIONS, *"z2e.()+-*/,", "**", "pi", "0.5", "1e9"]), max_size=25).map("".join))
 def test_any_sequence_of_tokens(text: str) -> None:
     accepted(text)

@@ -101,7 +101,7 @@ def test_derivatives_of_the_envelope(text: str, y: float, omega: float, variance
             assert abs((high.g - low.g) / (2 * step) - slope_of_g) < 1e-15 * (1 + abs(slope_of_g))
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=12, deadline=None, derandomize=True)
 @given(st.sampled_from(ALL), labels, st.floats(-3, 3), st.floats(0.3, 3), shares)
 def test_moreau_decomposition(text: str, y: float, omega: float, variance: float, share: float) -> None:
     """prox_{V f}(w) + V prox_{f*/V}(w/V) = w, with the conjugate f*(p) = sup_x p x - f(x) maximised numerically.

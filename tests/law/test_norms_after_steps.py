@@ -24,7 +24,7 @@ CASES = {
     "gaussian": ("tanh", "gaussian", "tanh(2*z)", [(2.0, 1.5), (2.0, 1.5)]),
     "three": ("relu", "sphere", "tanh(2*z) + z**2/4", [(3.0, 1.0), (2.0, 1.0), (2.0, 1.0)]),
 }
-SHORT, LONG = ("gelu", "gaussian"), ("tanh", "three")
+SHORT, LONG = ("gaussian",), ("gelu", "tanh", "three")
 
 
 def model(name: str) -> Model:

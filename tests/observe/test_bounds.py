@@ -148,13 +148,13 @@ def test_many_samples_on_a_wide_network_reach_the_lower_bound(name: str) -> None
     assert excess[0] / excess[1] == pytest.approx(2.0, rel=0.05)
 
 
-def test_the_minimum_over_the_learning_rate_is_below_every_point_of_a_fine_grid() -> None:
+def test_the_minimum_over_the_learning_rate_is_below_every_point_of_a_grid() -> None:
     given = gs.Model.from_toml("examples/tanh_sign.toml")
     for kind in ("lower", "upper"):
         best = best_bound(given, kind)  # type: ignore[arg-type]
         assert best.learning_rate is not None and not best.at_edge
-        near = best.learning_rate * np.exp(np.linspace(-0.05, 0.05, 7))
-        for rate in (*np.geomspace(1e-2, 1e2, 30), *near):
+        near = best.learning_rate * np.exp((-0.05, -0.01, 0.01, 0.05))
+        for rate in (*np.geomspace(1e-2, 1e2, 9), *near):
             there = bound(given.replace({"step.learning_rate": float(rate)}), kind).value  # type: ignore[arg-type]
             assert best.value <= there + 1e-12
     edge = best_bound(given, "lower", (0.01, 0.1))

@@ -30,7 +30,7 @@ LONG = (
 ALSO_LONG = {
     "solve": ("trained bias",),
     "curve": ("trained bias", "rank 2, logistic"),
-    "decompose": ("trained bias", "two indices"),
+    "decompose": ("trained bias", "two indices", "rank 2, logistic"),
     "compare": ("trained bias",),
     "gradient": ("trained bias", "rank 2", "rank 2, logistic", "trained bulk"),
     "tune": ("trained bias", "rank 2", "trained bulk"),
@@ -41,6 +41,7 @@ ALSO_LONG = {
         "trained bulk, two indices",
         "given bulk, two values",
         "structured inputs, step",
+        "structured inputs, two steps",
         "structured inputs, two indices",
     ),
 }
