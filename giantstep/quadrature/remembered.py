@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
+from dataclasses import fields
 from threading import Lock
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
+
+import numpy as np
 
 Value = TypeVar("Value")
 
@@ -47,3 +50,9 @@ class Remembered(Generic[Value]):
         self.held += size
         while self.held > self.most:
             self.held -= self.bytes_of(self.known.popitem(last=False)[1])
+
+
+def bytes_of(*records: Any) -> int:
+    """Bytes of the arrays that are fields of dataclasses, each array once."""
+    parts = [getattr(record, part.name) for record in records for part in fields(record)]
+    return sum({id(part): part.nbytes for part in parts if isinstance(part, np.ndarray)}.values())

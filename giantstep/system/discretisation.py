@@ -22,6 +22,7 @@ from giantstep.law.multi_index_labels import has_kinks, meetings_along, turns_al
 from giantstep.law.terms import label_widths, noisy_terms
 from giantstep.quadrature.mesh import NARROW, Term
 from giantstep.quadrature.panels import edges_of, rows_at, table, terms_of
+from giantstep.quadrature.remembered import Remembered, bytes_of
 from giantstep.quadrature.shift_derivatives import norm_functions
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
 from giantstep.quadrature.trapezoid import even_nodes, graded_nodes
@@ -40,6 +41,7 @@ _SHARP = 1e-8  # the least width of a turn that counts: averages of a square roo
 _GENTLE = 0.7  # a distance in kappa that panels of the coefficients resolve
 PANELS = (7, 8)  # orders of the panels in kappa: what they differ by is the error
 NOTHING = 1e-26  # averages over the output grow no faster than their squares: double precision with room to spare
+_MEMORY = 1 << 30  # bytes of tables and laws that are remembered: labels of two indices may have 1e7 nodes
 _UNSEEN = 1e-30  # of labels, beside NOTHING: many nodes far out add up to what a loss feels that is flat for most
 
 
@@ -152,8 +154,7 @@ def resolved(problem: Problem | Features, level: Level) -> Resolved:
     )
 
 
-@lru_cache(maxsize=16)
-def _resolved(
+def _resolved_of(
     blocks: tuple[Term, ...],
     along: Term | None,
     target: Target,
@@ -172,6 +173,9 @@ def _resolved(
         shape = Shape(blocks, loadings, along, label_widths(target, overlaps), far)
         rows = rows_that_count(tensor_table(shape, level.fineness(len(overlaps))), far)
     return resolved_on(rows, target, overlaps, symmetric=symmetric, form=form, level=level, square=square, bend=bend)
+
+
+_resolved = Remembered(_resolved_of, lambda found: bytes_of(found, found.labels, found.clean), _MEMORY)
 
 
 def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, level: Level) -> Array:

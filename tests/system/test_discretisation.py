@@ -14,6 +14,8 @@ from scipy.special import erf
 import giantstep as gs
 from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.quadrature.panels import table
+from giantstep.quadrature.remembered import bytes_of
+from giantstep.system import discretisation
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level, Resolved, resolved, resolved_on
@@ -162,3 +164,19 @@ def test_features_that_grow(activation: str) -> None:
     found = solve_coupled(problem_of(direct.model), 1e-10)
     assert found.test_error == pytest.approx(direct.test_error, rel=1e-10)
     assert found.train_error == pytest.approx(direct.train_error, rel=1e-10)
+
+
+def test_tables_are_remembered_as_long_as_they_fit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Labels of two indices may have millions of nodes: a number of tables says nothing of their memory."""
+    few = Level(4, 6, rough=True)
+
+    def found() -> Resolved:
+        return of("huber", level=few, target__link="tanh(z1*z2)", spike__alignment=[0.6, 0.5])
+
+    law, size = found().labels, bytes_of(found(), found().labels, found().clean)
+    assert isinstance(law, Points)
+    assert size == found().table.nbytes + sum(part.nbytes for part in (law.weight, law.label, law.t, law.rest))
+    for most, kept in ((size, True), (size - 1, False)):
+        monkeypatch.setattr(discretisation._resolved, "most", most)
+        discretisation._resolved.cache_clear()
+        assert (found() is found()) == kept
