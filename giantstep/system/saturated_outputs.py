@@ -42,8 +42,10 @@ _LOWER = (1e-24, 1e-20, 1e-16)
 # what the floor may add to the loss of a sample, in units of its share of the objective: 1e-10 of a training error that
 # is a hundredth of that
 _SEEN = 1e-12
-_RATIO, _SPREADS = 4.0, 4  # of two spreads, and how many
-_LAST = 2.5e-7  # the least spread, in units of the output
+_RATIO, _SPREADS = 4.0, 8  # of two spreads, and how many at most
+_LARGEST = 1.6e-5  # of them, in units of the output
+_TOGETHER = 5  # of the last ones, what is extrapolated: beyond, rounding grows as fast as terms fall
+_ORDER = 16  # of panels there: extrapolating multiplies what they leave
 _CUTS, _ALMOST = 2, 1e-13  # how often panels are cut; relative Newton step
 _ENOUGH = 5e-11  # relative error of a test error
 
@@ -160,21 +162,30 @@ def _extrapolations(system: CoupledSystem, x: Array) -> Iterator[tuple[Array, fl
     weight, variance = system.table[:, 1], system.view("Delta")
     square = system.view("mean") ** 2 + variance + (system.slopes**2).sum(axis=0)
     size, response, own = (math.sqrt(weight @ square), weight @ system.view("V"), math.sqrt(weight @ variance))
-    problem, spreads = system.problem, [_LAST * size * _RATIO**k for k in reversed(range(_SPREADS))]
-    yield _extrapolation(
-        [problem._replace(blur=(spread / own * response, spread * spread)) for spread in spreads], system, x
-    )
-    yield _extrapolation([problem._replace(floor=(spread / own) ** 2) for spread in spreads], system, x)
+    problem, spreads = system.problem, [_LARGEST * size / _RATIO**k for k in range(_SPREADS)]
+    blurred = (problem._replace(blur=(spread / own * response, spread * spread)) for spread in spreads)
+    yield _extrapolation(blurred, system, x)
+    yield _extrapolation((problem._replace(floor=(spread / own) ** 2) for spread in spreads), system, x)
 
 
-def _extrapolation(problems: list[Problem], system: CoupledSystem, x: Array) -> tuple[Array, float, float]:
-    """The limit of problems whose spreads fall; its error is the change by the last of them."""
-    found = []
+def _extrapolation(problems: Iterator[Problem], system: CoupledSystem, x: Array) -> tuple[Array, float, float]:
+    """The limit of problems whose spreads fall, as few of them as it takes.
+
+    Its error is the change by the last of them, and no less than a ratio of the change before: less is by chance.
+    """
+    values: list[Array] = []
+    limit, change, worst = np.full(3, math.nan), math.inf, 0.0
+    best = (limit, change, worst)
     for problem in problems:
-        found.append(_Solved.of(problem, system, x))
-        x = found[-1].x
-    before, last = (_limit([one.observables for one in found][k : len(found) - 1 + k]) for k in (0, 1))
-    return last, _apart(before, last), max(one.residual for one in found)
+        solved = _Solved.of(problem, system, x, _ORDER)
+        x, worst = solved.x, max(worst, solved.residual)
+        values.append(solved.observables)
+        before, limit = limit, _limit(values[-_TOGETHER:])
+        earlier, change = change, _apart(before, limit)
+        best = min(best, (limit, max(change, earlier / _RATIO), worst), key=lambda one: one[1])
+        if not best[1] > _ENOUGH or not math.isfinite(limit[0]):
+            break
+    return best
 
 
 class _Solved(NamedTuple):
