@@ -236,6 +236,7 @@ LATEX: Mapping[str, str] = MappingProxyType(
         "v_sigma": r"\operatorname{Var}\sigma^{\prime}",
         "sigma_star": r"\sigma_{\star}",
         "sigma'(z)": r"\sigma^{\prime}(z)",
+        "sigma'": r"\sigma^{\prime}",
         "chi_before": r"\chi_{\mathrm{before}}",
         "chi_quadratic": r"\chi_{\mathrm{quad}}",
         "chi_pairs": r"\chi_{\mathrm{pairs}}",
