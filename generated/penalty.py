@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature f948d08ddf44910e, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 36cf197a653690e0, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "f948d08ddf44910e3ab1b63effa22aa5d5e227e81dfb9046e3730c00806eed86"
+SIGNATURE = "36cf197a653690e0f4c80edffd66c79c1df44c914c613e9446a6156c0a547199"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature de8aecb6d8353230, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature bee41417051d992e, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "de8aecb6d83532307bb1abb5f4114c7ee073db1d6c97b93d37db362dad11aafe"
+SIGNATURE = "bee41417051d992e623f30576c0b179dac6f1c8a57f487f4df1cecc8ec4ad04d"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

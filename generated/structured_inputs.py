@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature a0864718718d7bcc, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 3c965236e9c38e4b, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a0864718718d7bcc850a39d88c94bfbce1e4a0df4c5338547f73cd5e3fdde19c"
+SIGNATURE = "3c965236e9c38e4b7833b209ae351fa1cae6793907481ac1863f59a992d15a35"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

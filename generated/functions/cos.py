@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 5ea9d7cd7d226ef0, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature fb5d37c7a38723d5, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "5ea9d7cd7d226ef04e2d04b17440c914f1eed5217f5c23d993a62587f3545761"
+SIGNATURE = "fb5d37c7a38723d5098b7276c31c28ecc2c7a17afb9ff54ddbf9680af2fe48bf"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

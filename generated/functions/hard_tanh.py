@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 4933ada4362c7ebf, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 553f27f434e3b4e2, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "4933ada4362c7ebf5a5381367967d393ba477deeb29ddac255ac8854c5a78dd0"
+SIGNATURE = "553f27f434e3b4e2d4ab38f66e219e9795176140e74bac2e5dfbd1b18cce1ca0"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 9e0c9a64caaad095, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 741b9ba54c1bf67e, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "9e0c9a64caaad095feb2457785d0e721d49847cf8a6a6c1ee441211cbbde247a"
+SIGNATURE = "741b9ba54c1bf67e6865c4e76c8c0d60c036814c3320c774de95e496c8fcf149"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 4e6e81ca71f252cb, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature f550d33b7eedd52d, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "4e6e81ca71f252cb8a0076ee271844593e21c7e9e677a60aeb02fefca7c9e7e9"
+SIGNATURE = "f550d33b7eedd52d4692efb77d300b784e819e68d84d92a6a100bfabe3f422c6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

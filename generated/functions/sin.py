@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 96a3e54b5bc1ad09, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 436fdf78077da7fb, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "96a3e54b5bc1ad09d1080f5daa6c7f83c2408e179220a1429430bb1f49b7087a"
+SIGNATURE = "436fdf78077da7fb47adc7c0ce7e4aacf7c681705d6ce8e79ad04a968dd75064"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

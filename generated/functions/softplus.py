@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 289d333b11d73d64, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature eaa5e0e56b9f77de, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "289d333b11d73d64bf65e80f7577bc57362b1543e9db332dfe1b4df1289efadb"
+SIGNATURE = "eaa5e0e56b9f77de5b4945e12df9e46bab0dcf5429f3fbd39304bda65b31e116"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 6fe95680133a5274, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 43c1f68c5ce9dbd1, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "6fe95680133a52748cdc0f971cc3c02fa0a311186585654e468b4e7c89e9a6e5"
+SIGNATURE = "43c1f68c5ce9dbd1a2ceaf226c1e8bbaa60f5402f5ce558232bac5e0de2f1ecc"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 22e958f4a945e958, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature b487cd3f591a7bb8, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "22e958f4a945e958c7a7bd46abd67f02557a8244d7db1e5bea723cde63a3d1b5"
+SIGNATURE = "b487cd3f591a7bb807a7c89984b3693564fcbcde8883eb198aa123e9834a50bb"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

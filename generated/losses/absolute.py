@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 025145e32826dded, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 16a423c8ad44a5fd, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "025145e32826dded2c088f646d0f8d570bcad1884488ad681ebcbcbfdee6c779"
+SIGNATURE = "16a423c8ad44a5fd7cf40118f9854c45d4286d77ce4640088aef8db48466dffd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

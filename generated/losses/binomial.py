@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 7d63d2e39b347e97, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature f704fa69c8372e58, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "7d63d2e39b347e97ff5791b9d4c084f44eeb19243d4f288aeb90572f2aa07a51"
+SIGNATURE = "f704fa69c8372e58c210c12e4c2f3bf5119f9a66675fe35c32548a39982e8f6c"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 9bb3eacbbf42a221, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature d667aeaa6769d21a, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "9bb3eacbbf42a221ed0ce3bd167e5b1fb139ee65926887b39b1d1fe78d17f7fd"
+SIGNATURE = "d667aeaa6769d21a62a45e76df2d9e2c525282576aca73db011488347f0f6610"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

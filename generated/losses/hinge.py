@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature 4acd1989e93aa141, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature bb7b3096b2838517, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "4acd1989e93aa141ebad55418ab840a4311a62825a025dc5db807f08d9e55033"
+SIGNATURE = "bb7b3096b283851704c1c51130492fedab9d8d0ba40fad7bde77eb451f7b732e"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 7e3aad490a4c0579, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 1bca9464f9d1a59f, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "7e3aad490a4c057987dbccf7e19cd5a0397f142429de952df95b3919ba9c9cb0"
+SIGNATURE = "1bca9464f9d1a59f831ee63f02ed0bc62cbcbf1f72cb46045d43573eb1dd4ced"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 0030b9fe678213f2, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 246957cf62be0fe1, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "0030b9fe678213f2e6517fb36fe51cc0c13f5a953f581ef982a6ed9df4dfd4e9"
+SIGNATURE = "246957cf62be0fe1e4110e4ee356c94d59c8aa25bf76cc104734228033a99e40"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature dcd11571fd278d8d, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature ecbec48c92c3b4be, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "dcd11571fd278d8d71269e63bd406e3bf1f4abfce5c3dae13a6a3cea435d03c4"
+SIGNATURE = "ecbec48c92c3b4befa91ec6dea5b1a5a4c585286c4f75cc2fe76fc7e74bb61a8"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

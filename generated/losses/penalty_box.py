@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature a791d4734be82125, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 7ec91e7bf752659f, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "a791d4734be82125aee51cad1addbb7b864ce953bceeac21a6f5d2ce6efddf7a"
+SIGNATURE = "7ec91e7bf752659fd412f295ec977cbbbeb12871a77ebbb81c3552381cae0b41"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 5593eeec6fd3eab7, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature c7055faaf77c3519, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "5593eeec6fd3eab770ad3becb044ecfe28e4837a214728372447b39e98ff5550"
+SIGNATURE = "c7055faaf77c35196140c3f40262de388041d99414a3f5d529a7390ddf6aa41d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

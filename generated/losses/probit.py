@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 52826f02460a243b, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 215922b060d28ef5, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "52826f02460a243bb8f4c0c211389fcf2f23e3c4ae3723200cc9d0c1e7c66887"
+SIGNATURE = "215922b060d28ef5a1590915c577e45984210a958870e1717c87e9fd6dff4b8f"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

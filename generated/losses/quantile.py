@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 610d2bb828a86297, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature d244f4c91e38cee2, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "610d2bb828a8629784401df49b728a4773de3bca2e4408447301f18783ab5cf4"
+SIGNATURE = "d244f4c91e38cee2f5f2b237d62c493719e05b4bc0d2e8d53f8891a343ac456d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

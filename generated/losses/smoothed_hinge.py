@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature be176742c5fe3986, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 23e1670bebdf04d5, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "be176742c5fe3986e5582daed36914cde21a76cfa0985d65352bacf132c01089"
+SIGNATURE = "23e1670bebdf04d5854a0be1c0b945ab5b40b682ca732108b28a9d0ce29234ee"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature d3b46ec2864915a0.
+Generated; do not edit. Signature 428c035c432ea060.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d3b46ec2864915a03f69a22f9153526eaae55af27074157c6eadf3a0f5bb0989"
+SIGNATURE = "428c035c432ea060942170121499a0aa804a2beae33bd3fc9c2148addc5b8d8e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

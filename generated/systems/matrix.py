@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature a55d67a66c662cf5.
+Generated; do not edit. Signature 0c613fac0624312c.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a55d67a66c662cf5f1c5e2866957e0db3f747080645c4d1442f0c8cea391987e"
+SIGNATURE = "0c613fac0624312cf4947611174a1ada25e6e20b8b8c80612165a6980b6428a2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

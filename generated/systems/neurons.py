@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 5c9d56aa7b04bcdb.
+Generated; do not edit. Signature 96da5f3e704c449c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "5c9d56aa7b04bcdb0d50e99050335674f86ac938dd670c610a9624d9c04f8257"
+SIGNATURE = "96da5f3e704c449c624d0f270b19584d350b670620880faa201c90856ec839ba"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -8,7 +8,7 @@ Order of computation, found from the derived system:
        psi_hat_2, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 9efd2e6564e48307.
+in X). Generated; do not edit. Signature f1001db4fbc059ee.
 Regenerate with: giantstep generate
 """
 
@@ -22,7 +22,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "9efd2e6564e483075c91aa089c25fa573f92da07ba3bfa3b998adf3cf69071b7"
+SIGNATURE = "f1001db4fbc059ee74c6c784df73e060d3d8f3055e84bc77af74ee0c9813c8f9"
 
 
 kappa, weight, nu0, nu1_1, nu1_2, nu2sq = np.arange(6)  # rows of node, then those of the blocks

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 34e1d98068620ab8, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 019f640a0ecfc175, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "34e1d98068620ab83052f164cf9b6a73405b21958de2a13932fddad7cb762209"
+SIGNATURE = "019f640a0ecfc1750e27c68cda950bba98f5d242c0baec01b4a312bf5d145dee"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature f55be2b7ff4acd8d, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 7fcdc574a9b23ab0, runtime 50d4face7c5bdfa4.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "f55be2b7ff4acd8d13a4f418fd8e73f0838c2f10534dcc85d24bc88f5a94730b"
+SIGNATURE = "7fcdc574a9b23ab0339cba2f850774118f9b339229b2ef915d70c94d8079077b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -7,7 +7,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature cfeec63ce3075922.
+in X). Generated; do not edit. Signature c6197f5d59194b66.
 Regenerate with: giantstep generate
 """
 
@@ -21,7 +21,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "cfeec63ce3075922f8b2c2be26a120e9f0b1be4e7a4580ca7a7d68526055d86a"
+SIGNATURE = "c6197f5d59194b663d2fd8d6f6d01310464bb1cd95eae2b5d8ede0b98ae70544"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

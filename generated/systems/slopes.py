@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 6a4cff3e46be192e.
+Generated; do not edit. Signature d3d5433060804c1b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "6a4cff3e46be192e63b54ccecebb8823cb7636e782e60d98bfa74c950ccf7ba3"
+SIGNATURE = "d3d5433060804c1bb823ed8f2bb8f59cad3336724003060b4394b659afdcd2fd"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

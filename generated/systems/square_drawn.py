@@ -10,7 +10,7 @@ Order of computation, found from the derived system:
     6. linear in adjoint, Q1; then Q2, Delta, risk, Q1_hat, Q2_hat
     7. explicit; then clean_risk
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 2a1a81a255462d6a.
+in X). Generated; do not edit. Signature 2f21f5a773175ec6.
 Regenerate with: giantstep generate
 """
 
@@ -25,7 +25,7 @@ from generated.runtime.unknowns import (CLOSE, COLUMN, DIRECTION, ENOUGH, FAMILY
     UNKNOWN, WEIGHT, invert, solve_linear, strengthen, subtract)
 
 LOSS = "square"
-SIGNATURE = "2a1a81a255462d6a04ccd3ba73c596282619c888af56011dd9533ae1f1f22af7"
+SIGNATURE = "2f21f5a773175ec6e37542a5459c5f7b98bfd5a2af8978c8e2d90cf932a1add6"
 
 
 # rows of node, then those of the blocks

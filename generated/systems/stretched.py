@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature cb7539ddab4994a7.
+Generated; do not edit. Signature a7928b815c5983b8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "cb7539ddab4994a76e1b5a31abe26340fdbd4f7b7893108e8936c311315c376c"
+SIGNATURE = "a7928b815c5983b81361b58e11768204e6978f9f04b8c734dfd4605b0fe82470"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a408320f24873ea6.
+Generated; do not edit. Signature 1bb47d4e2a23e626.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a408320f24873ea6d572be17186f7c2c87e6e74e2a439ef03e42f85c28f48f17"
+SIGNATURE = "1bb47d4e2a23e62603e594abf0a5f127f78cbacdeef5a60c6186781b5b8f6856"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
@@ -82,6 +83,13 @@ def test_every_step_holds_or_says_why_it_cannot_be_compared(name: str) -> None:
         elif check.outcome == "not evaluable":
             assert check.reason and check.reason != "no test is written down", check
     assert any(check.outcome == "compared" for check in found)
+
+
+@pytest.mark.parametrize("name", [name for name in DERIVATIONS if name not in LONG])
+def test_no_name_is_set_as_a_product_of_its_letters(name: str) -> None:
+    """LaTeX sets ``sigma'`` as s times i times g and so on."""
+    upright = re.sub(r"\\(mathrm|text|operatorname|begin|end)\{[^}]*\}", "", DERIVATIONS[name]()._repr_latex_())
+    assert re.findall(r"[A-Za-z]{3,}", re.sub(r"\\[A-Za-z]+", "", upright)) == []
 
 
 def _scaled(operation: Callable[..., Any], factor: Any) -> Callable[..., Any]:
