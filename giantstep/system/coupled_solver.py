@@ -14,6 +14,7 @@ from giantstep.law.kind import bulk_kind
 from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.far_labels import share_beyond
 from giantstep.system.first_solution import first_solution, like_square_loss, unknowns_of
 from giantstep.system.kink_crossings import cut_anew, cuts_serve, passes_unseen
 from giantstep.system.label_refinement import settles, stays
@@ -79,6 +80,7 @@ def solve_coupled(problem: Problem, tolerance: float, start: Result | None = Non
 def solution_of(found: Found) -> Solution:
     """What is reported of a system at its unknowns."""
     system, x, error, observables = found.system, found.x, found.error, found.observables
+    beyond = share_beyond(system)
     lower = above_lower_floor(system, x, float(observables[2]))
     solved: CoupledSystem | None = system
     if lower is not None:
@@ -95,7 +97,7 @@ def solution_of(found: Found) -> Solution:
     test, train, energy = (float(value) for value in observables)
     order, certificates = system.order_parameters(), (residual, found.evaluations, error, len(system.table))
     signal, penalty, others = system.signal(), system.penalty(), found.others
-    return Solution(test, train, energy, order, *certificates, signal, penalty, solved, system.signs, others)
+    return Solution(test, train, energy, order, *certificates, signal, penalty, solved, system.signs, others, beyond)
 
 
 def coupled_solution(

@@ -45,6 +45,7 @@ def conditions(problem: Problem, found: Solution, parameters: Parameters, tolera
         "residual": found.residual <= RESIDUAL,
         "quadrature": found.quadrature_error <= tolerance,
         "others": found.others_error <= others_allowed(tolerance),
+        "ends": found.share_beyond <= tolerance,
         "energy": abs(loss - energy) <= allowed,
         "feasible": reduce(and_, [v >= 0.0 for v in responses] + [q >= least for q in squares + lengths]),
     }

@@ -193,7 +193,7 @@ class Problem(NamedTuple):
 
 class Solution(NamedTuple):
     """What a solver found, with its residual and the change of the test error under refinement; others_error: that of
-    training error and free energy.
+    training error and free energy; share_beyond: of labels beyond the nodes, in what the equations average.
 
     order_parameters: m, norm, Q2 and V2 [K], zeta [K, q], psi [K, m], Q1 and V1 [K, K]; signal: E y^2; penalty: of
     [fit], per dimension; found: what it was found on; signs: where those of the output were judged. Of many points
@@ -213,6 +213,7 @@ class Solution(NamedTuple):
     found: Any = None
     signs: Any = None
     others_error: Any = 0.0
+    share_beyond: Any = 0.0
 
 
 def _written(path: str) -> int:

@@ -14,7 +14,8 @@ solve_coupled (coupled_solver)       everything else
 solve_with_bias (trained_bias)       around it: the bias at which the free energy is stationary
 zero_readout (zero_readout)          in its place: a loss that no label feels at zero output
 held_readout (held_readout)          where it fails: an output that a kink of the loss holds
-decided_by_rare_labels (rare_labels) and what is said where labels decide that no data set holds
+decided_by_rare_labels (rare_labels), decided_by_far_labels (far_labels)
+                            and what is said where labels decide that no data set holds
 conditions (evidence)       what the solution must show; a Result (result), or NotConverged with a diagnosis
 """
 
@@ -171,9 +172,12 @@ def _solve_coupled(problem: Problem, tolerance: float, start: Result | None) -> 
     holds; by paths from easier models, which take longest.
     """
     from giantstep.system.coupled_solver import solve_coupled  # the square loss starts sooner without
+    from giantstep.system.far_labels import decided_by_far_labels  # the same
     from giantstep.system.held_means import with_held_means  # the same
     from giantstep.system.stalled import NotSoon  # the same
 
+    if (far := decided_by_far_labels(problem)) is not None:
+        raise far
     held, sought = None, False
     try:
         return solve_coupled(problem, tolerance, start, patient=False)
@@ -279,6 +283,11 @@ def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tol
             f"quadrature, {others_allowed(tolerance):.0e} is allowed at this tolerance of the test error",
             tolerated(found.others_error / OTHERS, settling_hint(problem)),
         )
+    if name == "ends":
+        from giantstep.system.far_labels import too_far_out  # which few models need
+
+        said = too_far_out(problem, found.share_beyond)
+        return NotConverged(said.message, tolerated(found.share_beyond, said.hint))
     if name == "energy":
         return NotConverged(
             f"the free energy {result.free_energy:.12g} and the training loss {result.training_loss:.12g} differ: "
