@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from giantstep.quadrature.remembered import Remembered
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
@@ -28,7 +29,7 @@ MODEL = Model.from_dict(
         "fit": {"samples": 1.5, "ridge": 0.1},
     }
 )
-REMEMBERS = type(lru_cache(len))
+REMEMBERS = type(lru_cache(len)), Remembered
 KERNELS = ("giantstep.quadrature", "giantstep.system", "giantstep.law")  # what they remember may be planted
 UNCHANGED = ("giantstep.law.derivation", "giantstep.system.kernels")  # but what is derived and compiled is not
 
