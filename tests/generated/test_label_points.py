@@ -65,9 +65,15 @@ def averages(
     return out
 
 
-@pytest.mark.parametrize("fields", FIELDS)
-@pytest.mark.parametrize("directions", [1, 2])
-@pytest.mark.parametrize("name", [*RESIDUAL, *MARGIN, *GENERAL])
+@pytest.mark.parametrize(
+    ("name", "directions", "fields"),
+    [
+        pytest.param(name, directions, fields, marks=[pytest.mark.slow] * ((i + directions + k) % 2))
+        for i, name in enumerate([*RESIDUAL, *MARGIN, *GENERAL])
+        for directions in (1, 2)
+        for k, fields in enumerate(FIELDS)
+    ],
+)
 def test_many_together_are_the_sum_over_labels(name: str, directions: int, fields: tuple) -> None:
     weight, label, t = law(name, directions)
     together = averages(name, weight[None], label[None], t[None], fields)[:, 0]

@@ -25,20 +25,27 @@ def output(slopes: Array, variance: float) -> Output:
     return Output(np.array([-0.4, 0.3, 0.9]), size * slopes[:, None], variance * size, np.array([0.3, 2.0, 0.8]))
 
 
-@pytest.mark.parametrize(("variance", "plane"), [(0.2, True), (1e-3, True), (1e-9, True), (1e-3, False)])
+OUTPUTS = [(0.2, True), (1e-3, True), (1e-9, True), (1e-3, False)]  # variance, and whether on the whole plane
+TURNED = [
+    ("huber", "relu(z1 + z2)", "relu(sqrt(2)*z)"),
+    ("absolute", "tanh(z1 + z2)", "tanh(sqrt(2)*z)"),
+    ("epsilon_insensitive", "sign(z1 + z2) + z1 + z2", "sign(z) + sqrt(2)*z"),
+    ("log_cosh", "abs(z1 + z2 - 1)", "abs(sqrt(2)*z - 1)"),
+    ("hinge", "sign(z1 + z2)", "sign(z)"),
+]
+
+
 @pytest.mark.parametrize(
-    ("loss", "of_two", "of_one"),
+    ("overlap", "loss", "of_two", "of_one", "variance", "plane"),
     [
-        ("huber", "relu(z1 + z2)", "relu(sqrt(2)*z)"),
-        ("absolute", "tanh(z1 + z2)", "tanh(sqrt(2)*z)"),
-        ("epsilon_insensitive", "sign(z1 + z2) + z1 + z2", "sign(z) + sqrt(2)*z"),
-        ("log_cosh", "abs(z1 + z2 - 1)", "abs(sqrt(2)*z - 1)"),
-        ("hinge", "sign(z1 + z2)", "sign(z)"),
+        pytest.param(overlap, *case, *output, marks=[pytest.mark.slow] * ((i + j + k) % 2))
+        for i, overlap in enumerate((0.6, 1.0))
+        for j, case in enumerate(TURNED)
+        for k, output in enumerate(OUTPUTS)
     ],
 )
-@pytest.mark.parametrize("overlap", [0.6, 1.0], ids=["apart", "aligned"])
 def test_one_index_in_other_coordinates(
-    loss: str, of_two: str, of_one: str, overlap: float, variance: float, plane: bool, monkeypatch: pytest.MonkeyPatch
+    overlap: float, loss: str, of_two: str, of_one: str, variance: float, plane: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The direction of the target turned by an eighth; what the output has along the other one is variance. Averages
     over the whole plane, as if the link knew both indices, and along the direction that it knows.
