@@ -33,10 +33,8 @@ from giantstep.system.problem import Features, Problem
 from giantstep.system.span import Span
 
 Array = np.ndarray
-_AROUND = (
-    *np.arange(0.0, 4.0, 0.5).tolist(),
-    *(2.0**k for k in range(2, 40)),
-)  # ends of panels about a turn of the label, in widths of it
+#: Ends of panels about a turn of the label, in widths of it.
+_AROUND = *np.arange(0.0, 4.0, 0.5).tolist(), *(2.0**k for k in range(2, 40))
 _SHARP = 1e-8  # the least width of a turn that counts: averages of a square root there are right to 1e-12
 _GENTLE = 0.7  # a distance in kappa that panels of the coefficients resolve
 PANELS = (7, 8)  # orders of the panels in kappa: what they differ by is the error
@@ -390,9 +388,7 @@ def _half(rows: Array, rank: int) -> Array:
     """
     others = [-1.0] * (rank - 1)  # the other coordinates of kappa
     signs = np.array([-1.0, 1.0, -1.0, 1.0, 1.0, *others, *_parities((rows.shape[1] - 4 - rank) // 3)])
-    mirrored = rows[::-1] * signs
-    size = np.max(np.abs(rows), axis=0)
-    if np.any(np.abs(rows - mirrored) > 1e-12 * size):
+    if np.any(np.abs(rows - rows[::-1] * signs) > 1e-12 * np.max(np.abs(rows), axis=0)):
         return rows
     half = rows[rows[:, 0] > 0.0].copy()
     half[:, 1] *= 2.0
