@@ -223,10 +223,11 @@ def _points(target: Target, gamma: Array, kappa: Array, finer: int, rough: bool)
     else:
         nodes, weights = _tensor(target, rows_of(gamma), finer, rough)
         enough_memory(len(kappa), *nodes.shape)
-        t = np.broadcast_to(nodes, (len(kappa), *nodes.shape)).copy()
-        weight = np.broadcast_to(weights, (len(kappa), len(weights))).copy()
+        t, weight = nodes[None], weights[None]  # the same at every kappa
     z = (kappa @ gamma).T[:, :, None] + np.einsum("ij,nkj->ink", noisy.lower, t)
-    return Points(weight, link_values(target.link)(z), np.einsum("ij,nkj->nki", noisy.carry, t), noisy.rest)
+    carried = np.einsum("ij,nkj->nki", noisy.carry, t)
+    weight, carried = (np.broadcast_to(part, (len(kappa), *part.shape[1:])) for part in (weight, carried))
+    return Points(np.array(weight, order="C"), link_values(target.link)(z), np.array(carried, order="C"), noisy.rest)
 
 
 def _panels(breaks: tuple[float, ...], centre: Array, width: float, reach: float, count: _Nodes) -> tuple[Array, Array]:
