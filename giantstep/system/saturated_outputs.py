@@ -43,9 +43,9 @@ _LOWER = (1e-24, 1e-20, 1e-16)
 # is a hundredth of that
 _SEEN = 1e-12
 _RATIO, _SPREADS = 4.0, 8  # of two spreads, and how many at most
-_LARGEST = 1.6e-5  # of them, in units of the output
-_TOGETHER = 5  # of the last ones, what is extrapolated: beyond, rounding grows as fast as terms fall
-_ORDER = 16  # of panels there: extrapolating multiplies what they leave
+_LARGEST = 1.6e-5  # the largest spread, in units of the output
+_TOGETHER = 5  # how many of the last are extrapolated together: with more, rounding grows as fast as the error falls
+_ORDER = 16  # of panels for these solutions: extrapolating multiplies the error that panels leave
 _CUTS, _ALMOST = 2, 1e-13  # how often panels are cut; relative Newton step
 _ENOUGH = 5e-11  # relative error of a test error
 
