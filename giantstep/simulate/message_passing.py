@@ -30,13 +30,15 @@ _SETTLED = 6e-4  # largest change of an entry, relative to the largest entry: th
 
 @dataclass(frozen=True)
 class Passed:
-    """What message passing found: the overlap w^T W/d [m, m] with the true directions, the estimate w and the truth W
-    [d, m]; settled: whether its last step moved it no more.
+    """What message passing found: the overlap with the true directions, squared cosines between the span of the
+    estimate w and that of the truth W [d, m], one for each direction; the variance V [m, m] of z given the samples;
+    settled: whether its last step moved it no more.
     """
 
     overlap: Array
     estimate: Array
     truth: Array
+    variance: Array
     settled: bool
 
 
@@ -74,4 +76,13 @@ def message_passing(
         settled = bool(np.max(np.abs(estimate - before)) <= _SETTLED * np.max(np.abs(estimate)))
         if settled:
             break
-    return Passed(estimate.T @ truth / d, estimate, truth, settled)
+    return Passed(_squared_cosines(estimate, truth), estimate, truth, variance, settled)
+
+
+def _squared_cosines(estimate: Array, truth: Array) -> Array:
+    """Those of both spans, which no length has a part in. Labels that are signs hardly feel the length of W, and w
+    takes hundreds of short steps to it.
+    """
+    spans = [np.linalg.qr(rows)[0] for rows in (estimate, truth)]
+    cosines: Array = np.linalg.svd(spans[0].T @ spans[1])[1]
+    return np.square(cosines)

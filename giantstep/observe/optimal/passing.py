@@ -18,7 +18,7 @@ from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import parts_of
 from giantstep.observe.optimal.two import score_by_pieces, scored_by_pieces
 from giantstep.simulate.errors import SimulationError
-from giantstep.simulate.message_passing import message_passing
+from giantstep.simulate.message_passing import Passed, message_passing
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
 
@@ -31,8 +31,8 @@ _SAME = 1e-9  # of the largest label: two that are one
 
 @dataclass(frozen=True)
 class Passing:
-    """Of every seed the overlap [S] with the true directions, their mean singular value, as signs are not known, and
-    the test error on fresh inputs [S]. unsettled: runs that still moved after their last iteration.
+    """Of every seed the overlap [S] with the true directions, the mean of their squared cosines, and the test error on
+    fresh inputs [S]. unsettled: runs that still moved after their last iteration.
     """
 
     dimension: int
@@ -59,9 +59,9 @@ def passing(sought: Sought, samples: float, dimension: int, seeds: int, seed: in
             _START,
             spread,
         )
-        found.append(float(np.linalg.svd(run.overlap)[1].mean()))
+        found.append(float(run.overlap.mean()))
         unsettled += not run.settled
-        errors.append(_error(target, run.estimate, run.truth, own, fineness, by_sign))
+        errors.append(_error(target, run, own, fineness, by_sign))
     return Passing(dimension, np.array(found), np.array(errors), unsettled)
 
 
@@ -109,16 +109,16 @@ def _mean(target: Target, y: Array, omega: Array, known: Array, fineness: Finene
     return np.where(total[:, None] > 0.0, found / np.where(total > 0.0, total, 1.0)[:, None], 0.0)
 
 
-def _error(target: Target, estimate: Array, truth: Array, seed: int, fineness: Fineness, by_sign: bool) -> float:
-    """The error of the best prediction from omega, on fresh inputs."""
+def _error(target: Target, run: Passed, seed: int, fineness: Fineness, by_sign: bool) -> float:
+    """The error of the best prediction from omega and what is not known of z beside it, on fresh inputs."""
+    dimension = len(run.truth)
     source = np.random.default_rng([seed, 1])
-    inputs = source.standard_normal((_FRESH, len(truth))) / math.sqrt(len(truth))
-    known = estimate.T @ estimate / len(truth)
-    sizes, vectors = np.linalg.eigh(known)
+    inputs = source.standard_normal((_FRESH, dimension)) / math.sqrt(dimension)
+    sizes, vectors = np.linalg.eigh(np.eye(len(run.variance)) - run.variance)
     root = (vectors * np.sqrt(np.clip(sizes, 1e-12, 1.0 - 1e-12))) @ vectors.T
-    kappa = np.linalg.solve(root, (inputs @ estimate).T).T
+    kappa = np.linalg.solve(root, (inputs @ run.estimate).T).T
     clean = target.clean(by_sign)
-    label = np.asarray(link_values(clean.link)((inputs @ truth).T))
+    label = np.asarray(link_values(clean.link)((inputs @ run.truth).T))
     guess = np.empty(_FRESH)
     for start in range(0, _FRESH, _AT_A_TIME):
         few = kappa[start : start + _AT_A_TIME]
