@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from threading import Lock
 from typing import Any, Generic, TypeVar
 
@@ -13,11 +13,21 @@ import numpy as np
 Value = TypeVar("Value")
 
 
+@dataclass(eq=False)
+class _Kept(Generic[Value]):
+    """A result, its size when that was last taken, and whether it was used since."""
+
+    value: Value
+    size: int = 0
+    used: bool = False
+
+
 class Remembered(Generic[Value]):
     """A function whose results, never None, are remembered by its hashable arguments, those used last, as long as all
     of them fit.
 
-    bytes_of: the size of a result; most: bytes of all together. One that does not fit by itself is not kept.
+    bytes_of: the size of a result, which may grow while it is used; most: bytes of all together. One that does not fit
+    by itself is not kept.
     """
 
     def __init__(self, function: Callable[..., Value], bytes_of: Callable[[Value], int], most: int) -> None:
@@ -28,7 +38,8 @@ class Remembered(Generic[Value]):
     def cache_clear(self) -> None:
         """Forget all results."""
         with self.lock:
-            self.known: OrderedDict[Hashable, Value] = OrderedDict()
+            self.known: OrderedDict[Hashable, _Kept[Value]] = OrderedDict()
+            self.used: list[_Kept[Value]] = []  # since sizes were last taken
             self.held = 0
 
     def __call__(self, *given: Hashable) -> Value:
@@ -36,20 +47,35 @@ class Remembered(Generic[Value]):
         with self.lock:
             if (known := self.known.get(given)) is not None:
                 self.known.move_to_end(given)
-                return known
+                self._use(known)
+                return known.value
         found = self.function(*given)
         with self.lock:
-            self._keep(given, found)
+            if given not in self.known:
+                self._keep(given, _Kept(found))
         return found
 
-    def _keep(self, given: Hashable, found: Value) -> None:
-        size = self.bytes_of(found)
-        if size > self.most or given in self.known:
-            return
-        self.known[given] = found
-        self.held += size
+    def _use(self, kept: _Kept[Value]) -> None:
+        if not kept.used:
+            kept.used = True
+            self.used.append(kept)
+
+    def _keep(self, given: Hashable, new: _Kept[Value]) -> None:
+        self.known[given] = new
+        self._use(new)
+        for kept in self.used:
+            size, kept.used = self.bytes_of(kept.value), False
+            self.held, kept.size = self.held + size - kept.size, size
+        self.used = []
+        if new.size > self.most:
+            self._forget(given)
         while self.held > self.most:
-            self.held -= self.bytes_of(self.known.popitem(last=False)[1])
+            self._forget(next(iter(self.known)))
+        if given in self.known:
+            self._use(new)  # its size may grow at once
+
+    def _forget(self, given: Hashable) -> None:
+        self.held -= self.known.pop(given).size
 
 
 def bytes_of(*records: Any) -> int:

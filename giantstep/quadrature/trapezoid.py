@@ -50,7 +50,7 @@ def trapezoid(step: float, reach: float) -> tuple[Array, Array]:
 
 
 def even_nodes(
-    terms: tuple[Term, ...], label: float, order: int, halvings: int, reach: float = NARROW.reach
+    terms: tuple[Term, ...], label: float, order: int, halvings: float, reach: float = NARROW.reach
 ) -> tuple[Array, Array] | None:
     """Places and weights [N] of kappa in the place of panels of an order, for coefficients of terms and a label that
     varies on the scale ``label`` and ends at a reach; None where panels are better.
@@ -62,7 +62,7 @@ def even_nodes(
     return trapezoid(step * _ORDER / order / 2**halvings, max(reach, reach_of(terms)))
 
 
-def graded_nodes(terms: tuple[Term, ...], order: int, halvings: int) -> tuple[Array, Array] | None:
+def graded_nodes(terms: tuple[Term, ...], order: int, halvings: float) -> tuple[Array, Array] | None:
     """Places and weights [N] of kappa in the place of panels of an order, closer together about zero, for coefficients
     of all terms; None where panels are better.
     """

@@ -15,10 +15,11 @@ from generated.runtime.unknowns import TURNED, UNKNOWN
 from giantstep.law.kind import BulkKind, kind_of_averages, norms_vary
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.quadrature.remembered import Remembered
-from giantstep.system.discretisation import Columns, Level, Resolved, resolved
+from giantstep.system.discretisation import Level, resolved
 from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.label_kernels import kernel_of
 from giantstep.system.problem import Problem
+from giantstep.system.resolved import Columns, Resolved
 from giantstep.system.span import Span, span_of
 from giantstep.system.state import members_and_norms, places_in_numbers, variance_rows
 
@@ -29,9 +30,9 @@ _MEMORY = 1 << 27  # bytes of certificates that are remembered
 @dataclass(frozen=True, eq=False)
 class AtLevel:
     """laws: tables and laws of labels; span: of mean features at infinite dimension, whose functions are in columns;
-    node [columns, N]: what kernels read there; labels: what averages over the output, with the law that it takes;
-    members [9, n]: places of the unknowns, of which the ``first`` and ``second`` are those of symmetric matrices;
-    diagonal [n]: of the norms that they are compared with; rows: of the kinds of systems what they have of their rows.
+    node [columns, N]: what kernels read there; members [9, n]: places of the unknowns, of which the ``first`` and
+    ``second`` are those of symmetric matrices; diagonal [n]: of the norms that they are compared with; rows: of the
+    kinds of systems what they have of their rows.
     """
 
     laws: Resolved
@@ -41,10 +42,14 @@ class AtLevel:
     kernel: ModuleType
     loss: ModuleType
     rule: Rule
-    labels: tuple[Callable[..., object], Any]
     members: Array
     diagonal: Array
     rows: dict[type, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    @cached_property
+    def labels(self) -> tuple[Callable[..., object], Any]:
+        """What averages over the output, with the law that it takes."""
+        return kernel_of(self.loss, self.laws.labels, self.columns.kappa)
 
     @cached_property
     def first(self) -> Array:
@@ -118,4 +123,4 @@ def _made(asked: AskedFor, laws: Resolved) -> AtLevel:
         gauss_rule(asked.level.output), asked.level.output, constants, noise if loss.FORM == "residual" else 0.0
     )
     places = members_and_norms(kernel, blocks, blocks if span is None else span.rank)
-    return AtLevel(laws, span, columns, node, kernel, loss, rule, kernel_of(loss, laws.labels, columns.kappa), *places)
+    return AtLevel(laws, span, columns, node, kernel, loss, rule, *places)

@@ -26,9 +26,10 @@ from giantstep.quadrature.remembered import Remembered
 from giantstep.spec.expressions import numpy_values
 from giantstep.spec.link import link_values
 from giantstep.spec.model import Target
-from giantstep.system.discretisation import rows_between, sizes_of_terms
+from giantstep.system.discretisation import rows_between
 from giantstep.system.kernels import system_kernel
 from giantstep.system.problem import Features
+from giantstep.system.resolved import sizes_of_terms
 from giantstep.system.sample_weights import ALWAYS, Weights
 from giantstep.system.single_fit import SingleFit
 from giantstep.system.span import Span, span_of

@@ -7,8 +7,8 @@ import numpy as np
 from giantstep.law.label_cells import LabelLaw
 from giantstep.spec.expressions import special
 from giantstep.spec.loss_functions import convex_loss_of
-from giantstep.system.discretisation import Resolved
 from giantstep.system.problem import Problem
+from giantstep.system.resolved import Resolved
 
 Array = np.ndarray
 

@@ -23,12 +23,13 @@ from giantstep.quadrature.panels import terms_of
 from giantstep.quadrature.tensor import coordinates
 from giantstep.system.at_level import at_level, certificate_at
 from giantstep.system.directions import in_units, unit_vectors
-from giantstep.system.discretisation import Level, Resolved, laws_between, resolved
+from giantstep.system.discretisation import Level, laws_between, resolved
 from giantstep.system.equations import Tangents
 from giantstep.system.linear_readouts import LinearReadouts
 from giantstep.system.mean_predicted import mean_error
 from giantstep.system.misclassification import resolved_signs, wrong_sign
 from giantstep.system.problem import Problem
+from giantstep.system.resolved import Resolved
 from giantstep.system.sample_weights import weighted
 from giantstep.system.settled_axes import on_settled_axes
 from giantstep.system.sign_panels import PLAIN, Output, Signs, turns_fast
@@ -53,14 +54,13 @@ class CoupledSystem(LinearReadouts):
     def __init__(self, problem: Problem, level: Level, laws: Resolved | None = None) -> None:
         self.problem, self.level = problem, level
         self.at = at = at_level(problem, level, laws)
-        self.span, self.labels, self.clean = at.span, at.laws.labels, at.laws.clean
         self.feature_table = at.laws.table  # with the mean features themselves
         self.table, self.node, self.sizes = at.columns.table, at.node, at.columns.sizes
         self.kappa = at.columns.kappa  # of several coordinates that along the alignment
         self.blocks, nodes = len(problem.fraction), len(self.table)
         self.loss, self.predicts = at.loss, problem.model.fit.loss.predicts
-        self.indices, self.rule = problem.model.target.indices, at.rule
-        self.kernel = at.kernel
+        self.kernel, self.span, self.rule = at.kernel, at.span, at.rule
+        self.indices = problem.model.target.indices
         self.noise, self.constants = at.rule.noise, at.rule.parameters
         self.room = State(self.kernel, self.blocks, nodes)
         self.work = self.room.work
@@ -80,6 +80,16 @@ class CoupledSystem(LinearReadouts):
         self.ends: Ends = {}  # where its outputs vanish, at the last x
         self.signs: Signs | None = None  # where those of the output were judged, of one direction of kappa
         self.signs_near: Signs | None = None  # the same of a similar model
+
+    @property
+    def labels(self) -> LabelLaw:
+        """The law of the label as the loss takes it."""
+        return self.at.laws.labels
+
+    @property
+    def clean(self) -> LabelLaw:
+        """The law of the clean label."""
+        return self.at.laws.clean
 
     @cached_property
     def scratch(self) -> Array:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 
 import numpy as np
 
@@ -22,15 +22,14 @@ from giantstep.law.multi_index_labels import has_kinks, meetings_along, turns_al
 from giantstep.law.terms import label_widths, noisy_terms
 from giantstep.quadrature.mesh import NARROW, Term
 from giantstep.quadrature.panels import edges_of, rows_at, table, terms_of
-from giantstep.quadrature.remembered import Remembered, bytes_of
-from giantstep.quadrature.shift_derivatives import norm_functions
+from giantstep.quadrature.remembered import Remembered
 from giantstep.quadrature.tensor import Shape, coordinates, rows_along, tensor_table
 from giantstep.quadrature.trapezoid import even_nodes, graded_nodes
 from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.kernels import bend_of, loss_kernel
 from giantstep.system.problem import Features, Problem
-from giantstep.system.span import Span
+from giantstep.system.resolved import Resolved
 
 Array = np.ndarray
 #: Ends of panels about a turn of the label, in widths of it.
@@ -50,7 +49,8 @@ class Level:
     rough: the law of the label on fewer nodes than its halvings give, for an estimate of the error of those.
     cuts: ends of panels in kappa beside those that the coefficients need (of one direction). samples: nodes of the law
     of a sample of a step, where the bulk follows from it. axes: halvings of each axis beside those of all, where kappa
-    has several directions.
+    has several directions. closer: halvings, also parts of one, of the step of nodes that have no panels, beside those
+    of panels.
     """
 
     order: int
@@ -61,6 +61,7 @@ class Level:
     cuts: tuple[float, ...] = ()
     samples: int = 44
     axes: tuple[int, ...] = ()
+    closer: float = 0.0
 
     @cached_property
     def of_table(self) -> Level:
@@ -70,69 +71,6 @@ class Level:
     def fineness(self, rank: int) -> tuple[float, ...]:
         """Of every axis where kappa has several, as ``tensor_table`` takes it."""
         return tuple(self.order / 8.0 * 1.3 ** (self.halvings + more) for more in self.axes or (0,) * rank)
-
-
-@dataclass(frozen=True, eq=False)
-class Columns:
-    """A table with the functions of a span in the place of the mean features, and what systems read of it: as
-    ``node`` [columns, N], kappa [N] along the alignment, and sizes [K^2 + K, N] of what variances are sums with. The
-    nodes of the square loss are remembered, by the share of the mean label that flips leave.
-    """
-
-    table: Array
-    node: Array
-    kappa: Array
-    sizes: Array
-    of_square: dict[float, Array] = field(default_factory=dict, compare=False, repr=False)
-    squares: dict[int, float] = field(default_factory=dict, compare=False, repr=False)
-
-    def square_of_label(self, indices: int) -> float:
-        """E y^2 of the clean label of so many indices; remembered."""
-        if indices not in self.squares:
-            nu, rest = self.table[:, 2 : 3 + indices], self.table[:, 3 + indices]
-            self.squares[indices] = float(self.table[:, 1] @ ((nu**2).sum(axis=1) + rest))
-        return self.squares[indices]
-
-
-@dataclass(frozen=True, eq=False)
-class Resolved:
-    """The table [N, 5 + ... + 3K], read-only; the law of the label as the loss takes it, and of the clean label.
-
-    kept: whether these are places that other problems with the same features ask for as well.
-    chosen: nodes of the label were chosen where a solution is.
-    """
-
-    table: Array
-    labels: LabelLaw
-    clean: LabelLaw
-    kept: bool = False
-    chosen: bool = False
-    known: dict[tuple[Term, ...], Array] = field(default_factory=dict, compare=False, repr=False)
-    columns: dict[Span | None, Columns] = field(default_factory=dict, compare=False, repr=False)
-
-    def on(self, span: Span | None, blocks: int) -> Columns:
-        """The table in the coordinates of a span of K blocks; remembered."""
-        if span not in self.columns:
-            table = self.table if span is None else span.columns(self.table)
-            sizes = sizes_of_terms(table[:, -2 * blocks : -blocks], table[:, -blocks:])
-            node, kappa = np.array(table.T, order="C"), np.ascontiguousarray(table[:, 0])
-            self.columns[span] = Columns(table, node, kappa, sizes)
-        return self.columns[span]
-
-    def norm_functions(self, problem: Problem) -> Array:
-        """What mean features change by with the norm of a row, at the nodes [K, N]; remembered."""
-        blocks = problem.blocks
-        if blocks not in self.known:
-            indices, rank = problem.model.target.indices, problem.rank
-            kappa = self.table[:, 0] if rank == 1 else coordinates(self.table, indices, rank)
-            self.known[blocks] = norm_functions(blocks, problem.shifts(kappa))
-        return self.known[blocks]
-
-
-def sizes_of_terms(mu1: Array, mu2sq: Array) -> Array:
-    """|mu1 mu1'| and mu2^2 of blocks [N, K], as rows [K^2 + K, N]."""
-    pairs = np.abs(mu1)[:, :, None] * np.abs(mu1)[:, None, :]
-    return np.ascontiguousarray(np.concatenate([pairs.reshape(len(mu1), -1), mu2sq], axis=1).T)
 
 
 def resolved(problem: Problem | Features, level: Level) -> Resolved:
@@ -173,7 +111,7 @@ def _resolved_of(
     return resolved_on(rows, target, overlaps, symmetric=symmetric, form=form, level=level, square=square, bend=bend)
 
 
-_resolved = Remembered(_resolved_of, lambda found: bytes_of(found, found.labels, found.clean), _MEMORY)
+_resolved = Remembered(_resolved_of, lambda found: found.bytes, _MEMORY)
 
 
 def panel_rows(blocks: tuple[Term, ...], along: Term | None, target: Target, overlaps: Rows, level: Level) -> Array:
@@ -194,10 +132,11 @@ def _without_panels(
     """Places and weights of kappa, of one direction, where all that is known beforehand is smooth."""
     if level.cuts:
         return None
+    halvings = level.halvings + level.closer
     if along is None:
         width, reach = _width_of_label(target, overlaps[0]), spacing_of(target, overlaps).reach
-        return even_nodes(blocks, width, level.order, level.halvings, reach)
-    return graded_nodes(terms_of(blocks, along, *noisy_terms(along, target)), level.order, level.halvings)
+        return even_nodes(blocks, width, level.order, halvings, reach)
+    return graded_nodes(terms_of(blocks, along, *noisy_terms(along, target)), level.order, halvings)
 
 
 def has_panels(problem: Problem, level: Level) -> bool:
@@ -255,31 +194,46 @@ def resolved_on(
         rows, moments = with_moments(rows, target, alignments, level.labels, level.rough, halved=symmetric)
         points = Points(*square_nodes(moments, target.flips), np.zeros((target.indices, target.indices)))
         rows.flags.writeable = False
-        return Resolved(rows, points, points)
-    law: LabelLaw | None = None
+        return Resolved.of(rows, points, points)
+    whole: LabelLaw | None = None
     if target.indices > 1 or are_lines(target, _rows_of(alignments), form, bend):
         halved = symmetric and _is_odd(target)
         rows = _with_clean(rows, target, alignments, level.labels, level.rough, halved=halved)
     elif symmetric:
-        law = whole = _law(rows, target, alignments, level)
+        whole = _law(rows, target, alignments, level)
         if whole.odd and len(half := _half(rows, _rank(alignments))) < len(rows):
-            rows, law = half, None
+            rows, whole = half, None
+    rows.flags.writeable = False
+    labels = partial(_labels, rows, target, alignments, level, (form, bend), whole)
+    if target.deterministic:
+        return Resolved(rows, labels)
+    return Resolved(rows, labels, partial(clean_law, rows, target.clean(form == "margin"), alignments, level))
+
+
+def _labels(
+    rows: Array,
+    target: Target,
+    alignments: tuple[float, ...] | Rows,
+    level: Level,
+    loss: tuple[str, float],
+    law: LabelLaw | None,
+) -> LabelLaw:
+    """The law of the label at the nodes of a table as a loss of a form and bend takes it; law: but for noise, where it
+    is known.
+    """
     if law is None:
         kappa = coordinates(rows, target.indices, _rank(alignments)).reshape(len(rows), -1)
-        straight = straight_law(target, _rows_of(alignments), (form, bend), kappa, level.labels, level.rough)
-        law = _law(rows, target, alignments, level) if straight is None else straight
-    if form != "residual" and target.noise > 0.0:
+        law = straight_law(target, _rows_of(alignments), loss, kappa, level.labels, level.rough)
+    law = law or _law(rows, target, alignments, level)
+    if loss[0] != "residual" and target.noise > 0.0:
         assert not isinstance(law, (Lines, Cells))  # which are of losses of the residual
         law = with_noise(law, target.noise, level.labels, level.rough)
-    if isinstance(law, (Points, Lines)):
-        felt = rows[:, 1, None] * law.weight
-        squares = felt * law.label**2
-        seldom = (felt <= _UNSEEN * np.sum(rows[:, 1])) & (squares <= _UNSEEN * np.sum(squares))
-        law = replace(law, weight=np.where(seldom, 0.0, law.weight))
-    rows.flags.writeable = False
-    if target.deterministic:
-        return Resolved(rows, law, law)
-    return Resolved(rows, law, clean_law(rows, target.clean(form == "margin"), alignments, level))
+    if not isinstance(law, (Points, Lines)):
+        return law
+    felt = rows[:, 1, None] * law.weight
+    squares = felt * law.label**2
+    seldom = (felt <= _UNSEEN * np.sum(rows[:, 1])) & (squares <= _UNSEEN * np.sum(squares))
+    return replace(law, weight=np.where(seldom, 0.0, law.weight))
 
 
 def with_moments(
@@ -338,13 +292,13 @@ def laws_between(problem: Problem, kappa: Array, weight: Array, law: LabelLaw | 
         return _kept_between(problem.features, kappa.tobytes(), weight.tobytes(), law)
     rows, margin = rows_between(problem, kappa, weight), loss_kernel(problem.model.fit.loss).FORM == "margin"
     law = law or clean_law(rows, problem.model.target.clean(margin), problem.overlaps, level)
-    return Resolved(rows, law, law)
+    return Resolved.of(rows, law, law)
 
 
 @lru_cache(maxsize=32)
 def _kept_between(features: Features, kappa: bytes, weight: bytes, law: Intervals) -> Resolved:
     rows = rows_between(features, np.frombuffer(kappa), np.frombuffer(weight))
-    return Resolved(rows, law, law, kept=True)
+    return Resolved.of(rows, law, law, kept=True)
 
 
 def clean_law(rows: Array, clean: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:

@@ -21,11 +21,12 @@ from giantstep.law.labels import cuts_of, is_constant
 from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, Resolved, resolved, rows_between
+from giantstep.system.discretisation import Level, resolved, rows_between
 from giantstep.system.label_crossings import Kink, distance_to, kinks_of
 from giantstep.system.label_refinement import system_at, varies
 from giantstep.system.link_extremes import extremes, stationary_values
 from giantstep.system.problem import Problem
+from giantstep.system.resolved import Resolved
 from giantstep.system.system_of_problem import coupled_at
 
 Array = np.ndarray
@@ -68,7 +69,7 @@ def cuts_at(problem: Problem, x: Array) -> tuple[float, ...]:
 
     def at(kappa: Array) -> CoupledSystem:
         rows = rows_between(problem, kappa, np.ones_like(kappa))
-        system = coupled_at(problem, _BASE, Resolved(rows, base.labels, base.clean))
+        system = coupled_at(problem, _BASE, Resolved.of(rows, base.labels, base.clean))
         system.fields(x)
         return system
 

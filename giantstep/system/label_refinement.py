@@ -8,7 +8,7 @@ kappa, with the kernel of the loss itself.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -74,10 +74,10 @@ def system_at(
     if not chosen or not plain.fields(x):
         return plain
     if two:
-        return coupled_at(problem, level, replace(laws, labels=settled_law(plain, share), kept=False, chosen=True))
+        return coupled_at(problem, level, laws.with_chosen(settled_law(plain, share)))
     panels = _settled(plain, share, search)
     law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
-    return coupled_at(problem, level, replace(laws, labels=law, kept=False, chosen=True))
+    return coupled_at(problem, level, laws.with_chosen(law))
 
 
 def settles(problem: Problem) -> bool:

@@ -51,8 +51,8 @@ _MOST = 1 << 24  # nodes of label and kappa together
 class Times:
     """How often each axis has been refined; nodes of samples by a part of that where it is enough. chosen: nodes of
     a label of two indices are chosen at the solution. ends: of panels of kappa that are cut; local: how often kappa has
-    been refined by these, and not by halving all panels. closer: how often nodes of kappa without panels have been
-    brought closer together instead.
+    been refined by these, and not by halving all panels. closer: by what part of a halving nodes of kappa without
+    panels have been brought closer together instead.
     """
 
     kappa: int = 0
@@ -61,7 +61,7 @@ class Times:
     chosen: bool = False
     ends: tuple[float, ...] = ()
     local: int = 0
-    closer: int = 0
+    closer: float = 0.0
 
     @property
     def all(self) -> Times:
@@ -107,15 +107,26 @@ def _samples(level: Level, times: float) -> int:
 
 
 def pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
-    """The systems that are compared; x: the best unknowns so far."""
+    """The systems that are compared, with their labels; x: the best unknowns so far. Raises NotConverged where labels
+    have too many nodes.
+    """
+    systems = _pair(problem, times, x)
+    for system in systems:
+        _ = system.labels  # which are made when they are asked for
+    return systems
+
+
+def _pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, CoupledSystem]:
     if settles(problem):
         make = partial(system_at, x=x) if chooses(problem, times) else coupled_at
         coarser, finer = (make(problem, level) for level in _moving(problem, times, x))
         return coarser, finer
-    cuts = cuts_at(problem, x) if times.kappa > times.closer else ()
-    kappa = times.kappa - times.local - (1 + times.closer if cuts else 0)  # cuts come first
+    cuts = cuts_at(problem, x) if times.kappa else ()
+    kappa = times.kappa - times.local - bool(cuts)  # cuts come first
     cuts = tuple(sorted({*cuts, *times.ends}))
-    levels = _levels(problem.rank == 1, kappa, times.samples)
+    levels = _levels(problem.rank == 1, kappa + bool(times.closer), times.samples)
+    if times.closer:
+        levels = tuple(replace(level, halvings=kappa, closer=times.closer) for level in levels)
     if times.labels or cuts or kappa or times.chosen:
         order = _BESIDE_CHOSEN * times.chosen
         levels = tuple(replace(level, order=level.order + order, labels=times.labels, cuts=cuts) for level in levels)
@@ -204,12 +215,12 @@ def next_times(
             by_others = max(by_others, unlike)
         by_samples = max(by_samples, fewer[1])
         if not by_samples <= 0.5:
-            times = replace(times, samples=times.samples + _further(by_samples, tolerance))
+            times = replace(times, samples=times.samples + _further(by_samples * tolerance, tolerance))
         if by_others <= 0.5:
             return times
     both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
-    if times.kappa == 0 and changed(coarse, fine, finer, tolerance) < _SQUARED / math.sqrt(tolerance):
-        both = replace(both, closer=int(finer.problem.rank == 1 and not has_panels(finer.problem, finer.level)))
+    if closer := _closer(times, finer, (changed(coarse, fine, finer, tolerance), unlike), tolerance):
+        both = replace(times, labels=times.labels + (not times.chosen), closer=closer)
     if settles(finer.problem):
         both = _cut_further(both, finer, tolerance)
         if not _of_counts(finer.problem) and (chooses(finer.problem, times) or not _is_even(finer.problem)):
@@ -244,14 +255,33 @@ def _cut_further(times: Times, finer: CoupledSystem, tolerance: float) -> Times:
     return replace(times, ends=tuple(sorted(ends)), local=times.local + 1)
 
 
-def _further(change: float, tolerance: float) -> float:
-    """How often nodes of samples are to be refined where they change what is told by so many tolerances: the error of a
-    Gauss rule has digits in proportion to its nodes.
+def _closer(times: Times, finer: CoupledSystem, changes: tuple[float, float], tolerance: float) -> float:
+    """By what part of a halving nodes of kappa without panels come closer together where they change what is told, and
+    the equations, by so many tolerances; 0 where panels, cut where the output passes a kink of the loss, are likely to
+    serve better. A whole one but where nodes of the label are chosen, which takes most of the time.
     """
-    if not change * tolerance < _UNRESOLVED:
+    if times.kappa or times.closer or settles(finer.problem) or not changes[0] < _SQUARED / math.sqrt(tolerance):
+        return 0.0
+    if finer.problem.rank > 1 or has_panels(finer.problem, finer.level):
+        return 0.0
+    change = max(changes) * tolerance
+    if not times.chosen or not change < _UNRESOLVED:
         return 1.0
-    growth = math.log(_MARGIN * tolerance) / math.log(change * tolerance)
-    return min(1.0, math.log(growth) / math.log(_GROWTH))
+    return min(1.0, math.log2(_growth(change, tolerance)))
+
+
+def _further(change: float, tolerance: float) -> float:
+    """How often nodes of samples are to be refined where they change what is told by so much."""
+    if not change < _UNRESOLVED:
+        return 1.0
+    return min(1.0, math.log(_growth(change, tolerance)) / math.log(_GROWTH))
+
+
+def _growth(change: float, tolerance: float) -> float:
+    """How many times as many nodes a rule needs that is off by so much, of Gauss or a trapezoid: its error has digits
+    in proportion to its nodes.
+    """
+    return math.log(_MARGIN * tolerance) / math.log(change)
 
 
 def answers(coarser: CoupledSystem, finer: CoupledSystem, x: Array, tolerance: float) -> tuple[Array, Array]:

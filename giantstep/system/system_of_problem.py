@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from giantstep.law.kind import bulk_kind
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, Resolved
+from giantstep.system.discretisation import Level
 from giantstep.system.problem import Problem
+from giantstep.system.resolved import Resolved
 
 
 def coupled_at(problem: Problem, level: Level, laws: Resolved | None = None) -> CoupledSystem:

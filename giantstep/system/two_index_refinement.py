@@ -24,7 +24,7 @@ from giantstep.law.kinds_of_labels import Points
 from giantstep.law.kink_roots import Kinks, moves
 from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_growth import label_reach, reach_of, share_far_out
-from giantstep.law.label_lines import Lines, linear_in, pieces_beside
+from giantstep.law.label_lines import Lines, are_lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
 from giantstep.law.multi_index_labels import axes_of
 from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
@@ -33,6 +33,7 @@ from giantstep.quadrature.panel_orders import HIGHEST, digits_of, gauss_rules, l
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet, prepare
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.kernels import bend_of
 from giantstep.system.label_crossings import (
     ENDED,
     NOWHERE,
@@ -120,7 +121,9 @@ class _Plane:
         self.moved = moves(self.axes.lower, 0)
         if not self.moved:
             self.rest = self.rest + np.outer(self.carried[:, 0], self.carried[:, 0])
-        self.straight = isinstance(system.labels, Lines) and linear_in(target.link) is None
+        form, bend = system.problem.model.fit.loss.form, bend_of(system.loss)
+        lines = are_lines(target, system.problem.overlaps, form, bend)
+        self.straight = lines and linear_in(target.link) is None
         inside = np.einsum("dn,de,en->n", system.slopes, self.rest, system.slopes)
         self.spread = np.sqrt(system.view("Delta") + system.noise + inside)
         #: the distance from a kink on which an average over the output turns

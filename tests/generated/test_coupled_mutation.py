@@ -19,7 +19,6 @@ from loss_cases import loss_table, model, solved
 
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
-from giantstep.system.label_kernels import kernel_of
 from giantstep.system.problem import problem_of
 
 CHANGES = (
@@ -68,7 +67,7 @@ def mutants(
 def use(system: CoupledSystem, loss: ModuleType) -> None:
     """Let a system average with another module."""
     system.loss = loss
-    system.at = replace(system.at, loss=loss, labels=kernel_of(loss, system.labels, system.kappa))
+    system.at = replace(system.at, loss=loss)
     vars(system).pop("averaging", None)
 
 

@@ -14,13 +14,13 @@ from scipy.special import erf
 import giantstep as gs
 from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.quadrature.panels import table
-from giantstep.quadrature.remembered import bytes_of
 from giantstep.system import discretisation
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Level, Resolved, resolved, resolved_on
+from giantstep.system.discretisation import Level, resolved, resolved_on
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
+from giantstep.system.resolved import Resolved
 
 LEVEL = Level(8, 44)
 
@@ -173,10 +173,14 @@ def test_tables_are_remembered_as_long_as_they_fit(monkeypatch: pytest.MonkeyPat
     def found() -> Resolved:
         return of("huber", level=few, target__link="tanh(z1*z2)", spike__alignment=[0.6, 0.5])
 
-    law, size = found().labels, bytes_of(found(), found().labels, found().clean)
+    law, other = found().labels, of(level=few).bytes
     assert isinstance(law, Points)
-    assert size == found().table.nbytes + sum(part.nbytes for part in (law.weight, law.label, law.t, law.rest))
-    for most, kept in ((size, True), (size - 1, False)):
+    size = found().table.nbytes + sum(part.nbytes for part in (law.weight, law.label, law.t, law.rest))
+    assert found().bytes == size
+    for most, kept in ((size + other, True), (size + other - 1, False)):
         monkeypatch.setattr(discretisation._resolved, "most", most)
         discretisation._resolved.cache_clear()
-        assert (found() is found()) == kept
+        first = found()
+        assert first.bytes == first.table.nbytes and first.labels is first.clean  # which is made here, not before
+        assert of(level=few).bytes == other
+        assert (found() is first) == kept

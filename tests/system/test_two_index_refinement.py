@@ -18,10 +18,11 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system import two_index_refinement
 from giantstep.system.coupled_system import CoupledSystem
-from giantstep.system.discretisation import Resolved, resolved
+from giantstep.system.discretisation import resolved
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.resolution import FINE, Times, pair
+from giantstep.system.resolved import Resolved
 from giantstep.system.solve import solve
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_index_refinement import settled_law, settles_of_two
@@ -65,7 +66,7 @@ def system_of(problem: Problem, places: tuple[float, ...] = KAPPA) -> tuple[Coup
     rows = resolved(problem, FINE[1]).table.copy()
     rows = rows[[int(np.argmin(np.abs(rows[:, 0] - kappa))) for kappa in places]]
     law = (lines_given_kappa if lines else label_law)(target, problem.overlaps, rows[:, :1], 0, False)
-    system = coupled_at(problem, FINE[1], Resolved(rows, law, law))
+    system = coupled_at(problem, FINE[1], Resolved.of(rows, law, law))
     x = system.unknowns({name: np.array(value) for name, value in UNKNOWNS.items()})
     system.residual(x)
     return system, x
@@ -73,7 +74,7 @@ def system_of(problem: Problem, places: tuple[float, ...] = KAPPA) -> tuple[Coup
 
 def chosen_at(fixed: CoupledSystem, x: Array) -> CoupledSystem:
     """The same system with nodes that are chosen, at its unknowns."""
-    laws = Resolved(fixed.feature_table, settled_law(fixed, 1e-12), fixed.clean)
+    laws = Resolved.of(fixed.feature_table, settled_law(fixed, 1e-12), fixed.clean)
     chosen = coupled_at(fixed.problem, FINE[1], laws)
     chosen.residual(x)
     return chosen
@@ -254,9 +255,8 @@ def test_a_pair_has_nodes_that_are_chosen_where_times_says_so() -> None:
     plain = coupled_at(problem, chosen.level)
     for system in (plain, chosen):
         system.residual(x)
-    expected = coupled_at(
-        problem, chosen.level, replace(resolved(problem, chosen.level), labels=settled_law(plain, 1e-12))
-    )
+    laws = resolved(problem, chosen.level).with_chosen(settled_law(plain, 1e-12))
+    expected = coupled_at(problem, chosen.level, laws)
     expected.residual(x)
     np.testing.assert_array_equal(chosen.averages, expected.averages)
     assert np.max(np.abs(chosen.averages - plain.averages)) > 0.0
