@@ -274,7 +274,7 @@ def test_the_rules_are_general(text: str) -> None:
 
 
 @given(st.integers(-30, 30), st.integers(1, 40), st.integers(0, 6))
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=6, deadline=None, derandomize=True)
 def test_truncated_moments_obey_their_recursion(s: int, c: int, k: int) -> None:
     """E[w^(k+1) sgn(w)] = s E[w^k sgn w] + c E[(w^k sgn w)'], exactly."""
     w = sympy.Rational(s, 7) + sympy.sqrt(sympy.Rational(c, 5)) * Z

@@ -131,7 +131,7 @@ def assert_grammar_only(node: Node, variables: tuple[str, ...] = ("z",)) -> None
         assert_grammar_only(argument, variables)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(st.text(max_size=40))
 def test_any_text(text: str) -> None:
     accepted(text)

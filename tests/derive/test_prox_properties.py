@@ -204,7 +204,7 @@ SUMS = given(
 )
 
 
-@settings(max_examples=6, deadline=None, derandomize=True)
+@settings(max_examples=3, deadline=None, derandomize=True)
 @SUMS
 def test_random_convex_losses(terms: list[tuple[int, str]], omega: float, variance: float) -> None:
     holds_for_a_sum(terms, omega, variance)

@@ -17,7 +17,7 @@ RESULTS: dict[str, tuple[Callable[[], Any], str]] = {
     "solve far out": (lambda: gs.solve(gs.model("tanh", link="tanh", ridge=1e6)), "Result for d above"),
     "simulate": (lambda: gs.simulate(MODEL, dimension=30, seeds=2), "+-"),
     "simulate once": (lambda: gs.simulate(MODEL, dimension=30, seeds=1), "1 seed"),
-    "bounds": (lambda: gs.bounds(MODEL), "best linear predictor"),
+    "bounds": (lambda: gs.bounds(MODEL, optimise=False), "best linear predictor"),
     "bound": (lambda: gs.bounds(MODEL, optimise=False).lower, "value"),
     "compare": (lambda: gs.compare(MODEL, dimension=30, seeds=2), "isotropic law"),
     "gains": (lambda: gs.gains(MODEL), "in test error"),

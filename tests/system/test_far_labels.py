@@ -61,7 +61,7 @@ def _held(blocks: int) -> dict[str, np.ndarray]:
 
 
 def test_an_answer_without_the_labels_beyond_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = model("z**2", strength=0.5)
+    found = model("z**2")
     assert solve(found).test_error > 0.0
     monkeypatch.setattr(coupled_solver, "share_beyond", lambda _: 3e-9)
     with pytest.raises(NotConverged, match=r"share 3e-09.*tolerance = 1e-8"):

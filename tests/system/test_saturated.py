@@ -204,9 +204,13 @@ def test_signs_that_hardly_occur_need_not_be_known() -> None:
     assert 0.0 < result.test_error < 0.02 and result.quadrature_error <= 1e-10
 
 
-def test_signs_that_nobody_knows() -> None:
-    """The limit of this one is not found in its text; ratios of an erf of little variance change for long."""
-    for activation, strength, variance in (("(exp(z)-exp(-z))/(exp(z)+exp(-z))", 30.0, 1.4), ("erf", 300.0, 1e-4)):
-        with pytest.raises(NotConverged, match="the test error changes|test error nan") as caught:
-            solve(vanishing(activation, strength).replace({"spike.bulk_variance": variance}))
-        assert "rounding hides the sign" in caught.value.hint and "fit.ridge" not in caught.value.hint
+@pytest.mark.parametrize(
+    ("activation", "strength", "variance"),
+    [("(exp(z)-exp(-z))/(exp(z)+exp(-z))", 30.0, 1.4), ("erf", 300.0, 1e-4)],
+    ids=["a tanh", "erf"],
+)
+def test_signs_that_nobody_knows(activation: str, strength: float, variance: float) -> None:
+    """The limit of this tanh is not found in its text; ratios of an erf of little variance change for long."""
+    with pytest.raises(NotConverged, match="the test error changes|test error nan") as caught:
+        solve(vanishing(activation, strength).replace({"spike.bulk_variance": variance}))
+    assert "rounding hides the sign" in caught.value.hint and "fit.ridge" not in caught.value.hint

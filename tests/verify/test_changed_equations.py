@@ -54,17 +54,17 @@ def test_a_reported_solution_of_other_equations(unknown: str, monkeypatch: pytes
 
 
 def test_a_free_energy_of_other_equations() -> None:
-    """The functional with one of its terms wrong by one in ten thousand: no longer stationary."""
+    """The functional with a term wrong by one in ten thousand, three of nine: no longer stationary."""
     sound = reference(solve(SPIKED, dimension=20))
     assert all(check.ok for check in gradient_checks(sound))
     terms = sp.Add.make_args(sp.expand(sound.system.free_energy))
     assert len(terms) == 9
-    for number, term in enumerate(terms):
+    for number in (0, 4, 8):
         energy = sp.Add(*(t * (1 + sp.Rational(k == number, 10_000)) for k, t in enumerate(terms)))
         wrong = reference(sound.result)
         known = {"system": replace(sound.system, free_energy=energy), "nodes": sound.nodes, "width": sound.width}
         vars(wrong).update(known)  # the averages are the same
-        assert not all(check.ok for check in gradient_checks(wrong)), term
+        assert not all(check.ok for check in gradient_checks(wrong)), terms[number]
 
 
 def test_large_m_that_cancel_are_no_error_and_hide_none() -> None:
