@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import giantstep as gs
 from giantstep.cli.options import Subparsers, add_model, command, model_of, range_of
 from giantstep.cli.pictures import add_plot, check_plot, plot
+from giantstep.cli.progress import Bars
 from giantstep.cli.text import Line, aligned
 
 if TYPE_CHECKING:
@@ -39,9 +40,9 @@ def add(subparsers: Subparsers) -> None:
 def _bounds(arguments: argparse.Namespace) -> int:
     model, rates = model_of(arguments), range_of("--rates", arguments.rates)
     check_plot(arguments)
-    found = gs.bounds(
-        model, degree=arguments.degree, rates=rates, optimise=not arguments.no_search, dimension=arguments.dimension
-    )
+    how = {"degree": arguments.degree, "optimise": not arguments.no_search, "dimension": arguments.dimension}
+    with Bars() as bars:
+        found = gs.bounds(model, rates=rates, progress=bars, **how)
     if arguments.plot is not None:
         plot(found.functions(), arguments)
     print(found.to_json() if arguments.json else aligned(_lines(found)))

@@ -129,9 +129,9 @@ def _of_signs(result: gs.Result) -> list[Line]:
 
 
 def _taken(model: gs.Model) -> list[Line]:
-    """What was taken without being asked for: default parameters, and formulas of names."""
+    """What may have been taken without being asked for: default parameters, and formulas of names."""
     parameters, known = parameters_at_default(model), formulas(model)
-    return [(key, f"{value:g}", "the default") for key, value in parameters.items()] + [
+    return [(key, f"{value:g}", "its default value") for key, value in parameters.items()] + [
         (key, formula, "what the name stands for") for key, formula in known.items()
     ]
 

@@ -34,6 +34,7 @@ from giantstep.observe.polynomial_error import polynomial_errors
 from giantstep.quadrature.mesh import ORDERS
 from giantstep.quadrature.shift_derivatives import norm_functions, norm_rest
 from giantstep.spec.arguments import checked_flag, checked_range
+from giantstep.spec.bars import GivenProgress, Progress, progress_of
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.given import takes_model
 from giantstep.spec.model import Model
@@ -45,6 +46,7 @@ from giantstep.system.span import span_of_columns
 
 Array = np.ndarray
 Bounded = Literal["lower", "upper"]
+_BOUNDED: tuple[Bounded, Bounded] = ("lower", "upper")
 RATES = (1e-3, 1e3)  # learning rates that are searched
 _RATES, _RATES_WITH_BIAS = 61, 25
 _EPS = 2.2e-16  # of the features: an error of _EPS/least in a bound whose mean features differ by ``least``
@@ -129,11 +131,13 @@ def bounds(
     rates: tuple[float, float] = RATES,
     optimise: bool = True,
     dimension: int | None = None,
+    progress: GivenProgress = None,
 ) -> Bounds:
     """Lower and upper bound of a model, minimised over the learning rate as well, and baselines up to ``degree``.
 
     rates: the range of learning rates; ``optimise=False`` leaves the search out; dimension: of a step below the giant
-    one, which has a strength there, and no limit. The upper bound is that of the square loss at its best ridge. Raises
+    one, which has a strength there, and no limit. progress(stage, done, total) follows the learning rates that are
+    searched; "auto": a bar. The upper bound is that of the square loss at its best ridge. Raises
     BadInput for a loss whose test error is no squared error of its output, and NotConverged where kappa is not
     resolved or a spike is lost in rounding. Source: [CUI24] eq. (26)-(28), (132); docs/theory.md, section 7.
     """
@@ -152,12 +156,15 @@ def bounds(
     rates = checked_range("the range of learning rates", rates)
     link = in_known(model).target.mean_link
     search = checked_flag("optimise", optimise) and model.step is not None
+    with progress_of(progress) as told:
+        lower, upper = (bound(model, kind, dimension) for kind in _BOUNDED)
+        best = [best_bound(model, kind, rates, dimension, told) if search else None for kind in _BOUNDED]
     return Bounds(
         model,
-        bound(model, "lower", dimension),
-        bound(model, "upper", dimension),
-        best_bound(model, "lower", rates, dimension) if search else None,
-        best_bound(model, "upper", rates, dimension) if search else None,
+        lower,
+        upper,
+        best[0],
+        best[1],
         best_linear_error(link),
         polynomial_errors(link, degree),
         dimension,
@@ -192,10 +199,17 @@ def _of_density(model: Model, kind: Bounded, dimension: int | None) -> Bound:
     )
 
 
-def best_bound(model: Model, kind: Bounded, rates: tuple[float, float] = RATES, dimension: int | None = None) -> Bound:
+def best_bound(
+    model: Model,
+    kind: Bounded,
+    rates: tuple[float, float] = RATES,
+    dimension: int | None = None,
+    progress: Progress | None = None,
+) -> Bound:
     """One bound minimised over the learning rate: a grid in its logarithm, then bounded minimisation.
 
-    The limit of a step below the giant one does not depend on it. Raises BadInput without a step.
+    The limit of a step below the giant one does not depend on it. progress(stage, done, total) follows the grid.
+    Raises BadInput without a step.
     """
     if model.step is None:
         raise BadInput("the model takes no step, so it has no learning rate", "give [step]")
@@ -203,7 +217,8 @@ def best_bound(model: Model, kind: Bounded, rates: tuple[float, float] = RATES, 
         return bound(model, kind)
     points = _RATES_WITH_BIAS if model.network.trains_bias else _RATES
     at: Callable[[float], Model] = partial(_at_rate, model)
-    found = least_positive(lambda rate: _value(at(rate), kind, dimension), *rates, points)
+    told = () if progress is None else (partial(progress, f"learning rates, {kind} bound"),)
+    found = least_positive(lambda rate: _value(at(rate), kind, dimension), *rates, points, *told)
     return replace(bound(at(found.place), kind, dimension), at_edge=found.at_edge)
 
 

@@ -13,6 +13,11 @@ from giantstep.spec.errors import BadInput, NotConverged
 
 Array = np.ndarray
 _REFINED = 3  # local minima of the grid that are looked at closely
+Told = Callable[[int, int], object]
+
+
+def _nobody(done: int, total: int) -> None:
+    """Nobody is told how far the search has come."""
 
 
 @dataclass(frozen=True)
@@ -24,14 +29,17 @@ class Minimum:
     at_edge: bool
 
 
-def least(function: Callable[[float], float], grid: Array) -> Minimum:
+def least(function: Callable[[float], float], grid: Array, told: Told = _nobody) -> Minimum:
     """The least value over an increasing grid and, by bounded minimisation, around its local minima.
 
-    Places where the function cannot be evaluated (BadInput, NotConverged) are left out. Raises NotConverged where
-    there is no other.
+    told(done, total) follows the grid. Places where the function cannot be evaluated (BadInput, NotConverged) are left
+    out. Raises NotConverged where there is no other.
     """
     guarded = _guarded(function)
-    values = np.array([guarded(float(x)) for x in grid])
+    values = np.empty(len(grid))
+    for done, x in enumerate(grid):
+        told(done, len(grid))
+        values[done] = guarded(float(x))
     if not np.isfinite(values).any():
         raise NotConverged(
             f"nothing could be evaluated between {grid[0]:g} and {grid[-1]:g}", "change the range that is searched"
@@ -46,9 +54,11 @@ def least(function: Callable[[float], float], grid: Array) -> Minimum:
     return Minimum(place, value, edge)
 
 
-def least_positive(function: Callable[[float], float], low: float, high: float, points: int) -> Minimum:
+def least_positive(
+    function: Callable[[float], float], low: float, high: float, points: int, told: Told = _nobody
+) -> Minimum:
     """The least value over [low, high], both positive, searched in the logarithm."""
-    found = least(lambda log: function(math.exp(log)), np.linspace(math.log(low), math.log(high), points))
+    found = least(lambda log: function(math.exp(log)), np.linspace(math.log(low), math.log(high), points), told)
     return Minimum(math.exp(found.place), found.value, found.at_edge)
 
 

@@ -29,6 +29,7 @@ from giantstep.system.sample_weights import ALWAYS
 
 Array = np.ndarray
 _LEAST = 1e-13  # of the variance: what the outputs do not share is at least that
+_NARROWEST = 1e-14  # of a centre: the narrowest output whose values are told apart from it
 _RULES = {
     6: (0, True, 24),
     9: (0, False, 32),
@@ -77,7 +78,8 @@ class Averages:
 
         Newton's method alone takes E h, so that outputs that hardly differ cost steps at most.
         """
-        system, root, out = self.system, np.sqrt(spread), np.empty((len(center), 2))
+        system, out = self.system, np.empty((len(center), 2))
+        root = np.maximum(np.sqrt(spread), _NARROWEST * np.abs(center))
         labels, outputs = np.array(label), Output(np.array(center), root, np.array(response))
         system.loss.LOSS.slope_series(system.rule, labels, outputs, system.scratch, out)
         return out[:, 0], out[:, 1] / root

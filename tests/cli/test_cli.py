@@ -115,7 +115,7 @@ def test_solve_says_what_it_takes_by_default(run: Run, model: str) -> None:
     given = ["solve", model, "--set", "target.link=tanh", "network.activation=leaky_relu"]
     code, out, _ = run(*given, "fit.loss=huber")
     rows = [line.split() for line in out.splitlines()]
-    assert code == 0 and ["fit.loss.delta", "1", "the", "default"] in rows
+    assert code == 0 and ["fit.loss.delta", "1", "its", "default", "value"] in rows
     assert ["network.activation", "max(z,0.01*z)", "what", "the", "name", "stands", "for"] in rows
     assert next(row for row in rows if row[0] == "psi")[2:6] == ["readout", "along", "the", "rest"]
     assert json.loads(run(*given, "fit.loss=huber", "--json")[1])["defaults"] == {"fit.loss.delta": 1.0}

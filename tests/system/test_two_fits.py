@@ -75,6 +75,15 @@ def test_numbers_of_the_logistic_loss() -> None:
     assert found.bias_squared is None and not found.variance
 
 
+def test_outputs_narrower_than_the_rounding_of_their_centres_have_averages() -> None:
+    """At a large ridge g is constant, so that outputs are proportional to 1/ridge but for terms that it divides."""
+    found = []
+    for ridge in (1e3, 1e6):
+        result = gs.solve(gs.Model.from_toml("examples/tanh_sign.toml", {"fit.loss": "logistic", "fit.ridge": ridge}))
+        found.append(ridge**2 * half(Fit(result, settled_system(result, poisson())), ALL))
+    assert found[0] == pytest.approx(found[1], rel=2e-3)
+
+
 @pytest.mark.parametrize("loss", ["square", "huber"])
 def test_a_fit_and_itself_have_one_output(loss: str) -> None:
     fit = Fit(gs.solve(SQUARE.replace({"fit.loss": loss})))
