@@ -28,8 +28,11 @@ def _explore(arguments: argparse.Namespace) -> int:
     if not 0 <= arguments.port < 65536:
         raise BadInput(f"--port {arguments.port} is no port", "give a number from 1024 to 65535, or leave it out")
     model = model_of(arguments)
-    from giantstep.explore.serve import serve  # help and bad arguments do without
+    from giantstep.explore.page import movable, require_panel  # help and bad arguments do without
+    from giantstep.explore.serve import serve  # the same
 
+    require_panel()
+    movable(model)  # a refusal comes before the line that says what to do
     print("the page is served until you press Ctrl-C here", file=sys.stderr, flush=True)
     serve(model, arguments.port, browser=not arguments.no_browser)
     return 0

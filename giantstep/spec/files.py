@@ -97,5 +97,5 @@ def _resolved(path: str | os.PathLike[str]) -> Path:
 def _unwritable(path: str | os.PathLike[str], reason: str) -> BadInput:
     return BadInput(
         f"the file {shorten(os.fspath(path), 200)} cannot be written: {reason}",
-        "give a file in a folder that exists and can be written",
+        "give a file in a folder that exists, can be written and has space left",
     )

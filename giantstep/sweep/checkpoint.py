@@ -65,7 +65,7 @@ class Checkpoint:
         except OSError as error:
             raise BadInput(
                 f"the finished points cannot be kept in {self.path}: {error.strerror or error}",
-                "give an --output in a folder that exists and can be written",
+                "give an --output in a folder that exists, can be written and has space left",
             ) from None
 
     def get(self, key: str) -> Outcome | None:
