@@ -19,7 +19,7 @@ from giantstep.observe.optimal.monomials import told_by_product
 from giantstep.observe.optimal.path import path_of
 from giantstep.observe.optimal.preimages import places_of
 from giantstep.observe.optimal.prior import Sought
-from giantstep.observe.optimal.thresholds import _largest
+from giantstep.observe.optimal.thresholds import _largest, first_threshold
 from giantstep.observe.optimal.told import told
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Target
@@ -66,6 +66,21 @@ def test_thresholds_of_weak_recovery(link: str, target: dict[str, Any], threshol
     found = path_of(Sought(Target(link, **target))).thresholds
     assert found[0].samples == pytest.approx(threshold, abs=1e-6)
     assert len(found[0].directions) == found[0].directions.shape[1]
+
+
+@pytest.mark.parametrize(
+    ("link", "same", "threshold"),
+    [
+        ("z1**2 + z2**2", "", 1.0),  # G = (r^2/2 - 1) 1, and r^2/2 is exponential
+        ("(z1**2 - z2**2)/2", "z1*z2", 0.5937510982),
+        ("(z1**2 - z2**2)**2", "z1**2*z2**2", 1.461545115),  # zeros that are double
+        ("z1**3 - 3*z1*z2**2", "(z1**3 - 3*z1*z2**2)/2 + sqrt(3)/2*(3*z1**2*z2 - z2**3)", 1.273764286),  # turned
+    ],
+)
+def test_thresholds_of_homogeneous_polynomials(link: str, same: str, threshold: float) -> None:
+    found = [first_threshold(Sought(Target(each)), Fineness()).samples for each in (link, same) if each]
+    assert found == pytest.approx([threshold] * len(found), rel=3e-9)
+    assert gs.learnable(link).possible == found[0]
 
 
 def test_the_threshold_of_a_product_of_five() -> None:

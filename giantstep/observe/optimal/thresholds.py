@@ -16,6 +16,7 @@ import numpy as np
 from generated import best_estimator as kernel
 from giantstep.observe.optimal.axes import lower_of
 from giantstep.observe.optimal.fineness import Fineness
+from giantstep.observe.optimal.homogeneous import told_by_homogeneous
 from giantstep.observe.optimal.monomials import told_by_monomial
 from giantstep.observe.optimal.prior import Sought
 from giantstep.observe.optimal.told import Told, fine, told
@@ -45,7 +46,7 @@ def first_threshold(sought: Sought, fineness: Fineness) -> Threshold:
         sizes, vectors = np.linalg.eigh(told_by_pairs(target, nothing, fineness))
         if sizes[-1] > _TRIVIAL:
             return Threshold(0.0, vectors[:, sizes > _TRIVIAL].T)
-    found = told_by_monomial(target) if target.indices > 1 else None
+    found = told_by_monomial(target) or told_by_homogeneous(target) if target.indices > 1 else None
     found = told(target, nothing, fineness) if found is None else found
     return _stage(found, np.eye(target.indices), np.eye(target.indices), sought.prior.growth)
 
