@@ -6,11 +6,15 @@ nothing. At any dimension the ridge holds m, and at zero where the labels have n
 
 from __future__ import annotations
 
+from functools import lru_cache
+from itertools import permutations, product
+
 import numpy as np
 
 from derive.language.links import link_of
 from derive.language.parity import parity
 from giantstep.spec.errors import NotConverged
+from giantstep.spec.link import link_values
 from giantstep.system.alike_means import require_bend
 from giantstep.system.coupled_solver import solve_coupled
 from giantstep.system.first_solution import first_solution
@@ -19,6 +23,7 @@ from giantstep.system.problem import Problem, Solution
 
 _HELD = 1e-3  # inverse dimension: where m is zero, any one gives the same
 _NOTHING = 1e-16  # of an output's square, what zero means make up
+_PROBES, _SAME = 256, 1e-11  # places where labels are compared with those turned around, over the largest there
 
 
 def with_held_means(problem: Problem, tolerance: float) -> Solution | None:
@@ -53,16 +58,28 @@ def _require_labels(held: Problem) -> None:
 
 
 def means_vanish(problem: Problem) -> bool:
-    """Whether the negative output is as good for the mirrored samples, which are as likely, so that m is zero: those
-    with one index of the other sign, of which the features know nothing, or of mirrored inputs.
+    """Whether the negative output is as good for other samples, which are as likely, so that m is zero: those with
+    indices exchanged or of the other sign, of which the features know nothing, or of mirrored inputs.
     """
     target = problem.model.target
     if problem.model.network.trains_bias:
         return False
     symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and target.channel is None
-    link, unknown = link_of(target.link), [not any(column) for column in zip(*problem.overlaps, strict=True)]
-    alone = [name for name, free in zip(link.variables, unknown, strict=True) if free]
-    return symmetric and any(parity(link.node, name) == -1 for name in alone) or is_mirrored(problem)
+    unknown = tuple(i for i, column in enumerate(zip(*problem.overlaps, strict=True)) if not any(column))
+    return symmetric and _turns_around(target.link, target.indices, unknown) or is_mirrored(problem)
+
+
+@lru_cache(maxsize=64)
+def _turns_around(link: str, indices: int, free: tuple[int, ...]) -> bool:
+    """Whether some exchange of these indices, with signs, turns every label around."""
+    z, values = np.random.default_rng(15).standard_normal((indices, _PROBES)), link_values(link)
+    here = values(z)
+    for places, signs in product(permutations(free), product((1.0, -1.0), repeat=len(free))):
+        moved = z.copy()
+        moved[list(free)] = np.array(signs)[:, None] * z[list(places)]
+        if np.max(np.abs(values(moved) + here)) <= _SAME * np.max(np.abs(here)):
+            return True
+    return False
 
 
 def is_mirrored(problem: Problem) -> bool:

@@ -64,10 +64,15 @@ LINEAR = Model.from_dict(
 )
 
 
-@pytest.mark.parametrize(("activation", "link"), [("tanh", "sign(abs(z) - 1)"), ("relu", "sign")])
+@pytest.mark.parametrize(
+    ("activation", "link"),
+    [("tanh", "sign(abs(z) - 1)"), ("relu", "sign"), ("relu", "sign((z1+z2)*(z1-z2))")],
+)
 def test_means_that_vanish_by_symmetry_are_known(activation: str, link: str) -> None:
-    """Of mirrored inputs, and of one index of the other sign: m is zero as it is at every dimension."""
-    model = LINEAR.replace({"network.activation": activation, "target.link": link})
+    """Of mirrored inputs, one index of the other sign, two that are exchanged: m is zero as at every dimension."""
+    indices = max((int(digit) for digit in "123" if f"z{digit}" in link), default=1)
+    spike = {"spike.alignment": [0.0] * indices if indices > 1 else 0.0}
+    model = LINEAR.replace({"network.activation": activation, "target.link": link, **spike})
     found, held = solve(model), solve(model, dimension=1000)
     assert np.all(found.order_parameters["m"] == 0.0)
     for told in ("test_error", "train_error", "free_energy"):
