@@ -19,7 +19,7 @@ from giantstep.system.sooner_compiled import compiled_sooner
 LONG = Path(__file__).with_name("long_tests.txt")
 #: Not in the middle of the list, where the second worker begins: examples, which compile what all need, derivations,
 #: which need nothing, and processes beside the worker, which would compile what the examples compile at that time.
-PLACES = {"docs": 0, "derive": 2, "spec": 2, "system": 2, "verify": 2, "tests": 3}
+PLACES = {"docs": 0, "derive": 2, "spec": 2, "sweep": 2, "system": 2, "verify": 2, "tests": 3}
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -107,6 +107,7 @@ MODELS = {
     "linear blocks": model("linear", "tanh", network__readout={"values": [1.0, 2.0], "fractions": [0.5, 0.5]}),
     "constant mean features, which stay constant": STEPPED.replace({"network.activation": "cos"}),
     "fixed bias": STEPPED.replace({"network.bias": 0.4}),
+    "trained bias": STEPPED.replace({"network.bias": "trained", "target.link": "sign(z+0.3)"}),
     "logistic": model("tanh", "sign", fit__loss="logistic", target__flips=0.1),
     "hinge": model("erf", "sign", fit__loss="hinge"),
     "huber, noise": STEPPED.replace({"fit.loss": {"name": "huber", "delta": 0.7}}),

@@ -9,6 +9,8 @@ from scipy.stats import norm
 
 import giantstep as gs
 from giantstep.spec.errors import NotConverged
+from giantstep.system.problem import problem_of
+from giantstep.system.separation import left_over, separable, separated
 from giantstep.verify.run import solution_checks
 
 
@@ -39,11 +41,20 @@ def test_features_of_one_sign_separate_nothing() -> None:
     assert 0.0 < gs.solve(model("logistic").replace({"target.flips": 0.1})).test_error < 0.5
 
 
-def test_all_but_a_few_labels_are_named_too() -> None:
+FEW = model("hinge", "erf", (0.5, 1.6)).replace({"spike.alignment": 1.0 - 1e-9, "fit.ridge": 0.006})
+
+
+def test_a_few_labels_are_counted() -> None:
     """gamma = 1 - 1e-9: atan(sqrt(2e-9))/pi of the labels, 1.4e-5, are not what kappa says."""
-    found = model("hinge", "erf", (0.5, 1.6)).replace({"spike.alignment": 1.0 - 1e-9, "fit.ridge": 0.006})
+    problem = problem_of(FEW)
+    assert left_over(problem) == pytest.approx(math.atan(math.sqrt(2e-9)) / math.pi, rel=1e-6)
+    assert separable(problem) and not separable(problem, few=1e-5)
+    assert "all but a share 1e-05 of the labels" in str(separated(problem))
+
+
+def test_all_but_a_few_labels_are_named_too() -> None:
     with pytest.raises(NotConverged, match="all but a share 1e-05 of the labels"):
-        gs.solve(found)
+        gs.solve(FEW)
 
 
 @pytest.mark.parametrize("loss", ["logistic", "exponential"])

@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from giantstep.spec.model import Model
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
-from giantstep.verify.certificate import EQUATIONS, ERRORS, certificate, certificate_checks
+from giantstep.verify.certificate import EQUATIONS, ERRORS, _rounding_of_squares, certificate, certificate_checks
 from giantstep.verify.conditional_law import LabelLaw
 from giantstep.verify.interpreter import NotEvaluable
 from giantstep.verify.quadrature import settled_nodes
@@ -297,19 +297,34 @@ def test_rounding_of_responses_that_cancel_is_no_difference() -> None:
     assert not wrong.holds and not wrong.unsettled
 
 
+#: The features span the target all but for the ridge: errors are 3e-13 of E y^2.
+SPANNED = Model.from_dict(
+    {
+        "network": {"activation": "linear", "width": 2.0},
+        "spike": {"strength": 0.5, "alignment": 0.8, "bulk_variance": 1.2},
+        "target": {"link": "z"},
+        "fit": {"samples": 4.0, "ridge": 1e-6},
+    }
+)
+
+
+def test_rounding_of_squares_is_less_than_a_hundredth_of_errors_next_to_nothing() -> None:
+    found = reference(solve(SPANNED))
+    rounding, by_averages = _rounding_of_squares(found), found.observables()
+    for name in ("test_error", "train_error"):
+        reported = getattr(found.result, name)
+        assert abs(by_averages[name] - reported) <= rounding[name] < 0.01 * reported
+
+
 def test_rounding_of_squares_is_no_difference_of_errors_next_to_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A target that the features span all but for the ridge: errors are 3e-13 of E y^2, of which rounding takes eps; a
-    difference of a hundredth is no rounding.
-    """
+    """Of E y^2 rounding takes eps; a difference of a hundredth is no rounding."""
 
     def on_its_nodes(other: Result) -> Reference:
         found = reference(other)
         vars(found).update(nodes=sound.nodes, width=sound.width)  # averages do not know what errors are stated
         return found
 
-    network, fit = {"activation": "linear", "width": 2.0}, {"samples": 4.0, "ridge": 1e-6}
-    spike = {"strength": 0.5, "alignment": 0.8, "bulk_variance": 1.2}
-    result = solve(Model.from_dict({"network": network, "spike": spike, "target": {"link": "z"}, "fit": fit}))
+    result = solve(SPANNED)
     sound = reference(result)
     monkeypatch.setattr(import_module("giantstep.verify.certificate"), "reference", on_its_nodes)
     assert result.test_error < 1e-12 and all(off <= ERRORS for off in certificate(result).errors.values())
