@@ -310,7 +310,8 @@ def lower_root(square: Array) -> Array:
     lower: Array = np.zeros_like(square)
     for j in range(len(square)):
         pivot = square[j, j] - lower[j, :j] @ lower[j, :j]
-        if pivot > 1e-15:
+        slopes = np.abs(lower[j, :j]) / np.where(lower.diagonal()[:j] > 0.0, lower.diagonal()[:j], 1.0)
+        if pivot > 1e-15 * (1.0 + slopes.sum()) ** 2:  # what rounding of the entries makes of it
             lower[j, j] = math.sqrt(pivot)
             lower[j + 1 :, j] = (square[j + 1 :, j] - lower[j + 1 :, :j] @ lower[j, :j]) / lower[j, j]
     return lower

@@ -9,7 +9,7 @@ from scipy.stats import qmc
 
 from giantstep.spec.fit_loss import FitLoss
 from giantstep.verify import conditional_law
-from giantstep.verify.conditional_law import LabelLaw, link_function
+from giantstep.verify.conditional_law import LabelLaw, link_function, rest_of_target
 from giantstep.verify.loss_curve import curve_of
 from giantstep.verify.output_averages import loss_averages
 from giantstep.verify.output_law import Output
@@ -116,3 +116,11 @@ def sampled(law: LabelLaw, loss: FitLoss, law_of: Output, source: np.random.Gene
         g = y * g if margin else g
         rows.append([each.mean() for each in (at, g, g * g, h, t[0] * g, t[1] * g)])
     return np.array(rows).T
+
+
+def test_nothing_is_left_of_a_target_whose_plane_holds_the_spike() -> None:
+    """Beside a spike of length one in it there is one direction; rounding made a second one of length 5e-8."""
+    for angle in np.linspace(0.001, np.pi - 0.001, 301):
+        lower = rest_of_target(np.array([[np.cos(angle), np.sin(angle)]]))
+        assert lower[1, 1] == 0.0
+        np.testing.assert_allclose(np.abs(lower[:, 0]), [np.sin(angle), np.abs(np.cos(angle))], rtol=0.0, atol=1e-9)
