@@ -22,10 +22,11 @@ _STENCIL = ((-2, 1.0 / 12.0), (-1, -2.0 / 3.0), (1, 2.0 / 3.0), (2, -1.0 / 12.0)
 _STEP = 2e-3
 _FIRST = 0.25  # of the search for a change of sign
 _GROWTH, _FASTER = 1.5, 4.0  # of its steps, and of those shorter than the first
+_SHORTER = 0.4  # a step that has passed a minimum
 _BESIDE = 1e-6  # next to a bias that has more features than those near it
 _FARTHEST = 20.0
 _SETTLED = 1e-12
-_FLAT = 1e-11  # a slope this small, relative to the free energy, is zero
+_FLAT = 1e-11  # a slope or change this small, relative to the free energy, is zero
 
 
 @dataclass(frozen=True)
@@ -94,19 +95,25 @@ class _Search:
             beside = [_Start(self.at(d * _BESIDE), d) for d in (1.0, -1.0)]
             lower = [start for start in beside if _energy(start.point) < _energy(middle)]
             return tuple(start for start in lower if start.point.slope * start.direction < 0.0)
-        flat = _FLAT * max(1.0, abs(_energy(middle)))
+        flat = _flat(middle)
         if abs(middle.slope) > flat:
             return (_Start(middle, -float(np.sign(middle.slope))),)
         sides = [_Start(self.at(d * 0.01), d) for d in (1.0, -1.0)]
         return tuple(start for start in sides if start.point.slope * start.direction < -flat)
 
     def bracket(self, start: _Start) -> tuple[_Point, _Point]:
-        """Two points downhill from the start between which the slope changes its sign."""
+        """Two points downhill from the start between which the slope changes its sign.
+
+        Where the free energy has risen although it falls again, a minimum was passed: the step is shortened.
+        """
         near, direction, step = start.point, start.direction, self.first()
         while abs(near.bias) < _FARTHEST:
             far = self.at(near.bias + direction * step)
             if far.slope * direction >= 0.0:
                 return near, far
+            if _energy(far) - _energy(near) > _flat(near):
+                step *= _SHORTER
+                continue
             near, step = far, (_FASTER if step < _FIRST else _GROWTH) * step
         raise NotConverged(
             f"the training objective has no minimum in the bias: it still falls at {_FARTHEST:g}",
@@ -138,6 +145,11 @@ class _Search:
             if moved < settled:
                 return middle
         return middle
+
+
+def _flat(point: _Point) -> float:
+    """A slope or change of the free energy that is none."""
+    return _FLAT * max(1.0, abs(_energy(point)))
 
 
 def _energy(point: _Point) -> float:

@@ -71,6 +71,24 @@ def test_trained_bias_is_the_minimum(loss: str, changes: dict[str, Any]) -> None
     assert result.residual < 1e-10
 
 
+def test_no_minimum_on_the_way_is_passed() -> None:
+    """The objective falls to a bias of 2.04, rises, and falls again to 4.27, where it is larger."""
+    given = Model.from_dict(
+        {
+            "network": {"activation": "gelu", "width": 1.0, "bias": "trained", "readout": {"values": [1.0, -0.5, 0.3]}},
+            "step": {"samples": 2.0, "learning_rate": 1.0},
+            "target": {"link": "sign(z-0.3)"},
+            "fit": {"samples": 2.0, "ridge": 0.1},
+        }
+    )
+    found = solve(given)
+    assert found.bias == pytest.approx(2.0397949, abs=1e-6)
+    for bias in (0.0, 1.0, 1.9, 2.2, 3.0, 4.27):
+        problem, _ = merged(problem_of(given, None, bias))
+        system = coupled_solution(problem, 1e-10, None).system
+        assert system.observables()[2] > found.free_energy
+
+
 def test_a_symmetric_problem_keeps_its_bias_where_that_is_the_minimum() -> None:
     """An odd activation and an odd target: zero is stationary; it is kept where both sides rise, and left otherwise."""
     found = model("logistic")
