@@ -159,7 +159,7 @@ class _Drawing:
         return bool(np.nanmax(np.abs(corrected - line), initial=0.0) > 0.02 * np.abs(y[known]).max())
 
     def _baseline(self, name: str, dashes: Any, label: str) -> None:
-        """Once in grey where it is the same for all curves, else once per curve in its colour."""
+        """Once in grey where it is the same for all curves, else once per curve in its colour, with its marks."""
         y = self.data.numbers(f"{name}_{self.error}")
         parts = [(number, y[rows]) for number, (_, rows) in enumerate(self.curves) if np.isfinite(y[rows]).any()]
         if not parts:
@@ -167,8 +167,8 @@ class _Drawing:
         shared = all(np.array_equal(part, parts[0][1], equal_nan=True) for _, part in parts)
         style: dict[str, Any] = {"linestyle": dashes, "linewidth": 1.2}
         for number, part in parts[:1] if shared else parts:
-            colour = "0.45" if shared else self.colours[number]
-            self.axes.plot(*_wide(self.x, part, self.grid.x.numeric), color=colour, zorder=2, **style)
+            colour, marks = ("0.45", {}) if shared else (self.colours[number], self._marks(number))
+            self.axes.plot(*_wide(self.x, part, self.grid.x.numeric), color=colour, zorder=2, **style, **marks)
         known = {kind for kind, value in zip(self.kinds, y, strict=False) if math.isfinite(value)}
         of_some = f": {next(iter(known))}" if len(known) == 1 < len(set(self.kinds)) else ""
         self._legend_entry(label + of_some, color="0.45" if shared else "black", **style)

@@ -167,6 +167,9 @@ def test_many_curves_named_by_words_have_marks_on_their_lines_and_labels() -> No
     on_lines = [line.get_marker() for line in lines if line.get_linestyle() == "-" and len(line.get_xdata()) > 1]
     beside = [line.get_marker() for line in lines if line.get_linestyle() == "None"]
     assert len(set(on_lines)) == 5 and sorted(map(str, on_lines)) == sorted(map(str, beside))
+    dashed = [line for line in lines if line.get_linestyle() == "--" and len(line.get_xdata()) > 1]
+    of_each = [line.get_marker() for line in dashed if line.get_color() != "0.45"]
+    assert of_each == on_lines  # random features
     simulated = [line for line in _drawn(dataset(sweeps))[1] if line.get_linestyle() == "-"]
     assert {line.get_marker() for line in simulated} <= {"", "None"}
     few = _drawn(dataset((sweeps[0], Sweep("network.activation", names[:3])), **bare))[1]
