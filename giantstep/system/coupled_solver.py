@@ -28,6 +28,7 @@ from giantstep.system.resolution import (
     changed,
     chooses,
     equations_apart,
+    felt,
     is_affordable,
     may_choose,
     next_times,
@@ -144,9 +145,10 @@ def coupled_solution(
         still, observables = stays(finer, answer.x, x if moving else estimate.x, tolerance), told[1]
         x = answer.x
         error = apart(float(told[0][0]), float(observables[0]), tolerance) + answer.left
-        change = max(
-            changed(*told, finer, tolerance), error / tolerance, equations_apart(finer, answer.begun, tolerance)
-        )
+        change = max(changed(*told, finer, tolerance), error / tolerance)
+        if times.chosen if change > 1.0 else equations_apart(finer, answer, tolerance) > 1.0:
+            answer = replace(answer, felt=felt(finer, x, estimate.x))
+        change = max(change, equations_apart(finer, answer, tolerance))
         found = Found(finer, x, evaluations, error, others_apart(*told, finer), observables)
         if number == 0 and not settles(problem) and passes_unseen(finer):
             times, found = Times(kappa=1), None  # two orders may agree without having seen a kink

@@ -24,7 +24,8 @@ class Outcome:
     """The last x, the number of evaluations, whether it solves the equations, and the last Jacobian [n, n], if any.
 
     left: relative length of the step that was not made, where x was close enough; begun: the largest residual at the
-    start, in units of its unknown.
+    start, in units of its unknown; felt: what the test error moves by from the start to the solution, relative, by each
+    unknown for itself, where that is known.
     """
 
     x: Array
@@ -33,6 +34,7 @@ class Outcome:
     jacobian: Array | None = None
     left: float = 0.0
     begun: float = 0.0
+    felt: float = math.inf
 
 
 def newton(

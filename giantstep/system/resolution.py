@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
+import numpy as np
+
 from giantstep.law.kinds_of_labels import Intervals
 from giantstep.law.label_lines import Lines
 from giantstep.law.labels import cuts_of
@@ -34,6 +36,8 @@ FINE = (Level(PANELS[0], 38, rough=True, samples=38), Level(PANELS[1], 44, sampl
 _FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two resolutions differ by
 _EQUATIONS = 10.0  # what equations may change by, in units of the tolerance, where nodes of kappa have no panels
+_AGREED = 0.1  # of the change of the test error, by unknowns that do not cause it
+_FEW = 100.0  # times what equations may change by, where the test error feels it less
 _EXPLAINED = 2.0  # times what one axis does to them: more is of others
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against
 _NEAR = 1e-6  # a Newton step after which averages over the output tell the same
@@ -189,7 +193,7 @@ def next_times(
     if not _is_small(finer):
         return times.chosen_nodes
     coarse, fine = told
-    unlike = equations_apart(finer, answer.begun, tolerance)
+    unlike = equations_apart(finer, answer, tolerance)
     alone = apart(coarse[0], fine[0], tolerance) > tolerance  # the others follow from it
     if alone:
         coarse[1:] = fine[1:]
@@ -203,7 +207,7 @@ def next_times(
             return None
         found = fine.copy() if alone else told_by(mixed, outcome.x, (fine, finer.signs), tolerance)
         found[0] = mixed.test_error(outcome.x)
-        return found, equations_apart(finer, outcome.begun, tolerance)
+        return found, equations_apart(finer, outcome, tolerance)
 
     if finer.of_samples:
         fewer = between(replace(finer.level, samples=_samples(FINE[0], times.samples)))
@@ -218,8 +222,10 @@ def next_times(
             times = replace(times, samples=times.samples + _further(by_samples * tolerance, tolerance))
         if by_others <= 0.5:
             return times
-    both = replace(times, kappa=times.kappa + 1, labels=times.labels + 1)
-    if closer := _closer(times, finer, (changed(coarse, fine, finer, tolerance), unlike), tolerance):
+    both, change = replace(times, kappa=times.kappa + 1, labels=times.labels + 1), changed(*told, finer, tolerance)
+    if times.chosen and not times.labels and answer.felt <= _AGREED * change * tolerance:
+        return replace(times, labels=1)  # what differs are nodes that only the test error has
+    if closer := _closer(times, finer, (change, unlike), tolerance):
         both = replace(times, labels=times.labels + (not times.chosen), closer=closer)
     if settles(finer.problem):
         both = _cut_further(both, finer, tolerance)
@@ -323,17 +329,30 @@ def changed(coarse: Array, fine: Array, system: CoupledSystem, tolerance: float)
     return max(math.inf if math.isnan(change) else change for change in found)
 
 
-def equations_apart(finer: CoupledSystem, begun: float, tolerance: float) -> float:
+def equations_apart(finer: CoupledSystem, answer: Outcome, tolerance: float) -> float:
     """By how much the equations of a pair without panels differ, in units of what is allowed, where it is more than
-    that; begun: the largest residual of one at the solution of the other.
+    that; answer: of the finer, from the solution of the coarser.
 
     What a trapezoid misses goes up and down with its step: that of the test error may vanish by chance on both, that of
-    all equations does not.
+    all equations, or of the test error by every unknown for itself, does not.
     """
-    found = begun / max(_EQUATIONS * tolerance, ROUNDED)
+    found = answer.begun / max(_EQUATIONS * tolerance, ROUNDED)
     if found <= 1.0 or finer.problem.rank > 1 or has_panels(finer.problem, finer.level):
         return 0.0
-    return found
+    if found <= _FEW:
+        found = min(found, answer.felt / tolerance)
+    return found if found > 1.0 else 0.0
+
+
+def felt(system: CoupledSystem, x: Array, start: Array) -> float:
+    """What the test error moves by from a start to the solution x, relative, by each unknown for itself: their sum."""
+    here, moved = system.test_error(x), 0.0
+    for place in np.flatnonzero(x != start):
+        there = x.copy()
+        there[place] = start[place]
+        moved += abs(system.test_error(there) - here)
+    system.residual(x)
+    return moved / abs(here) if moved == moved and here else math.inf
 
 
 def others_apart(coarse: Array, fine: Array, system: CoupledSystem) -> float:

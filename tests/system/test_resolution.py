@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -16,7 +17,7 @@ from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
-from giantstep.system.resolution import Times, equations_apart, next_times, pair
+from giantstep.system.resolution import Times, equations_apart, felt, next_times, pair
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate
 
@@ -74,7 +75,7 @@ def test_nodes_without_panels_come_closer_together_where_that_is_enough() -> Non
     coarser, finer = pair(problem, Times(), np.empty(0))
     answer = newton(finer, newton(coarser, coarser.unknowns(order), most=12).x, most=12)
     fine = finer.answer()
-    assert equations_apart(finer, answer.begun, 1e-10) > 10.0
+    assert equations_apart(finer, answer, 1e-10) > 10.0
     wanted = Times(labels=1, closer=1.0), Times(kappa=1, labels=1)
     for change, closer in ((1e-8, 1), (1e-4, 0)):
         times = next_times(Times(), finer, answer, ((1.0 + change) * fine, fine), 1e-10)
@@ -100,6 +101,10 @@ def test_nodes_of_kappa_of_two_indices_come_closer_by_what_digits_tell() -> None
     times = next_times(Times(chosen=True), finer, answer, ((1.0 + 2e-10) * fine, fine), 1e-10)
     growth = math.log(1e-11) / math.log(2e-10)
     assert times == Times(chosen=True, closer=pytest.approx(math.log2(growth), rel=1e-5))
+    unmoved = replace(answer, felt=1e-11)  # by unknowns: what differs are nodes that only the test error has
+    assert next_times(Times(chosen=True), finer, unmoved, ((1.0 + 2e-10) * fine, fine), 1e-10) == replace(
+        Times(chosen=True), labels=1
+    )
     closer = pair(problem, times, answer.x)[1]
     assert len(closer.kappa) == pytest.approx(growth * len(finer.kappa), abs=2)
     assert next_times(times, closer, answer, ((1.0 + 2e-10) * fine, fine), 1e-10).kappa == 1
@@ -112,7 +117,8 @@ def test_equations_of_a_pair_agree_as_well_as_its_test_errors(monkeypatch: pytes
     estimate = newton(coarser, coarser.unknowns(order_of(problem, solve(CHANCE))), most=12)
     answer, fine = newton(finer, estimate.x, most=12), finer.answer()
     assert abs(finer.test_error(answer.x) / exact - 1.0) > 1e-11
-    assert equations_apart(finer, answer.begun, 1e-10) > 10.0 > equations_apart(finer, answer.begun, 1e-6) == 0.0
+    assert equations_apart(finer, answer, 1e-10) > 10.0 > equations_apart(finer, answer, 1e-6) == 0.0
+    assert felt(finer, answer.x, estimate.x) > 1e-10  # also by each unknown for itself
     assert next_times(Times(), finer, answer, (fine.copy(), fine), 1e-10) == Times(labels=1, closer=1.0)
     monkeypatch.setattr("giantstep.system.coupled_solver.answers", lambda _, finer, *more: (finer.answer(),) * 2)
     found = coupled_solution(problem, 1e-10, None).observables
