@@ -102,9 +102,11 @@ def crossings_of(distances: Distances, width: Array, search: Search) -> Array:
     values = distances(np.broadcast_to(grid, (len(width), search.grid)), np.arange(len(width)))
     above = values > 0.0
     kink, owner, place = np.nonzero(above[:, :, 1:] != above[:, :, :-1])
+    once = _Parts(kink, owner, grid[place], grid[place + 1])
     ends = values[kink, owner, place], values[kink, owner, place + 1]
-    passed = _passed(distances, _Parts(kink, owner, grid[place], grid[place + 1]), ends, width)
-    turned = _turning_back(distances, values, width, search)
+    turned, twice, beside = _turning_back(distances, values, width, search)
+    ends = np.concatenate([ends[0], beside[0]]), np.concatenate([ends[1], beside[1]])
+    passed = _passed(distances, once.joined(twice), ends, width)
     found = (_apart(*each, search) for each in (passed, turned))
     return np.concatenate([_in_rows(*each, len(width), search) for each in found], axis=1)
 
@@ -120,6 +122,10 @@ class _Parts(NamedTuple):
     def chosen(self, keep: NDArray[np.bool_] | Index) -> _Parts:
         """Some of them."""
         return _Parts(*(each[keep] for each in self))
+
+    def joined(self, other: _Parts) -> _Parts:
+        """Together with others."""
+        return _Parts(*(np.concatenate(each) for each in zip(self, other, strict=True)))
 
     def values(self, distances: Distances, t: Array) -> Array:
         """How far each is from its kink at places t [I, n]."""
@@ -171,9 +177,12 @@ def _in_rows(owner: Index, place: Array, reach: Array, count: int, search: Searc
     return places.reshape(count, -1)
 
 
-def _turning_back(distances: Distances, values: Array, width: Array, search: Search) -> tuple[Index, Array, Array]:
-    """The same where the distance, known on the grid, is the least without passing zero, and is felt on a part of t
-    that panels may miss.
+def _turning_back(
+    distances: Distances, values: Array, width: Array, search: Search
+) -> tuple[tuple[Index, Array, Array], _Parts, tuple[Array, Array]]:
+    """The same where the distance, known on the grid, is the least without passing zero there, and is felt on a part of
+    t that panels may miss; and, where it does pass zero between two points, twice, the parts in which it does so once
+    with its values at their ends.
     """
     grid, size, above = np.linspace(-search.reach, search.reach, search.grid), np.abs(values), values > 0.0
     before, inner, after = size[:, :, :-2], size[:, :, 1:-1], size[:, :, 2:]
@@ -181,15 +190,14 @@ def _turning_back(distances: Distances, values: Array, width: Array, search: Sea
     # what turns back between two points of the grid is less than these by no more than they differ
     least &= 2.0 * inner - np.maximum(before, after) <= FAR * width[:, None]
     kink, owner, place = np.nonzero(least)
-    parts = _Parts(kink, owner, grid[place], grid[place + 2])
-    if not len(owner):
-        return owner, parts.low, parts.high
+    whole = parts = _Parts(kink, owner, grid[place], grid[place + 2])
+    side = np.where(values[kink, owner, place] > 0.0, 1.0, -1.0)
 
     def at(t: Array) -> Array:
-        return np.asarray(np.abs(parts.values(distances, t)))
+        return np.asarray(side[:, None] * parts.values(distances, t))
 
     row, shares = np.arange(len(owner)), np.linspace(0.0, 1.0, _PARTS + 1)
-    for _ in range(_NARROWED):
+    for _ in range(_NARROWED if len(owner) else 0):
         places = parts.low[:, None] + (parts.high - parts.low)[:, None] * shares
         nearest = 1 + np.argmin(at(places[:, 1:-1]), axis=1)
         parts = parts._replace(low=places[row, nearest - 1], high=places[row, nearest + 1])
@@ -198,8 +206,12 @@ def _turning_back(distances: Distances, values: Array, width: Array, search: Sea
     bend = (beside[:, 0] + beside[:, 2] - 2.0 * beside[:, 1]) / _STEP**2
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = np.sqrt(2.0 * width[owner] / np.maximum(bend, 0.0))
-    felt = (beside[:, 1] <= FAR * width[owner]) & (reach < NARROW)
-    return owner[felt], middle[felt], reach[felt]
+    felt = (np.abs(beside[:, 1]) <= FAR * width[owner]) & (reach < NARROW)
+    twice, lowest = beside[:, 1] < 0.0, side * beside[:, 1]
+    halves = whole._replace(high=middle).chosen(twice), whole._replace(low=middle).chosen(twice)
+    first, last = (values[kink, owner, place + step][twice] for step in (0, 2))
+    ends = np.concatenate([first, lowest[twice]]), np.concatenate([lowest[twice], last])
+    return (owner[felt], middle[felt], reach[felt]), halves[0].joined(halves[1]), ends
 
 
 def kinks_of(system: CoupledSystem) -> list[Kink | None]:
