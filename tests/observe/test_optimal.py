@@ -142,11 +142,10 @@ def test_what_labels_tell_by_definition() -> None:
         (model("relu", 0.7), (300,)),
         (model("tanh", 2.0, noise=0.1), (300,)),
         (model("sign", 2.0, probit=0.5), (300,)),
-        # where the overlap rises slowly: at 1.2 samples and noise .05 it rises steeply and finite systems scatter; with
-        # that noise and 3 samples some runs do not settle
-        pytest.param(model("z**2", 2.0, noise=0.3), (500, 1000), marks=pytest.mark.slow),
+        # samples enough: where the overlap still rises, finite systems scatter about the limit and some runs swing
+        pytest.param(model("z**2", 3.0, noise=0.3), (500, 1000), marks=pytest.mark.slow),
         pytest.param(model("sign(z1*z2)", 6.0), (300, 600), marks=pytest.mark.slow),
-        pytest.param(model("z1*z2", 2.0, noise=0.1), (500, 1000), marks=pytest.mark.slow),
+        pytest.param(model("z1*z2", 5.0, noise=0.1), (500, 1000), marks=pytest.mark.slow),
     ],
     ids=lambda value: str(value.target.link) if isinstance(value, gs.Model) else "",
 )
