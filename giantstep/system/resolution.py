@@ -36,8 +36,8 @@ FINE = (Level(PANELS[0], 38, rough=True, samples=38), Level(PANELS[1], 44, sampl
 _FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two resolutions differ by
 _EQUATIONS = 10.0  # what equations may change by, in units of the tolerance, where nodes of kappa have no panels
-_AGREED = 0.1  # of the change of the test error, by unknowns that do not cause it
-_FEW = 100.0  # times what equations may change by, where the test error feels it less
+_AGREED = 0.1  # share of the test error's change: if the unknowns explain less, something else causes it
+_FEW = 100.0  # equations may differ by this many times the limit if the test error hardly depends on them
 _EXPLAINED = 2.0  # times what one axis does to them: more is of others
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against
 _NEAR = 1e-6  # a Newton step after which averages over the output tell the same
@@ -224,7 +224,7 @@ def next_times(
             return times
     both, change = replace(times, kappa=times.kappa + 1, labels=times.labels + 1), changed(*told, finer, tolerance)
     if times.chosen and not times.labels and answer.felt <= _AGREED * change * tolerance:
-        return replace(times, labels=1)  # what differs are nodes that only the test error has
+        return replace(times, labels=1)  # the test error has label nodes of its own, which are too few
     if closer := _closer(times, finer, (change, unlike), tolerance):
         both = replace(times, labels=times.labels + (not times.chosen), closer=closer)
     if settles(finer.problem):
@@ -262,9 +262,9 @@ def _cut_further(times: Times, finer: CoupledSystem, tolerance: float) -> Times:
 
 
 def _closer(times: Times, finer: CoupledSystem, changes: tuple[float, float], tolerance: float) -> float:
-    """By what part of a halving nodes of kappa without panels come closer together where they change what is told, and
-    the equations, by so many tolerances; 0 where panels, cut where the output passes a kink of the loss, are likely to
-    serve better. A whole one but where nodes of the label are chosen, which takes most of the time.
+    """By what part of a halving nodes of kappa without panels come closer together; 0 where panels are likely to serve
+    better, cut where the output passes a kink of the loss. changes: of what is told and of the equations, in
+    tolerances. Nodes of the label that are chosen are many: only as much closer as the missing digits need.
     """
     if times.kappa or times.closer or settles(finer.problem) or not changes[0] < _SQUARED / math.sqrt(tolerance):
         return 0.0
