@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature ac77a8d8d10428ed, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 6350f98dc21e7fca, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ac77a8d8d10428edff6f806cb4e1319431b2855ba62f5bd435bf1aa6dcc25427"
+SIGNATURE = "6350f98dc21e7fca62b30f04c11e2a9b78b318521a165270e03eddebb1d84627"
 
 
 def overlap(lower, information, alpha):

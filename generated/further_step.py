@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 786bc6873c82cff7, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature f3d4eae85369fefc, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "786bc6873c82cff7da6d1339e91cefe3d7ea4658e9b153128c0b0495e9bbf110"
+SIGNATURE = "f3d4eae85369fefc41eb18938cdb312b6f39439465acbed6176932af58c5eddd"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

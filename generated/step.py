@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature bee41417051d992e, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 13257d7e1871aff9, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "bee41417051d992e623f30576c0b179dac6f1c8a57f487f4df1cecc8ec4ad04d"
+SIGNATURE = "13257d7e1871aff96e65a5131319f9ab38572ed89cb52847de0ca54130b755a4"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

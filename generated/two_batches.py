@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature 5901c16ab014ec45, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 4e433d33d11143f2, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "5901c16ab014ec4517f317a45322dfd85dd2fce0d6db72089fe6b20fe84e9f8e"
+SIGNATURE = "4e433d33d11143f2b5f5dce821c0318369a9ad11f23fb9e093ca2e4c3d09187d"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature e79bc221a8afc7d4, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 7655c973ba89c198, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "e79bc221a8afc7d43c3ae2cd61aa4e8d05ff561a29b54aaa5b5aac9aa6a5f4c0"
+SIGNATURE = "7655c973ba89c1983ee2b4706912a606b6f6638bbde7e9e7b650437242decc83"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature fb5d37c7a38723d5, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 01d6636c3cc76094, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "fb5d37c7a38723d5098b7276c31c28ecc2c7a17afb9ff54ddbf9680af2fe48bf"
+SIGNATURE = "01d6636c3cc76094d055f4cf96e9e0a7e2659e7e5515de43f7404334beda5c2c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 10230371b0e703e3, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature c1a301166d12c80c, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "10230371b0e703e3822fa2fc31dde75ba6d73248e2e0ddd32370126b54d1695a"
+SIGNATURE = "c1a301166d12c80cc6dc01acb090cc1b2f3bed8b91763aeec33725d8d1875c90"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 4575e0fffe4daf8d, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 3c726162517f97bd, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "4575e0fffe4daf8dec3a06931e487714bd9c5acff3503464905cd91e1620a209"
+SIGNATURE = "3c726162517f97bd0241c5bcd83a7c425dc123f81b0226bc73f65daa774edaec"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*Phi(z)  [Hendrycks & Gimpel 2016, arXiv:1606.08415].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature aac63a76762a2804, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 30e372e73d3927fd, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "gelu"
 EXPRESSION = "z*Phi(z)"
-SIGNATURE = "aac63a76762a28042b31ff9ac801dd922654e2b71354d4e326ae0f1b01ee0963"
+SIGNATURE = "30e372e73d3927fdc6b91de2fb0be275b7e78584d9795dad2977f33b6817960f"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

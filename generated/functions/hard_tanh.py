@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = clip(z,-1,1)  [Collobert 2004, PhD thesis, Paris 6].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 553f27f434e3b4e2, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 9e95ab3c423015de, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "hard_tanh"
 EXPRESSION = "clip(z,-1,1)"
-SIGNATURE = "553f27f434e3b4e2d4ab38f66e219e9795176140e74bac2e5dfbd1b18cce1ca0"
+SIGNATURE = "9e95ab3c423015def1235f767d0360b35b0aa4ca809c492804f451316bde531a"
 BREAKPOINTS: tuple[float, ...] = (-1.0, 1.0,)
 PARITY = "odd"
 OPERATIONS = 1

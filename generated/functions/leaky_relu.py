@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 741b9ba54c1bf67e, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 50b7cb666d13069f, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "741b9ba54c1bf67e6865c4e76c8c0d60c036814c3320c774de95e496c8fcf149"
+SIGNATURE = "50b7cb666d13069f8906113ae9d444182ba829b7c3b61d2b156bd4c7e2703b7a"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature f550d33b7eedd52d, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 504ff790978cd583, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "f550d33b7eedd52d4692efb77d300b784e819e68d84d92a6a100bfabe3f422c6"
+SIGNATURE = "504ff790978cd58339616ce1dd51c176f84ca11f97acca8830d5de93f0503389"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 50d601be7fb4fc4b, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature c5aeb5325fb371f6, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "50d601be7fb4fc4bb825e79957c5c55386c50841084d8c3437d8025a2289f39b"
+SIGNATURE = "c5aeb5325fb371f62c596135ce54a710c436be443a06b4a2198f859a59ee0d09"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

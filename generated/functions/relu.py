@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7cf4e2c388184f9e, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 0a9ffa0c40978e04, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "7cf4e2c388184f9e847cf22757678866e82d6105b945242e070e0bebd0e1104a"
+SIGNATURE = "0a9ffa0c40978e04f47ad3e7bfa40837868b291b0fbee8f41f5972ef28bbe52d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cf95fde54a837d2a, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 467f9839901a2e06, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "cf95fde54a837d2abf58156c9f47d0d08b8b2a0ad3740d40c000fe3d53eda473"
+SIGNATURE = "467f9839901a2e06e01daee209cb17a89a39833f709b6617c2079d9b964a6d6c"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature d27e0ab0b981635f, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 6a72da359fc5d78d, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "d27e0ab0b981635f13c8c8e5d49602962c32451efada8e1910e64826a4e43101"
+SIGNATURE = "6a72da359fc5d78d96bf145b7a0cccc824a9afae5229b44bc702928973e00e83"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

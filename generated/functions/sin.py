@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 436fdf78077da7fb, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 027ca16d11ea54a0, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "436fdf78077da7fb47adc7c0ce7e4aacf7c681705d6ce8e79ad04a968dd75064"
+SIGNATURE = "027ca16d11ea54a05f5c42a7608bb426b71ccdf29cbbcb2621a605ed3b846c5c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

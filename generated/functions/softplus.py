@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature eaa5e0e56b9f77de, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature a2753699c2de2109, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "eaa5e0e56b9f77de5b4945e12df9e46bab0dcf5429f3fbd39304bda65b31e116"
+SIGNATURE = "a2753699c2de2109172cc73f2cb88d801d7780573b0a1eaff244173824e25c22"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

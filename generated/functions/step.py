@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 43c1f68c5ce9dbd1, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature cbd0a30595f8edda, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "43c1f68c5ce9dbd1a2ceaf226c1e8bbaa60f5402f5ce558232bac5e0de2f1ecc"
+SIGNATURE = "cbd0a30595f8edda2a397e394c5a740d84a604de9f98ff3f188d809a14b03802"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature b487cd3f591a7bb8, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 24ef3fcb17335405, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "b487cd3f591a7bb807a7c89984b3693564fcbcde8883eb198aa123e9834a50bb"
+SIGNATURE = "24ef3fcb17335405be0320fd2093194c3d7ab2e6a4e6edce5c5c788ff5c4476d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 16a423c8ad44a5fd, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 18dc462f3439a8db, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "16a423c8ad44a5fd7cf40118f9854c45d4286d77ce4640088aef8db48466dffd"
+SIGNATURE = "18dc462f3439a8dbd0cd2ac42859080d55cdaa1b235ed989331bb748ac2f229d"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature f704fa69c8372e58, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 84a91ffa231886b1, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "f704fa69c8372e58c210c12e4c2f3bf5119f9a66675fe35c32548a39982e8f6c"
+SIGNATURE = "84a91ffa231886b13e6ab396804590ea6a3e0a2163c3e02eaec9306f2402a66d"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

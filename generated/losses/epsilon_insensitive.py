@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 411e92ae60ebe6be, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 926d39b7f7f35198, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "411e92ae60ebe6be522b3cf005f1b4674dbc70cf42562bc953a527a329d4dd83"
+SIGNATURE = "926d39b7f7f351989e4fa8b70097c33fb30e364d375cc088714955a14e826e47"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d667aeaa6769d21a, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 860475574c72f58e, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "d667aeaa6769d21a62a45e76df2d9e2c525282576aca73db011488347f0f6610"
+SIGNATURE = "860475574c72f58e14542e8fb360a186c5e321cf9508ec83e80ef727f1f14bdc"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)  [[GER20]; Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = y f.
-Generated; do not edit. Signature bb7b3096b2838517, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 997820df078837ae, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "hinge"
 EXPRESSION = "max(0,1-y*f)"
-SIGNATURE = "bb7b3096b283851704c1c51130492fedab9d8d0ba40fad7bde77eb451f7b732e"
+SIGNATURE = "997820df078837aec94800173bc70e9e2f285ef5ed8bbb69a18fcf336446d849"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature 1bca9464f9d1a59f, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 02e0edb3d3e66bb0, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "1bca9464f9d1a59f831ee63f02ed0bc62cbcbf1f72cb46045d43573eb1dd4ced"
+SIGNATURE = "02e0edb3d3e66bb0270b48f4cc8268a09a0376ef896a31cfbbf255291e013961"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

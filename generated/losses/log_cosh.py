@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 246957cf62be0fe1, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature cb8ac69c2361c855, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "246957cf62be0fe1e4110e4ee356c94d59c8aa25bf76cc104734228033a99e40"
+SIGNATURE = "cb8ac69c2361c855b8500521628f24af06daa5b3ff17ab9e72ab60ad4e494556"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature ecbec48c92c3b4be, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 2e2e922fabd6099b, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "ecbec48c92c3b4befa91ec6dea5b1a5a4c585286c4f75cc2fe76fc7e74bb61a8"
+SIGNATURE = "2e2e922fabd6099bac8f57b786e2e85840809548aae07b63e0d6ebacad5fbe3d"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 7ec91e7bf752659f, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 17b0d2755299378b, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "7ec91e7bf752659fd412f295ec977cbbbeb12871a77ebbb81c3552381cae0b41"
+SIGNATURE = "17b0d2755299378b96d265cd775cebe39f5dbbbbad12f9a0c6be34d88b5c5bf5"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

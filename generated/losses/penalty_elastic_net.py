@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 5ebac49b77317352, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature ac7ce7b55a290549, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "5ebac49b77317352e909c5359071236185ac6de41d433dc3fcf5c99a2afc2132"
+SIGNATURE = "ac7ce7b55a2905490cb335d57094cdc87c3198dba8191f978dcd042ee8d570e8"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

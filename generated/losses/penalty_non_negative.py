@@ -1,7 +1,7 @@
 """The loss steepness*max(0,-(f-y))  [Lawson & Hanson 1974, ch. 23; THEORY section 4].
 
 2 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 7aeec665fd4c3fc8, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature ed9e883723fee366, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_non_negative"
 EXPRESSION = "steepness*max(0,-(f-y))"
-SIGNATURE = "7aeec665fd4c3fc8cc21f26f6f224ddaf1fe1510bfbae08ccfe003510f1fb15c"
+SIGNATURE = "ed9e883723fee366dc315d75416f76b956f03135392efabe483c5af6c2eaad3a"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('steepness',)
 SMOOTH = False

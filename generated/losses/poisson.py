@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature c7055faaf77c3519, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 41254c7de73fbf30, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "c7055faaf77c35196140c3f40262de388041d99414a3f5d529a7390ddf6aa41d"
+SIGNATURE = "41254c7de73fbf30d82ebb22c0910ff16d6b5d9fbdd905226e325d0b1078ed4a"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

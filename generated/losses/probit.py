@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 215922b060d28ef5, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature d19067c4424bc7fa, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "215922b060d28ef5a1590915c577e45984210a958870e1717c87e9fd6dff4b8f"
+SIGNATURE = "d19067c4424bc7fa40836bb9ef7b3ab0a31a06c9be9b07dd3ff3eeca83445e02"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature d244f4c91e38cee2, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 707fc87fec279476, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "d244f4c91e38cee2f5f2b237d62c493719e05b4bc0d2e8d53f8891a343ac456d"
+SIGNATURE = "707fc87fec27947638640267c7c73e39f914ee27971afb0f4bd169b93c96f905"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

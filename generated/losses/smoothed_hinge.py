@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 23e1670bebdf04d5, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 4a56823acbe7359d, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "23e1670bebdf04d5854a0be1c0b945ab5b40b682ca732108b28a9d0ce29234ee"
+SIGNATURE = "4a56823acbe7359d3e2a6a0ed0cf7f8e858c479a3fbb149005ac97aa100094b7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

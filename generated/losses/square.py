@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature c89dcd31fb32dc6d, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 8d1698c2d8ae510a, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "c89dcd31fb32dc6d6d083ec9e5853baafe41e7afa4c16af89fe110b0b485150b"
+SIGNATURE = "8d1698c2d8ae510ab8c80bd1186ac9392bc81d9b76423e008c9c9dd834e8cc3c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 525bebbd9ea23d89, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature f05f26e60891c218, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "525bebbd9ea23d8999090c8ddf33896d3b217207edab6d108825fc2b1fd16a4e"
+SIGNATURE = "f05f26e60891c218152104c7b2e763554029edbf1731d2878068269c4765bf7a"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

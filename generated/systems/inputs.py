@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 428c035c432ea060.
+Generated; do not edit. Signature 321972dfd058a91f.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "428c035c432ea060942170121499a0aa804a2beae33bd3fc9c2148addc5b8d8e"
+SIGNATURE = "321972dfd058a91f27fd0b28cb2310fb871dab97643e17be11d61f6d530b158c"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

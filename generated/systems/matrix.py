@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 0c613fac0624312c.
+Generated; do not edit. Signature 9959dce66a24b172.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0c613fac0624312cf4947611174a1ada25e6e20b8b8c80612165a6980b6428a2"
+SIGNATURE = "9959dce66a24b17243280bb2557acad5504844ee6310bafa57f7a89a2eb3b5ab"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

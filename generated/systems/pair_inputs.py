@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 019f640a0ecfc175, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 44d38321c95cbee1, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "019f640a0ecfc1750e27c68cda950bba98f5d242c0baec01b4a312bf5d145dee"
+SIGNATURE = "44d38321c95cbee108368ff5d9d0340ec2db9f547aefafe1483dfdd03063c31b"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 4f5e64c6a06ca15f, runtime 50d4face7c5bdfa4.
+Generated; do not edit. Signature 2ffcab795ce514ef, runtime 2910d75707fc720b.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "4f5e64c6a06ca15f6e2b28f66a5477a572acb4386c5be50288b339750c85334c"
+SIGNATURE = "2ffcab795ce514ef92459c53aacf55947967e64fccc815c5ea7709205e9c35cd"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature d3d5433060804c1b.
+Generated; do not edit. Signature 30787a3875618ece.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "d3d5433060804c1bb823ed8f2bb8f59cad3336724003060b4394b659afdcd2fd"
+SIGNATURE = "30787a3875618ece99b0e59e094146df1e75cf225271a9936f2b884e31dbccfc"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature a7928b815c5983b8.
+Generated; do not edit. Signature 278539d55052335b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "a7928b815c5983b81361b58e11768204e6978f9f04b8c734dfd4605b0fe82470"
+SIGNATURE = "278539d55052335b4365b84802ab4302e876c232f3e820e27b8397e2396e30bd"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 1bb47d4e2a23e626.
+Generated; do not edit. Signature 3dfdf9953ee523f6.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1bb47d4e2a23e62603e594abf0a5f127f78cbacdeef5a60c6186781b5b8f6856"
+SIGNATURE = "3dfdf9953ee523f6697d9a76a1fb1df8a10a84e07f755cb032e47d1f6678abc1"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -15,7 +15,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.far_labels import share_beyond
-from giantstep.system.first_solution import first_solution, like_square_loss, unknowns_of
+from giantstep.system.first_solution import first_solution, like_square_loss, needs_chosen_labels, unknowns_of
 from giantstep.system.kink_crossings import cut_anew, cuts_serve, passes_unseen
 from giantstep.system.label_refinement import settles, stays
 from giantstep.system.newton import SHORT, Outcome, newton
@@ -109,11 +109,12 @@ def coupled_solution(
     patient: bool = True,
 ) -> Found:
     """The solution, started from a result or from the unknowns of a system ``near``. Raises NotConverged."""
-    beside = _beside(problem, start) if near is None else None
+    beside = _beside(problem, start, tolerance) if near is None else None
     outcome, last = first_solution(problem, start, near, patient) if beside is None else beside[1:]
     x, evaluations, change = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
-    failed, held, times, still = 0, 0, Times(), False
+    failed, held, still = 0, 0, False
+    times = Times(chosen=beside is None and needs_chosen_labels(problem, (last, x), tolerance))
     for number in range(_PAIRS):
         moving, previous = chooses(problem, times), change
         at_answer = previous <= 1.0 and moving  # nodes of the label are chosen anew at what both resolutions tell
@@ -192,11 +193,13 @@ def _unless_known(found: Found | None, make: Callable[[], Any]) -> Any:
         return None
 
 
-def _beside(problem: Problem, start: Result | None) -> tuple[Pair, Outcome, CoupledSystem] | None:
+def _beside(problem: Problem, start: Result | None, tolerance: float) -> tuple[Pair, Outcome, CoupledSystem] | None:
     """The first pair of systems with a solution of the coarser one, where no easier one has to lead to it: a start is
     near; or most of the time goes into samples, of which these have few.
     """
     if start is None and bulk_kind(problem.model) != "stretched":
+        return None
+    if start is not None and needs_chosen_labels(problem, start, tolerance):
         return None
     first = pair(problem, Times(), np.empty(0))
     x = like_square_loss(problem, first[0]) if start is None else unknowns_of(problem, first[0], start)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from generated.runtime.label_search import NEAREST, NOWHERE, PASSES, mark_turns
 from giantstep.quadrature.gauss import legendre, lobatto
 from giantstep.system.coupled_system import CoupledSystem
 
@@ -20,7 +21,6 @@ Distances = Callable[[Array, Index], Array]  # from every kink [K, I, n] at t [I
 Kink = tuple[int, int]  # its number, and 0 or 1 for the piece before or after it
 REACH = 9.0  # of t: the Gaussian weight beyond is 1e-18
 ENDED = 1e-14  # of the square of a label that grows, what is beyond
-NOWHERE = 1e300  # the distance of a kink that there is not
 _PARTS, _ROUNDS = 16, 12  # of an interval in which a crossing is, and how often one is taken for the whole
 _WITHIN = 0.5  # of the width: what a distance may change by on an interval where it is straight
 NEAR = 1e-6  # step of a slope
@@ -99,12 +99,13 @@ def crossings_of(distances: Distances, width: Array, search: Search) -> Array:
     the output to either side; for a smooth loss, where it passes zero. Rows are filled up with nan.
     """
     grid = np.linspace(-search.reach, search.reach, search.grid)
-    values = distances(np.broadcast_to(grid, (len(width), search.grid)), np.arange(len(width)))
-    above = values > 0.0
-    kink, owner, place = np.nonzero(above[:, :, 1:] != above[:, :, :-1])
+    values = distances(np.tile(grid, (len(width), 1)), np.arange(len(width)))
+    marks = np.zeros(values.shape, dtype=np.uint8)
+    mark_turns(values, FAR * width, marks)
+    kink, owner, place = np.nonzero(marks & PASSES)
     once = _Parts(kink, owner, grid[place], grid[place + 1])
     ends = values[kink, owner, place], values[kink, owner, place + 1]
-    turned, twice, beside = _turning_back(distances, values, width, search)
+    turned, twice, beside = _turning_back(distances, (values, marks), width, search)
     ends = np.concatenate([ends[0], beside[0]]), np.concatenate([ends[1], beside[1]])
     passed = _passed(distances, once.joined(twice), ends, width)
     found = (_apart(*each, search) for each in (passed, turned))
@@ -178,18 +179,15 @@ def _in_rows(owner: Index, place: Array, reach: Array, count: int, search: Searc
 
 
 def _turning_back(
-    distances: Distances, values: Array, width: Array, search: Search
+    distances: Distances, on_grid: tuple[Array, NDArray[np.uint8]], width: Array, search: Search
 ) -> tuple[tuple[Index, Array, Array], _Parts, tuple[Array, Array]]:
-    """The same where the distance, known on the grid, is the least without passing zero there, and is felt on a part of
-    t that panels may miss; and, where it does pass zero between two points, twice, the parts in which it does so once
-    with its values at their ends.
+    """The same where the distance, known and marked on the grid, is the least without passing zero there, and is felt
+    on a part of t that panels may miss; and, where it does pass zero between two points, twice, the parts in which it
+    does so once with its values at their ends.
     """
-    grid, size, above = np.linspace(-search.reach, search.reach, search.grid), np.abs(values), values > 0.0
-    before, inner, after = size[:, :, :-2], size[:, :, 1:-1], size[:, :, 2:]
-    least = (inner <= before) & (inner < after) & (above[:, :, :-2] == above[:, :, 2:])
-    # what turns back between two points of the grid is less than these by no more than they differ
-    least &= 2.0 * inner - np.maximum(before, after) <= FAR * width[:, None]
-    kink, owner, place = np.nonzero(least)
+    values, marks = on_grid
+    grid = np.linspace(-search.reach, search.reach, search.grid)
+    kink, owner, place = np.nonzero(marks[:, :, 1:-1] & NEAREST)
     whole = parts = _Parts(kink, owner, grid[place], grid[place + 2])
     side = np.where(values[kink, owner, place] > 0.0, 1.0, -1.0)
 
@@ -220,6 +218,20 @@ def kinks_of(system: CoupledSystem) -> list[Kink | None]:
     return [(k, side) for k in kinks for side in (0, 1)] or [None]
 
 
+def images_of(system: CoupledSystem) -> tuple[Array, Array, NDArray[np.bool_]]:
+    """Of all kinks of a loss of the residual or the margin their places and the slopes of the loss beside them, which
+    times the response is what their images are further; and which of them are the second side of one.
+    """
+    loss, constants, found = system.loss, system.constants, []
+    for kink in kinks_of(system):
+        if kink is None:
+            found.append((0.0, 0.0, False))
+            continue
+        found.append((*_known_image(loss, constants, kink), kink[1] == 1))
+    place, steep, second = (np.array(each) for each in zip(*found, strict=True))
+    return place, steep, second
+
+
 def distances_to(system: CoupledSystem, label: Array, centre: Array, response: Array, spread: Array) -> Array:
     """How far u of an output is from the images of all kinks [K, ...]; nowhere for the second side of a kink that the
     spread of the output blurs with its first.
@@ -242,15 +254,21 @@ def distance_to(system: CoupledSystem, kink: Kink | None, label: Array, centre: 
     if loss.FORM == "general":
         image = np.vectorize(lambda y, v: _image(loss, constants, number, side, y, v), [float])
         return np.asarray(u - image(label, response))
-    place = loss.edge(number, 0.0, constants)
-    steep = loss.piece(number + side, place, 0.0, constants)[1]
+    place, steep = _known_image(loss, constants, kink)
     return np.asarray(u - place - response * steep)
+
+
+def _known_image(loss: ModuleType, constants: Array, kink: Kink) -> tuple[float, float]:
+    """Of a kink that every label has, its place and the slope of the loss beside it."""
+    number, side = kink
+    place = float(loss.edge(number, 0.0, constants))
+    return place, float(loss.piece(number + side, place, 0.0, constants)[1])
 
 
 def _image(loss: ModuleType, constants: Array, kink: int, side: int, label: float, response: float) -> float:
     """Where the prox passes one side of a kink of the loss at a label; far out where it has fewer kinks."""
     start, count = loss.cell(label)
     if kink >= count - 1:
-        return -NOWHERE
+        return -float(NOWHERE)
     place = float(loss.edge(start + kink, label, constants))
     return place + response * float(loss.piece(start + kink + side, place, label, constants)[1])

@@ -14,6 +14,7 @@ from functools import lru_cache
 import numpy as np
 
 from generated.runtime.label_points import LabelNodes
+from generated.runtime.label_search import NOWHERE
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
@@ -31,7 +32,6 @@ from giantstep.system.label_crossings import (
     FAR,
     NARROW,
     NEAR,
-    NOWHERE,
     Distances,
     Index,
     Panels,
@@ -48,6 +48,7 @@ Array = np.ndarray
 _LONGEST = 2.25  # a panel at first
 _ORDER, _ROUGH = 12, 11  # nodes of a panel; of the estimate of their error
 _TOLERANCE = 1e-12  # of an average of a panel, relative to that over all t
+_OF_TWO = 10.0  # of the same of two indices, where every digit takes its share of many nodes
 _HALVINGS, _ROUNDED = 36, 1e-15
 _MOST = 1 << 20  # nodes
 # averages with t of three directions: how many there are, those of g, h and the envelope; of g and h with the others
@@ -74,7 +75,7 @@ def system_at(
     if not chosen or not plain.fields(x):
         return plain
     if two:
-        return coupled_at(problem, level, laws.with_chosen(settled_law(plain, share)))
+        return coupled_at(problem, level, laws.with_chosen(settled_law(plain, _OF_TWO * share)))
     panels = _settled(plain, share, search)
     law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
     return coupled_at(problem, level, laws.with_chosen(law))

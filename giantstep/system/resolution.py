@@ -242,9 +242,7 @@ def next_times(
         of_kappa = max(of_kappa, unlike)
     of_labels = max(of_labels, rough[1])
     more = not of_labels <= 0.5
-    smooth = finer.loss.SMOOTH or finer.noise > 0.0  # averages over the output and noise: doubling serves
-    serves = smooth and not isinstance(finer.labels, Lines)
-    if more and may_choose(finer.problem, times) and (times.labels or not serves):
+    if more and may_choose(finer.problem, times) and (times.labels or not doubling_serves(finer)):
         return times.chosen_nodes  # what nodes of kappa miss is told once those of the label serve
     return replace(times if of_kappa <= 0.5 else both, labels=times.labels + more)
 
@@ -362,6 +360,11 @@ def others_apart(coarse: Array, fine: Array, system: CoupledSystem) -> float:
     of_train, of_energy = abs(coarse_train - train), abs(coarse_energy - energy)
     worse, other = of_train / max(size, _LEAST), of_energy / max(abs(energy), _LEAST)
     return max(worse, other) if other == other else math.nan
+
+
+def doubling_serves(system: CoupledSystem) -> bool:
+    """Whether averages over the output and noise are so smooth that fixed nodes of the label soon serve."""
+    return (system.loss.SMOOTH or system.noise > 0.0) and not isinstance(system.labels, Lines)
 
 
 def may_choose(problem: Problem, times: Times) -> bool:

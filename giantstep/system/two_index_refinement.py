@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from derive.language.links import link_of
 from generated.runtime.label_rows import count_rows, fill_from, fill_rows, find_orders
+from generated.runtime.label_search import fill_distances, find_shares
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
@@ -36,12 +37,11 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import bend_of
 from giantstep.system.label_crossings import (
     ENDED,
-    NOWHERE,
     Index,
     Panels,
     Search,
     crossings_of,
-    distances_to,
+    images_of,
     panels_between,
 )
 from giantstep.system.label_kernels import kernel_of
@@ -128,6 +128,7 @@ class _Plane:
         self.spread = np.sqrt(system.view("Delta") + system.noise + inside)
         #: the distance from a kink on which an average over the output turns
         self.turning = np.maximum(self.spread, 1.0 / system.loss.STEEPNESS) if system.loss.SMOOTH else self.spread
+        self.images, self.margin = images_of(system), form == "margin"
         self.outer = _OUTER[system.level.rough]
         self.reach = reach_of(target.link, system.problem.overlaps, target.probit, ENDED)
         self.nothing = _NOTHING * share_far_out(self.reach, label_reach(target, system.problem.overlaps))
@@ -297,24 +298,22 @@ class _Plane:
         return RuledPanels.of([*done, (active, np.full(len(active.owner), HIGHEST))])
 
     def _digits(self, lines: LinesOfT, panels: Panels, distances: Array) -> Index:
-        """How many digits of averages on panels matter: their weights are small far out, losses grow as squares, and
-        their curvature about a kink as the inverse spread.
-        """
-        nearest, length = np.clip(0.0, panels.low, panels.high), panels.high - panels.low
-        weight = (self.felt[lines.kappa] * lines.weight)[panels.owner] * np.exp(-0.5 * nearest**2) * length
-        width, label = self.turning[lines.kappa][panels.owner], math.sqrt(self.system.signal())
-        sizes = np.abs(np.where(distances < NOWHERE, distances, 0.0))
-        least = sizes.min(axis=(0, 2)) / width
-        growth = 1.0 + (sizes.max(axis=(0, 2)) / label) ** 2 + label / width * np.exp(-0.5 * least * least)
-        return digits_of(weight * growth / (_SHARE * self.tolerance))
+        """How many digits of averages on panels matter."""
+        weight, width = (self.felt[lines.kappa] * lines.weight)[panels.owner], self.turning[lines.kappa][panels.owner]
+        shares = np.empty(len(width))
+        given = np.ascontiguousarray(panels.low), np.ascontiguousarray(panels.high), weight, width
+        find_shares(distances, given, math.sqrt(self.system.signal()), shares)
+        return digits_of(shares / (_SHARE * self.tolerance))
 
     def _distances(self, lines: LinesOfT, t: Array, line: Index) -> Array:
         """How far u of the output's centre is from the image of each kink, at places of the second t of lines."""
-        slope = self.system.slopes[:, lines.kappa].T @ self.carried
-        first, second = self.system.view("mean")[lines.kappa] + slope[:, 0] * lines.first, slope[:, 1]
-        label, kappa = self._labels(lines.fixed[line], t), lines.kappa[line, None]
-        output, response = first[line, None] + second[line, None] * t, self.system.view("V")[kappa]
-        return distances_to(self.system, label, output, response, self.spread[kappa])
+        system, kappa = self.system, lines.kappa
+        slope = system.slopes[:, kappa].T @ self.carried
+        first = system.view("mean")[kappa] + slope[:, 0] * lines.first
+        outputs = line, first, np.ascontiguousarray(slope[:, 1]), system.view("V")[kappa], self.spread[kappa]
+        found = np.empty((len(self.images[0]), *t.shape))
+        fill_distances(self._labels(lines.fixed[line], t), t, outputs, self.images, self.margin, found)
+        return found
 
     def _labels(self, fixed: Array, t: Array) -> Array:
         """The label [I, n] at places t of the second direction [I, n]."""

@@ -1,0 +1,47 @@
+"""Whether fixed nodes of a label of two indices are tried before others are chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from giantstep.spec.model import Model
+from giantstep.system import coupled_solver
+from giantstep.system.coupled_solver import coupled_solution
+from giantstep.system.problem import problem_of
+from giantstep.system.resolution import Times
+from giantstep.system.solve import solve
+
+BENT = {
+    "network": {"activation": "tanh", "width": 0.5},
+    "spike": {"strength": 1.2, "alignment": [0.7, 0.4], "bulk_variance": 1.3},
+    "target": {"link": "tanh(z1*z2)"},
+    "fit": {"samples": 2.0, "ridge": 0.1, "loss": "absolute"},
+}
+
+
+def times_of(monkeypatch: pytest.MonkeyPatch) -> list[Times]:
+    """Those of all pairs that are solved from here on."""
+    made: list[Times] = []
+    pair: Callable[..., object] = coupled_solver.pair
+
+    def noted(problem: object, times: Times, x: object) -> object:
+        made.append(times)
+        return pair(problem, times, x)
+
+    monkeypatch.setattr(coupled_solver, "pair", noted)
+    return made
+
+
+def test_chosen_at_once_where_fixed_nodes_are_hopeless(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also on a curve, from a start; the outputs of a Huber loss of that threshold are served by fixed ones."""
+    given = Model.from_dict(BENT)
+    made = times_of(monkeypatch)
+    first = solve(given)
+    second = solve(given.replace({"fit.samples": 2.1}), start=first)
+    assert made and all(times.chosen for times in made)
+    assert max(first.quadrature_error, second.quadrature_error) < 1e-10
+    made.clear()
+    coupled_solution(problem_of(given.replace({"fit.loss": "huber"})), 1e-10, None)
+    assert made == [Times()]
