@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 
 from giantstep.quadrature.gauss import hermite
 from giantstep.quadrature.mesh import Term, initial_mesh, nodes, reach_of, steep_places
+from giantstep.quadrature.remembered import Remembered
 from giantstep.quadrature.trapezoid import trapezoid, trapezoid_step
 from giantstep.simulate.available_memory import available_bytes
 from giantstep.spec.errors import NotConverged
@@ -27,6 +27,7 @@ _DIGITS, _MORE = 6.35, 7.6  # a quarter of -log(1e-11); of log(fineness), pairs 
 _SAVES = 1.5  # nodes of the trapezoid over those of the Gauss rule
 _LARGEST = 300  # Gauss rule: weights of one that is much larger overflow
 _MOST = 4_000_000  # nodes
+_MEMORY = 1 << 28  # bytes of tables that are remembered
 _LITTLE = 1e7  # bytes that are taken without asking whether they are there
 
 
@@ -70,8 +71,7 @@ class Shape:
         return any(width < _STEEP for _, width in steep_places(self.target))
 
 
-@lru_cache(maxsize=12)
-def tensor_table(shape: Shape, fineness: tuple[float, ...]) -> Array:
+def _table_of(shape: Shape, fineness: tuple[float, ...]) -> Array:
     """Rows (kappa_1, weight, nu0, nu1, nu2sq, kappa_2, ..., mu0, mu1, mu2sq per block), [N, 4 + q + 3K], read-only.
 
     fineness: of each axis, 1 for an answer right to about 1e-12 where the output is as smooth as the features.
@@ -83,6 +83,9 @@ def tensor_table(shape: Shape, fineness: tuple[float, ...]) -> Array:
     rows = _rows(shape.blocks, shape.loadings, kappa, weight, _of_target(shape, rules[0][0], first))
     rows.flags.writeable = False
     return rows
+
+
+tensor_table = Remembered(_table_of, lambda rows: rows.nbytes, _MEMORY)
 
 
 def rows_along(blocks: tuple[Term, ...], loadings: Rows, kappa: Array, weight: Array) -> Array:
@@ -104,6 +107,12 @@ def _rows(blocks: tuple[Term, ...], loadings: Rows, kappa: Array, weight: Array,
 def coordinates(rows: Array, indices: int, rank: int) -> Array:
     """kappa [N, rank] at the nodes of a table with the columns of a target of so many indices."""
     return np.ascontiguousarray(rows[:, [0, *range(4 + indices, 3 + indices + rank)]])
+
+
+def panel_edges(shape: Shape, axis: int) -> Array:
+    """Ends of equal panels along an axis on which ``_ORDER`` nodes resolve the features as well as the trapezoid."""
+    reach, longest = shape.reach(), _PANEL * trapezoid_step(shape.width(axis))
+    return np.linspace(-reach, reach, 1 + max(1, math.ceil(2.0 * reach / longest)))
 
 
 def _of_target(shape: Shape, points: Array, first: Array) -> Array:

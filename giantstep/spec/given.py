@@ -8,9 +8,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
+from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.spec.validate import wrong
 
+NO_MEMORY = "there is not enough memory", "use a smaller dimension or grid, fewer jobs, or a larger tolerance"
 ModelLike: TypeAlias = Model | str | os.PathLike[str]
 _P = ParamSpec("_P")
 _R = TypeVar("_R", covariant=True)
@@ -33,11 +35,14 @@ def model_of(given: object) -> Model:
 
 
 def takes_model(verb: Callable[Concatenate[Model, _P], _R]) -> Verb[_P, _R]:
-    """A verb whose model may be given as the path of a model file too."""
+    """A verb whose model may be given as the path of a model file too, and that refuses what no memory is left for."""
 
     @wraps(verb)
     def called(model: ModelLike, *rest: _P.args, **options: _P.kwargs) -> _R:
-        return verb(model if isinstance(model, Model) else model_of(model), *rest, **options)
+        try:
+            return verb(model if isinstance(model, Model) else model_of(model), *rest, **options)
+        except MemoryError as error:
+            raise NotConverged(*NO_MEMORY) from error
 
     called.__signature__ = _signature(verb)  # type: ignore[attr-defined]
     return called

@@ -14,7 +14,7 @@ from generated.runtime.nodes import Rule
 from generated.runtime.unknowns import TURNED, UNKNOWN
 from giantstep.law.kind import BulkKind, kind_of_averages, norms_vary
 from giantstep.quadrature.gauss import gauss_rule
-from giantstep.quadrature.remembered import Remembered
+from giantstep.quadrature.remembered import Remembered, bytes_of
 from giantstep.system.discretisation import Level, resolved
 from giantstep.system.kernels import loss_kernel, system_kernel
 from giantstep.system.label_kernels import kernel_of
@@ -24,7 +24,7 @@ from giantstep.system.span import Span, span_of
 from giantstep.system.state import members_and_norms, places_in_numbers, variance_rows
 
 Array = np.ndarray
-_MEMORY = 1 << 27  # bytes of certificates that are remembered
+_MEMORY, _LEVELS = 1 << 27, 1 << 30  # bytes of certificates, and of levels, that are remembered
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,11 +98,6 @@ def at_level(problem: Problem, level: Level, laws: Resolved | None = None) -> At
     return _on_kept(asked, laws) if laws.kept else _made(asked, laws)
 
 
-@lru_cache(maxsize=16)
-def _remembered(asked: AskedFor) -> AtLevel:
-    return _made(asked, resolved(asked.problem, asked.level))
-
-
 @lru_cache(maxsize=32)
 def _on_kept(asked: AskedFor, laws: Resolved) -> AtLevel:
     return _made(asked, laws)
@@ -124,3 +119,10 @@ def _made(asked: AskedFor, laws: Resolved) -> AtLevel:
     )
     places = members_and_norms(kernel, blocks, blocks if span is None else span.rank)
     return AtLevel(laws, span, columns, node, kernel, loss, rule, *places)
+
+
+_remembered = Remembered(
+    lambda asked: _made(asked, resolved(asked.problem, asked.level)),
+    lambda found: bytes_of(found, found.columns) + found.laws.bytes,
+    _LEVELS,
+)

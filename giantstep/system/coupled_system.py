@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -16,23 +14,17 @@ from generated.runtime.steps import NONE, RAISED, raise_variances
 from generated.runtime.unknowns import FAMILY, RESIDUAL
 from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.law.label_cells import LabelLaw
-from giantstep.law.labels import nodes_of_link
 from giantstep.law.structured_inputs import norms_of_isotropic_rows
-from giantstep.quadrature.mesh import ORDERS, meshes
-from giantstep.quadrature.panels import terms_of
 from giantstep.quadrature.tensor import coordinates
 from giantstep.system.at_level import at_level, certificate_at
 from giantstep.system.directions import in_units, unit_vectors
-from giantstep.system.discretisation import Level, laws_between, resolved
+from giantstep.system.discretisation import Level
 from giantstep.system.equations import Tangents
-from giantstep.system.linear_readouts import LinearReadouts
-from giantstep.system.mean_predicted import mean_error
-from giantstep.system.misclassification import resolved_signs, wrong_sign
+from giantstep.system.judged_signs import JudgedSigns
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
 from giantstep.system.sample_weights import weighted
-from giantstep.system.settled_axes import on_settled_axes
-from giantstep.system.sign_panels import PLAIN, Output, Signs, turns_fast
+from giantstep.system.sign_panels import PLAIN, Output, Signs
 from giantstep.system.state import State, overlaps_of
 from giantstep.system.vanishing_outputs import Ends, continued, ends_of, told_along_several
 
@@ -41,7 +33,7 @@ _ROUNDING, _LEAST = 1e-15, 1e-290
 _TOGETHER, _LABELS = 500, 5_000_000  # nodes of kappa at a time, and of the label at all of them
 
 
-class CoupledSystem(LinearReadouts):
+class CoupledSystem(JudgedSigns):
     """The equations of one problem at one level of quadrature, as Newton's method takes them.
 
     At infinite dimension the table holds orthonormal functions in the place of the mean features, and the workspace
@@ -256,39 +248,6 @@ class CoupledSystem(LinearReadouts):
         out[1] *= self.problem.model.fit.loss.entry.error_scale
         return out
 
-    @property
-    def on_panels(self) -> bool:
-        """Whether signs of the last answer were judged on panels."""
-        return self.signs is not None and not self.signs.plain
-
-    def answer(self, on_panels: bool = False) -> Array:
-        """The observables at the last x; a probability of the output's sign on panels that resolve it, where its own
-        nodes do not; on_panels: even where these seem to.
-        """
-        out = self.averaged()
-        self.signs = signs = self._found_signs(on_panels)
-        out[0] = self._judged(out[0], signs) if signs is None or signs.plain else signs.average
-        return out
-
-    def _judged(self, squared: float, signs: Signs | None) -> float:
-        """The test error of the loss at the last x; squared: that of the output; signs: where those are judged."""
-        if self.loss.FORM == "margin":
-            parts = self._of_signs(signs, half=True)
-            return float(sum(part.table[:, 1] @ wrong_sign(part.output()) for part in parts))
-        if self.predicts is None:
-            return float(squared)
-        weight = self.table[:, 1]
-        return float(weight @ mean_error(self.predicts, self.plain_output(), self.clean_nodes, weight))
-
-    @cached_property
-    def clean_nodes(self) -> Points:
-        """The clean label at nodes, also where it is constant on intervals."""
-        if isinstance(self.clean, Points):
-            return self.clean
-        problem, level = self.problem, self.level
-        clean = problem.model.target.clean(signs=False)
-        return nodes_of_link(clean, problem.overlaps, self.points(), level.labels, level.rough)
-
     def output(self) -> Output:
         """The law of the output and of the clean label given kappa, at the nodes and the last x; remembered."""
         if self.told is None:
@@ -305,76 +264,13 @@ class CoupledSystem(LinearReadouts):
         given = self.view("Delta") if variance is None else variance
         return Output(self.kappa, self.view("mean"), self.slopes, given, self.clean)
 
-    def where_signs_turn(self) -> Iterator[CoupledSystem]:
-        """The fields of the last x on panels in kappa that resolve the sign of the output: this, where its own do."""
-        return self._of_signs(self._found_signs(), half=False)
-
-    def _of_signs(self, signs: Signs | None, half: bool) -> Iterator[CoupledSystem]:
-        """The fields of the last x where signs are judged; half: of what is even."""
-        if signs is None:
-            yield on_settled_axes(self, self.problem.rank) if isinstance(self.clean, Intervals) else self
-        else:
-            yield from (self,) if signs.plain else self._in_parts(*signs.nodes(ORDERS[not self.level.rough], half))
-
-    def _found_signs(self, on_panels: bool = False) -> Signs | None:
-        """Where the sign of the output at the last x is to be judged; None where kappa has several directions."""
-        if self.loss.FORM != "margin" or self.problem.rank > 1:
-            return None
-        unseen = on_panels and isinstance(self.clean, Intervals)  # nodes of other labels may miss something as well
-        return self._sign_panels() if unseen or turns_fast(self.output()) else PLAIN
-
-    def _sign_panels(self) -> Signs:
-        """Panels in kappa that resolve the sign of the output at the last x."""
-        ends = meshes(terms_of(self.problem.blocks, self.problem.link)).edges
-
-        def at(kappa: Array) -> Output:
-            return self._on(kappa, np.ones_like(kappa), self.clean).output()
-
-        def parts(kappa: Array) -> Iterator[Output]:
-            return (part.output() for part in self._in_parts(kappa, np.ones_like(kappa)))
-
-        return resolved_signs(self.output(), ends, at, parts, self.signs_near)
-
-    def on_finer(self, axes: tuple[int, ...]) -> Self:
-        """See ``OnAxes``: with the fields of the last x."""
-        level = replace(self.level, axes=axes)
-        found = type(self)(self.problem, level, resolved(self.problem, level))
-        found.fields(self.x)
-        return found
-
-    def wrong(self) -> float:
-        """See ``OnAxes``."""
-        return float(self.table[:, 1] @ wrong_sign(self.output()))
-
-    def _in_parts(self, kappa: Array, weight: Array) -> Iterator[CoupledSystem]:
-        """The fields of the last x at many nodes of kappa, each of which may have many nodes of the label."""
-        labels = self.clean.weight.shape[-1] if isinstance(self.clean, Points) else 1  # at each of them
-        count = math.ceil(len(kappa) / min(_TOGETHER, max(1, _LABELS // labels)))
-        parts = ((each,) if count == 1 else np.array_split(each, count) for each in (kappa, weight))
-        yield from (self._on(*part) for part in zip(*parts, strict=True))
-
-    def _on(self, kappa: Array, weight: Array, clean: LabelLaw | None = None) -> CoupledSystem:
-        """The fields of the last x at other nodes of kappa, with the law of the clean label there."""
-        law = clean or (self.clean if isinstance(self.clean, Intervals) else None)  # which are one at every kappa
-        found = type(self)(self.problem, self.level, laws_between(self.problem, kappa, weight, law, self.level))
-        found.whole, found.ends = False, self.ends
-        found.fields(self.x)
-        return found
-
     def told_variance(self) -> Array:
         """Delta as far as rounding tells it: a sign depends on its ratio to the mean, however small both are."""
         return np.asarray(np.maximum(self.variance, _ROUNDING * self.terms[1] + _LEAST))
 
-    def test_error(self, x: Array, signs: Signs | None = None) -> float:
-        """The test error at x, without averages over the output; nan where x is not feasible.
-
-        signs: where a finer system judges them: what the coarser nodes miss there is a larger error of theirs.
-        """
-        if not self.fields(x):
-            return math.nan
-        otherwise = self.loss.FORM == "margin" or self.predicts is not None  # than by the squared error
-        squared = math.nan if otherwise else float(CoupledSystem.averaged(self)[0])
-        return self._judged(squared, signs or self._found_signs())
+    def squared_error(self) -> float:
+        """That of the output at the last x."""
+        return float(CoupledSystem.averaged(self)[0])
 
     def calls(self) -> Sequence[tuple[Callable[..., object], Sequence[object]]]:
         """The kernels of a Newton step and of the observables with their arguments, in the order of their use."""

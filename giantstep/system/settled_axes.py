@@ -5,14 +5,14 @@ The output turns fast along few of them: most often along the first, which carri
 
 from __future__ import annotations
 
-from typing import Protocol, Self, TypeVar
+from typing import Generic, NamedTuple, Protocol, Self, TypeVar
 
 import numpy as np
 
 from giantstep.spec.errors import NotConverged
 
 _FINER = 2  # halvings of an axis at a time
-_SETTLED, _MANY = 1e-12, 1_000_000  # the last relative change of the probability; nodes that are enough
+_SETTLED = 1e-12  # the last relative change of the probability
 
 
 class OnAxes(Protocol):
@@ -30,13 +30,20 @@ class OnAxes(Protocol):
 Given = TypeVar("Given", bound=OnAxes)
 
 
-def on_settled_axes(given: Given, rank: int) -> Given:
-    """An output on axes that settle the probability of a wrong sign: no finer axis changes it. Where none settle it,
-    the finest that are affordable are taken; their error shows where two levels of quadrature are compared.
+class OnItsAxes(NamedTuple, Generic[Given]):
+    """An output on the axes that were found, and whether these settle the probability of a wrong sign."""
+
+    output: Given
+    settled: bool
+
+
+def on_settled_axes(given: Given, rank: int, many: int) -> OnItsAxes[Given]:
+    """An output on axes that settle the probability of a wrong sign: no finer axis changes it; or on the first
+    that have more than ``many`` nodes. An output that is no number settles it as well as any.
     """
     axes, here, wrong = [0] * rank, given, given.wrong()
     waiting = set(range(rank))
-    while waiting and len(here.table) <= _MANY and wrong == wrong:
+    while waiting and len(here.table) <= many and wrong == wrong:
         axis = min(waiting)
         axes[axis] += _FINER
         try:
@@ -50,4 +57,4 @@ def on_settled_axes(given: Given, rank: int) -> Given:
             wrong = before
         else:
             here, waiting = finer, set(range(rank))
-    return here
+    return OnItsAxes(here, not waiting or wrong != wrong)

@@ -91,9 +91,9 @@ class Signs:
         """kappa and weight of an order, with twice the weight where one half is enough; half: whether it may be."""
         assert self.edges is not None
         if self.half and half:
-            kappa, weight = _nodes_on(self.edges, order)
+            kappa, weight = nodes_on(self.edges, order)
             return kappa, 2.0 * weight
-        return _nodes_on(np.concatenate([-self.edges[:0:-1], self.edges]) if self.half else self.edges, order)
+        return nodes_on(np.concatenate([-self.edges[:0:-1], self.edges]) if self.half else self.edges, order)
 
 
 PLAIN = Signs()
@@ -118,11 +118,11 @@ def panels(output: Output, ends: Array, given: Given, averaged: Averaged, near: 
     if near is not None and _serves(near, edges, half, given):
         edges = np.asarray(near.edges)
     else:
-        grid, _ = _nodes_on(edges, _ORDER)
+        grid, _ = nodes_on(edges, _ORDER)
         grid = grid[grid**2 < _OUTSIDE]
         centre, width = _places(given, np.concatenate([-grid[:1], grid]) if half else grid)
         edges = _about_turns(*(tuple(each.tolist()) for each in (edges, centre, width)))
-    edges, average = _halved(edges, averaged)
+    edges, average = halved(edges, averaged)
     return Signs(edges, half, 2.0 * average if half else average)
 
 
@@ -131,10 +131,10 @@ def _serves(near: Signs, edges: Array, half: bool, given: Given) -> bool:
     if near.edges is None or near.half != half:
         return False
     place = np.searchsorted(near.edges[:-1], edges)
-    return np.array_equal(near.edges[place], edges) and not turns_fast(given(_nodes_on(near.edges, _ORDER)[0]))
+    return np.array_equal(near.edges[place], edges) and not turns_fast(given(nodes_on(near.edges, _ORDER)[0]))
 
 
-def _nodes_on(edges: Array, order: int) -> tuple[Array, Array]:
+def nodes_on(edges: Array, order: int) -> tuple[Array, Array]:
     """kappa and weight on panels, remembered: neighbours on a curve have the same ones."""
     return _known_nodes(edges.tobytes(), order)
 
@@ -243,14 +243,15 @@ class _Turns:
         return zero, width
 
 
-def _halved(edges: Array, averaged: Averaged) -> tuple[Array, float]:
-    """Panels halved until the last Legendre coefficients of every function on them are small, or rounding; the average
-    of the first function, which is nowhere negative. The others are its slopes, in one unit.
+def halved(edges: Array, averaged: Averaged, most: int = _MOST) -> tuple[Array, float]:
+    """Panels halved until the last Legendre coefficients of every function on them are small, or rounding, or they are
+    more than ``most``; the average of the first function, which is nowhere negative. The others are its slopes, in one
+    unit.
     """
     tails = legendre_coefficients(_ORDER)[-2:]
     new, known = np.ones(len(edges) - 1, bool), None
     for _ in range(_HALVINGS):
-        kappa, weight = (each.reshape(-1, _ORDER)[new] for each in _nodes_on(edges, _ORDER))
+        kappa, weight = (each.reshape(-1, _ORDER)[new] for each in nodes_on(edges, _ORDER))
         values = averaged(kappa.ravel()).reshape(-1, *kappa.shape)
         sums, found = np.empty((2, *values.shape[:2])), np.empty((2, len(values), len(new)))
         sums_on_panels(values, weight, tails, sums)
@@ -265,7 +266,7 @@ def _halved(edges: Array, averaged: Averaged) -> tuple[Array, float]:
             break
         halves = 0.5 * (edges[:-1] + edges[1:])
         bad &= halves - edges[:-1] > 4.0 * np.spacing(np.abs(halves))  # in two that are not the same but for rounding
-        if not bad.any() or len(edges) > _MOST:
+        if not bad.any() or len(edges) > most:
             break
         edges, new, known = (
             np.sort(np.concatenate([edges, halves[bad]])),

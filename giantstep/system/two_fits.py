@@ -155,7 +155,7 @@ class Fit:
 
     def at(self, kappa: Array) -> CoupledSystem:
         """The system with the fields of the solution at other nodes of kappa, [N] or [N, q]."""
-        return self.system._on(kappa, np.ones(len(kappa)), self.system.clean)
+        return self.system.between(kappa, np.ones(len(kappa)), self.system.clean)
 
     def covariance_at(self, overlaps: Mapping[str, Array], system: CoupledSystem, layer: bool) -> Array:
         """Delta_12 at the nodes of another system with the fields of this one's solution."""

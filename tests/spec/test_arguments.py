@@ -9,6 +9,7 @@ import pytest
 
 import giantstep as gs
 from giantstep.draw.look import Look
+from giantstep.spec.given import takes_model
 
 MODEL = gs.model("tanh", "sign")
 ONE = {"samples": 1.0, "learning_rate": 1.0}
@@ -111,3 +112,14 @@ def test_a_choice_of_points_is_a_dictionary() -> None:
 def test_steps_show_a_bar(capfd: pytest.CaptureFixture[str]) -> None:
     gs.steps(MODEL, 1, progress="auto")
     assert "networks" in capfd.readouterr().err
+
+
+def test_a_verb_without_memory_refuses() -> None:
+    """As of equations that are not solved: searches go on elsewhere."""
+
+    @takes_model
+    def hungry(model: gs.Model) -> None:
+        raise MemoryError
+
+    with pytest.raises(gs.NotConverged, match="not enough memory"):
+        hungry(MODEL)

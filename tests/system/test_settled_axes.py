@@ -12,6 +12,8 @@ import pytest
 from giantstep.spec.errors import NotConverged
 from giantstep.system.settled_axes import on_settled_axes
 
+MANY = 1_000_000
+
 
 @dataclass
 class Sharp:
@@ -54,7 +56,8 @@ def turn(x: np.ndarray, y: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize("sharp", [0, 1])
 def test_the_axis_of_a_turn_is_refined(sharp: int) -> None:
     """To the average of a fine rule, with few nodes along the other axis."""
-    found = on_settled_axes(Sharp(turn if sharp == 0 else lambda x, y: turn(y, x)), 2)
+    found, settled = on_settled_axes(Sharp(turn if sharp == 0 else lambda x, y: turn(y, x)), 2, MANY)
+    assert settled
     exact = Sharp(turn, (16, 4)).wrong()
     assert found.wrong() == pytest.approx(exact, rel=1e-11)
     assert found.axes[sharp] > 6 and found.axes[1 - sharp] <= 2
@@ -62,7 +65,8 @@ def test_the_axis_of_a_turn_is_refined(sharp: int) -> None:
 
 def test_a_turn_across_both_axes() -> None:
     """Where the other axis has changed it, an axis is looked at again."""
-    found = on_settled_axes(Sharp(lambda x, y: 1.0 + np.tanh(8.0 * (x - y) + 1.0)), 2)
+    found, settled = on_settled_axes(Sharp(lambda x, y: 1.0 + np.tanh(8.0 * (x - y) + 1.0)), 2, MANY)
+    assert settled
     z = Sharp(lambda x, y: 1.0 + np.tanh(8.0 * math.sqrt(2.0) * x + 1.0) + 0.0 * y, (18, 0))
     assert found.wrong() == pytest.approx(z.wrong(), rel=1e-11)
 
@@ -70,7 +74,9 @@ def test_a_turn_across_both_axes() -> None:
 def test_the_finest_that_are_affordable() -> None:
     """A jump never settles; and what is not a number is not looked at again."""
     given = Sharp(lambda x, y: np.where(x + 0.3 * y > 0.123, 1.0, 0.0), most=20_000)
-    found = on_settled_axes(given, 2)
-    assert 4_000 < len(found.table) <= 20_000 and given.asked
+    found, settled = on_settled_axes(given, 2, MANY)
+    assert 4_000 < len(found.table) <= 20_000 and given.asked and not settled
+    few, settled = on_settled_axes(Sharp(given.of), 2, 3_000)
+    assert 3_000 < len(few.table) <= 3_000 * 1.3**2 and not settled
     untold = Sharp(lambda x, y: math.nan + x + y)
-    assert on_settled_axes(untold, 2) is untold and not untold.asked
+    assert on_settled_axes(untold, 2, MANY) == (untold, True) and not untold.asked
