@@ -27,6 +27,8 @@ from derive.output import output_averages
 
 FOLDER = "losses"
 _MARGIN = 1.01  # of a largest curvature: what a search or the way to a limit may leave
+_FALLS = 5.0  # times exp(-|u|), that a curvature falls below; that of the logistic loss is 4 times that at most
+_INSIDE = 20  # |u|, and as much again, where curvature is searched for its maximum
 _STEEPEST = 100.0  # curvature is searched for its maximum on this scale at most
 #: The averages in the order in which `runtime.label_points` accumulates them, for one direction beside the spike.
 _ORDER = (
@@ -143,13 +145,14 @@ STEEPNESS = {_steepness(analysis)!r}  # of the pieces beside the logistic loss, 
 
 def _law(analysis: LossAnalysis, origins: tuple[int, ...]) -> str:
     ends = "ends" if len(origins) > 1 else "None"
-    form = analysis.loss.form
+    form, (curvature, knee) = analysis.loss.form, _bend(analysis)
     return f"""LOSS = Loss(
     rho, {ends}, origins=np.array({list(origins)}),
     ranges=np.array({_ranges(analysis)}),  # upper end, whether it is part of it, first piece, pieces
     residual={form == "residual"}, margin={form == "margin"}, smooth=SMOOTH, steepness=STEEPNESS,
     rate={_rate(analysis)!r},  # of its exponential growth, which polynomials have not
-    curvature={_curvature(analysis)},  # the largest of a smooth loss
+    curvature={curvature},  # the largest of a smooth loss
+    knee={knee},  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic={_quadratic(analysis)},  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes
@@ -187,17 +190,30 @@ def _singular(piece: Any) -> float:
     return 1.0 / 0.7 if piece.has(sp.exp) else 1.15
 
 
-def _curvature(analysis: LossAnalysis) -> str:
-    """The largest curvature of a loss of one piece without parameters; infinite where it grows or is not known."""
+def _bend(analysis: LossAnalysis) -> tuple[str, str]:
+    """The largest curvature of a loss of one piece without parameters, infinite where it grows or is not known; and the
+    knee, where it is, if it falls on both sides as that of the logistic loss does, else nan.
+    """
+    found = _curvatures(analysis)
+    knee, largest = max(found, key=lambda one: one[1], default=(0.0, math.inf))
+    inside = max((value for u, value in found if abs(u) <= _INSIDE), default=0.0)
+    if not (math.isfinite(largest) and largest <= _MARGIN * inside):
+        return "math.inf", "math.nan"
+    falls = all(value <= _FALLS * largest * math.exp(-abs(u - knee)) for u, value in found)
+    return repr(_MARGIN * largest), repr(knee) if falls and largest > 0.0 else "math.nan"
+
+
+def _curvatures(analysis: LossAnalysis) -> list[tuple[float, float]]:
+    """(u, curvature) at even steps of a loss of one piece without parameters; none of others."""
     loss = analysis.loss
     if len(analysis.pieces) != 1 or loss.parameters or loss.form == "general":
-        return "math.inf"
+        return []
     curvature = mpmath_function(sp.diff(analysis.pieces[0], U, 2), (U,))
     per_unit = 4 * math.ceil(min(_steepness(analysis), _STEEPEST))
+    last = 2 * _INSIDE * per_unit
+    places = [mpmath.mpf(k) / per_unit for k in range(-last, last + 1)]
     with mpmath.workdps(20):
-        values = [float(curvature(mpmath.mpf(k) / per_unit)) for k in range(-40 * per_unit, 40 * per_unit + 1)]
-    inside, largest = max(values[20 * per_unit : -20 * per_unit]), max(values)
-    return repr(_MARGIN * largest) if math.isfinite(largest) and largest <= _MARGIN * inside else "math.inf"
+        return [(float(u), float(curvature(u))) for u in places]
 
 
 def _symmetric(analysis: LossAnalysis) -> bool:

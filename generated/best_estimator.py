@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 6350f98dc21e7fca, runtime 2910d75707fc720b.
+Generated; do not edit. Signature be43907aa338d933, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "6350f98dc21e7fca62b30f04c11e2a9b78b318521a165270e03eddebb1d84627"
+SIGNATURE = "be43907aa338d9339bc32665064f8a245180770765bdc6addfe638597cb4981d"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature f3d4eae85369fefc, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 61d922fd4ccbc76c, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "f3d4eae85369fefc41eb18938cdb312b6f39439465acbed6176932af58c5eddd"
+SIGNATURE = "61d922fd4ccbc76c6be9ac3ccd55a40ca0807a7f4376869060402263048101cb"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

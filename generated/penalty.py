@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature c55242742e325240, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 9e5497cd30f2b1a6, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "c55242742e325240bde07bd53577816847aa8d02c55131685860cc0ce24fb12c"
+SIGNATURE = "9e5497cd30f2b1a6c6a884b19415e0a49f3ab8ce977230d6ce50015756448f85"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

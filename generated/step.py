@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 13257d7e1871aff9, runtime 2910d75707fc720b.
+Generated; do not edit. Signature b3c47f3b0aa1b34d, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "13257d7e1871aff96e65a5131319f9ab38572ed89cb52847de0ca54130b755a4"
+SIGNATURE = "b3c47f3b0aa1b34d0f423525796c0e88658603cba7a0db7502dbcafcfdbc39b0"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -6,14 +6,14 @@ of the theta_i, by their parts ``along`` [q, m, J], and of unit vectors without 
 gamma [q, m]: products of the spike's with the target's. radial: 1 for rows Gaussian at initialisation, 0 on the sphere.
 A further step adds to the rows, in whitened inputs, what ``further_step.gradient`` says, and its ``noise`` [K, K].
 
-Generated; do not edit. Signature ab0e11fd63e87a88, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 67e6c12cfc09b1ae, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "ab0e11fd63e87a88ae6358b6d7f3ea185ef09a002221bb483d63d37b8973d4f3"
+SIGNATURE = "67e6c12cfc09b1ae8f430759f922fbc1192f92087e47267d77673fba9c825861"
 
 
 def rows_after_step(eigenvalue, law_tr, u, A, alpha_0, s_0, e_2, sigma_2, v_sigma):

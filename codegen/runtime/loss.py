@@ -34,6 +34,7 @@ class Loss:
     steepness: float
     rate: float
     curvature: float
+    knee: float
     quadratic: bool
 
     @cached_property
@@ -41,7 +42,8 @@ class Loss:
         """What the rules take; its addresses hold as long as this object lives."""
         ends = 0 if self.ends is None else self.ends.address
         known = (self.origins, self.ranges, self.residual, self.margin, self.smooth)
-        return Law(self.rho.address, ends, *known, self.steepness, self.rate, self.curvature, self.quadratic)
+        bends = self.steepness, self.rate, self.curvature, self.knee
+        return Law(self.rho.address, ends, *known, *bends, self.quadratic)
 
     def points(self, *given: Any) -> Any:
         """Averages for labels at points: see ``label_points``."""

@@ -7,11 +7,11 @@ import numpy as np
 
 from codegen.runtime.compiling import edge_at, inner, kept, pieces_at
 from codegen.runtime.contractions import INNER
+from codegen.runtime.output_steps import EVEN, REACH, Steps, fill_growing, steps_between
 from codegen.runtime.prox import (
     PANEL,
     Piece,
     at,
-    bend,
     end_of,
     find_cell,
     length_of_panel,
@@ -21,17 +21,13 @@ from codegen.runtime.prox import (
     shortened,
 )
 
-REACH = 9.0  # standard deviations of the output that count: the weight beyond is 1e-18
 # rows of scratch: output beyond the start of the span, weight, what a loss is there: the envelope and its derivatives,
 # the loss of the prox
 OMEGA, WEIGHT, G, H, ENVELOPE, LOSS, G_G, G_H, G_G_H = range(9)
 SCRATCH_SHAPE = (9, 8200)  # not a power of two: rows would share their places in the processor's cache
-_LENGTH = 27.0  # of l, in units of the loss: the fewest steps of the trapezoid serve up to here
-_NEAREST, _FARTHEST, _FARTHER = 0.25, 3.0, 2.0  # distances from poles of the slope, in units of the loss
 _MOST_STEPS = 400
 _STIFF, _SAME = 1e2, 1e-12  # V times a curvature from which on linear slopes are straightened; that of equal ones
 VECTOR = 8  # numbers of the longest vector of a processor
-_SHARP = 0.5  # of the steps per spread of omega, for each width on which the law of the label varies
 _ENDS = 0.05  # standard deviations, or widths of a turn, that the ends of a span may be off by
 
 
@@ -75,7 +71,8 @@ class _Stretch(NamedTuple):
 
     first: float  # of l, from the origin of its piece; of omega for a kink
     last: float
-    steps: int  # of the trapezoid; 0 for panels of the Gauss rule
+    trapezoid: bool  # or panels of the Gauss rule
+    steps: Steps  # of the trapezoid
 
 
 class _Panel(NamedTuple):
@@ -85,6 +82,8 @@ class _Panel(NamedTuple):
     end: float
     count: int  # of nodes before it
     points: int
+    trapezoid: bool
+    steps: Steps
 
 
 @inner
@@ -101,46 +100,15 @@ def whole(count):
 
 
 @inner
-def _strip(V, spread, fewest):
-    """The width of the strip beside the line on which a step is judged, over that where poles of the slope are alone.
-
-    A slope is that of a logarithm at a zero, with poles i pi off the line, in units of the loss. At a distance y below
-    one omega = l + V rho'(l) is i (pi - y + V/y), and a Gaussian of it so large that a step h leaves an error of
-    exp(-2 pi (pi - y)/h + (pi - y + V/y)^2/(2 spread^2)): the best y counts.
-    """
-    allowed, width, y = 2.0 * math.pi * math.pi * fewest / _LENGTH, 0.0, _NEAREST
-    while y < _FARTHEST:
-        left = math.pi - y
-        omega = (left + V / y) / spread
-        width = max(width, left / math.pi / (1.0 + 0.5 * omega * omega / allowed))
-        y *= _FARTHER
-    return width
-
-
-@inner
-def _trapezoid_steps(law, piece, ends, fewest, span, width):
-    """Steps of the trapezoid on the whole line of a smooth loss; 0 where panels are better."""
-    first, last = ends
-    most = int(_MOST_STEPS * (span.high - span.low) / (2.0 * REACH * span.spread))
-    unit, steps = law.steepness, fewest
-    if unit * (last - first) > _LENGTH:
-        served = _LENGTH * _strip(unit * unit * span.V, unit * span.spread, fewest)
-        steps = int(min(1e6, unit * (last - first) * fewest / served))
-    largest = law.curvature  # steps of omega are longer than those of l
-    if largest == math.inf:
-        largest = bend(piece, first, last, min(steps, most) // 2)
-    length = (last - first) * (1.0 + span.V * largest) / (2.0 * REACH * span.spread)
-    steps = max(steps, int(min(1e6, fewest * length * max(1.0, _SHARP * span.spread / width))))
-    return whole(steps) if steps <= most else 0
-
-
-@inner
-def _fill_places(gauss, trapezoid, panel, scratch):
+def _fill_places(gauss, panel, scratch):
     """Places and weights of one rule on a panel."""
     first, last = panel.count, panel.count + panel.points
     # places counted from the start of a part are not negative: else loops do not become vector instructions
     omega, weight = scratch[OMEGA, first:last], scratch[WEIGHT, first:last]
-    if trapezoid:
+    if panel.trapezoid and panel.steps.width > 0.0:
+        fill_growing(panel.steps, (panel.start, panel.end), omega, weight)
+        return
+    if panel.trapezoid:
         step = (panel.end - panel.start) / (panel.points - 1)
         for i in range(panel.points):
             omega[i] = panel.start + step * i
@@ -178,7 +146,7 @@ def _is_straight(curvature, panel, scratch):
 
 
 @inner
-def _fill_omega(gauss, trapezoid, panel, V, low, scratch):
+def _fill_omega(gauss, panel, V, low, scratch):
     """From slopes at the places l on a panel: omega beyond `low`.
 
     An output may vary by much less than its centre: places are counted from the start of its span, so that they keep
@@ -186,7 +154,11 @@ def _fill_omega(gauss, trapezoid, panel, V, low, scratch):
     """
     first, last, start = panel.count, panel.count + panel.points, panel.start - low
     omega, g = scratch[OMEGA, first:last], scratch[G, first:last]
-    if trapezoid:
+    if panel.trapezoid and panel.steps.width > 0.0:  # between places so far apart that they have these digits
+        for i in range(panel.points):
+            omega[i] = (omega[i] - low) + V * g[i]
+        return
+    if panel.trapezoid:
         step = (panel.end - panel.start) / (panel.points - 1)
         for i in range(panel.points):
             omega[i] = start + step * i + V * g[i]
@@ -197,19 +169,19 @@ def _fill_omega(gauss, trapezoid, panel, V, low, scratch):
 
 
 @inner
-def _fill_values(rule, trapezoid, piece, panel, low, scratch):
+def _fill_values(rule, piece, panel, low, scratch):
     """From places l and weights on a panel of a smooth piece: omega beyond `low`, weight, g, h, envelope, loss."""
     low -= piece.origin
     V, first, last = piece.V, panel.count, panel.count + panel.points
     pieces_at(piece.pieces, piece.number, piece.label, piece.parameters, scratch, first, panel.points)
     straight = False
-    if not trapezoid:
+    if not panel.trapezoid:
         curvature = at(piece, panel.start)[2]
         straight = _STIFF < V * curvature < math.inf and _is_straight(curvature, panel, scratch)
     if straight:
         _straighten(rule.gauss, piece, panel, low, scratch)
     else:
-        _fill_omega(rule.gauss, trapezoid, panel, V, low, scratch)
+        _fill_omega(rule.gauss, panel, V, low, scratch)
     weight, g, h = scratch[WEIGHT, first:last], scratch[G, first:last], scratch[H, first:last]
     envelope, loss = scratch[ENVELOPE, first:last], scratch[LOSS, first:last]
     for i in range(panel.points):
@@ -258,8 +230,8 @@ def _fill_products(scratch, count):
 @inner
 def _fill_part(rule, part, stretch, span, turns, count, scratch):
     """Nodes of a part, behind those that are there. Returns how many there are now, -1 where scratch is too small."""
-    piece, trapezoid = part.piece, stretch.steps > 0
-    points = stretch.steps if trapezoid else rule.gauss.shape[1]
+    piece, trapezoid = part.piece, stretch.trapezoid
+    points = whole(int(stretch.steps.count)) if trapezoid else rule.gauss.shape[1]
     start, last = stretch.first, stretch.last
     while start < last:
         end = last
@@ -272,12 +244,12 @@ def _fill_part(rule, part, stretch, span, turns, count, scratch):
                 end = last
         if whole(count + points) > scratch.shape[1]:
             return -1
-        panel = _Panel(start, end, count, points)
-        _fill_places(rule.gauss, trapezoid, panel, scratch)
+        panel = _Panel(start, end, count, points, trapezoid, stretch.steps)
+        _fill_places(rule.gauss, panel, scratch)
         if part.kink:
             _fill_kink(part, span.V, panel, span.low, scratch)
         else:
-            _fill_values(rule, trapezoid, piece, panel, span.low, scratch)
+            _fill_values(rule, piece, panel, span.low, scratch)
         count += points
         start = end
     return count
@@ -327,15 +299,17 @@ def fill_nodes(law, rule, y, span, turns, scratch):
         if not part.kink:
             left, right = right, part.edge
         if first < last:
-            steps = 0
+            steps, trapezoid = EVEN, False
             if not part.kink:
                 tolerance = _ENDS * min(span.spread, turns.width)
                 low, high = end_of(law, piece, piece.number - 1, left), end_of(law, piece, piece.number, right)
                 first = low if first == start else prox(piece, low, high, first, tolerance)
                 last = high if last == part.end else prox(piece, low, high, last, tolerance)
                 if law.smooth:
-                    steps = _trapezoid_steps(law, piece, (first, last), rule.fewest, span, turns.width)
-            count = _fill_part(rule, part, _Stretch(first, last, steps), span, turns, count, scratch)
+                    most = int(_MOST_STEPS * (span.high - span.low) / (2.0 * REACH * span.spread))
+                    steps = steps_between(law, piece, (first, last), rule.fewest, span, turns.width, most)
+                    trapezoid = steps.count <= most
+            count = _fill_part(rule, part, _Stretch(first, last, trapezoid, steps), span, turns, count, scratch)
             if count < 0:
                 return np.intp(0)
         start = part.end

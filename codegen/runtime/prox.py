@@ -26,6 +26,7 @@ class Law(NamedTuple):
     steepness: float  # of the pieces beside the logistic loss, at the default parameters
     rate: float  # of its exponential growth, which polynomials have not
     curvature: float  # the largest of a smooth loss
+    knee: float  # where that is, if it falls on both sides as that of the logistic loss does; else nan
     quadratic: bool  # all pieces are, at most
 
 

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = abs(z)  [Jarrett et al. 2009, ICCV (absolute value rectification)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 7655c973ba89c198, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 75e408fcf23adc1f, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "abs"
 EXPRESSION = "abs(z)"
-SIGNATURE = "7655c973ba89c1983ee2b4706912a606b6f6638bbde7e9e7b650437242decc83"
+SIGNATURE = "75e408fcf23adc1f5ad865c5a51222738183603e2b2eedc3925fe2407e3a61bb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "even"
 OPERATIONS = 1

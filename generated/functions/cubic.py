@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c1a301166d12c80c, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 359976eea5089cf9, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "c1a301166d12c80cc6dc01acb090cc1b2f3bed8b91763aeec33725d8d1875c90"
+SIGNATURE = "359976eea5089cf9b5496c54fdce31a7525db95411b9be2c002ec7fcf94e8cb2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 50b7cb666d13069f, runtime 2910d75707fc720b.
+Generated; do not edit. Signature fe46590aecd31e48, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "50b7cb666d13069f8906113ae9d444182ba829b7c3b61d2b156bd4c7e2703b7a"
+SIGNATURE = "fe46590aecd31e4861a61d14f9ed0661adba9e2709ed6c3e2d0076b5c96a18b2"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z  [Hermite polynomial He_1].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 504ff790978cd583, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 427e5749ed44db4c, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "linear"
 EXPRESSION = "z"
-SIGNATURE = "504ff790978cd58339616ce1dd51c176f84ca11f97acca8830d5de93f0503389"
+SIGNATURE = "427e5749ed44db4cb42ce96533fe4ce53cde8527048e255123ee5ad7c8955dcc"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c5aeb5325fb371f6, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 26ed533ac184ad26, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "c5aeb5325fb371f62c596135ce54a710c436be443a06b4a2198f859a59ee0d09"
+SIGNATURE = "26ed533ac184ad260e73c51bb334380777bc6df564a6b0cf15a036bb98069eca"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

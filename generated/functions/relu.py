@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = relu(z)  [Nair & Hinton 2010, ICML].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 0a9ffa0c40978e04, runtime 2910d75707fc720b.
+Generated; do not edit. Signature ab9924987d296275, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "relu"
 EXPRESSION = "relu(z)"
-SIGNATURE = "0a9ffa0c40978e04f47ad3e7bfa40837868b291b0fbee8f41f5972ef28bbe52d"
+SIGNATURE = "ab9924987d2962753f75112f1ba9d2ee2b74f089491d0954e356764e92c2ca39"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

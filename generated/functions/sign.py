@@ -2,7 +2,7 @@
 Phys. A 22, 1983].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature 467f9839901a2e06, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 9b188f593b3a8aa9, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "sign"
 EXPRESSION = "sign(z)"
-SIGNATURE = "467f9839901a2e06e01daee209cb17a89a39833f709b6617c2079d9b964a6d6c"
+SIGNATURE = "9b188f593b3a8aa946045bed354e79d0d696b60eb7b8ce5b9c471fcab9ddea73"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "odd"
 OPERATIONS = 1

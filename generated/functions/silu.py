@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = z*sigmoid(z)  [Elfwing, Uchibe & Doya 2018, Neural Networks 107, 3].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 6a72da359fc5d78d, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 60a83dab137b34b6, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "silu"
 EXPRESSION = "z*sigmoid(z)"
-SIGNATURE = "6a72da359fc5d78d96bf145b7a0cccc824a9afae5229b44bc702928973e00e83"
+SIGNATURE = "60a83dab137b34b68c4434044caf346b0c467e20d4ab5b7fef96b11da0e51936"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 027ca16d11ea54a0, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 481785e8b9cc3a7c, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "027ca16d11ea54a05f5c42a7608bb426b71ccdf29cbbcb2621a605ed3b846c5c"
+SIGNATURE = "481785e8b9cc3a7cad65ab89e49f8d78f0c2e8bd35a7af98a0cc48e926286f92"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

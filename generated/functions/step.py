@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature cbd0a30595f8edda, runtime 2910d75707fc720b.
+Generated; do not edit. Signature c7ac74de821fe28c, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "cbd0a30595f8edda2a397e394c5a740d84a604de9f98ff3f188d809a14b03802"
+SIGNATURE = "c7ac74de821fe28cb80ccf1a9a3c3ab75798271118c6672de335f12fae442159"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 24ef3fcb17335405, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 08bf5296d0575824, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "24ef3fcb17335405be0320fd2093194c3d7ab2e6a4e6edce5c5c788ff5c4476d"
+SIGNATURE = "08bf5296d057582416b94c1bf7890ce316940be5d883ba3e1c1fbe9ae89271a2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 18dc462f3439a8db, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 4f206f391295b2ff, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "18dc462f3439a8dbd0cd2ac42859080d55cdaa1b235ed989331bb748ac2f229d"
+SIGNATURE = "4f206f391295b2ffb9267a27cdfe37a5673729ff1b3aa231114a41cd02235326"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -54,6 +54,7 @@ LOSS = Loss(
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    knee=math.nan,  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic=True,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

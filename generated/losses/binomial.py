@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature 84a91ffa231886b1, runtime 2910d75707fc720b.
+Generated; do not edit. Signature a1604bb1212abc7a, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "84a91ffa231886b13e6ab396804590ea6a3e0a2163c3e02eaec9306f2402a66d"
+SIGNATURE = "a1604bb1212abc7aa0cd07392aae77891bac638a01b4159cee27da9e182381c4"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True
@@ -44,6 +44,7 @@ LOSS = Loss(
     residual=False, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    knee=math.nan,  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic=False,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature cb8ac69c2361c855, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 8dc476222725892c, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "cb8ac69c2361c855b8500521628f24af06daa5b3ff17ab9e72ab60ad4e494556"
+SIGNATURE = "8dc476222725892c402c8e1b85d10b8cbab2a4208ff8df4cb2b8921de636cd49"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -42,6 +42,7 @@ LOSS = Loss(
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=2.0,  # of its exponential growth, which polynomials have not
     curvature=1.01,  # the largest of a smooth loss
+    knee=0.0,  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic=False,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

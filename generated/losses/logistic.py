@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 2e2e922fabd6099b, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 261f57ea4d3b2587, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "2e2e922fabd6099bac8f57b786e2e85840809548aae07b63e0d6ebacad5fbe3d"
+SIGNATURE = "261f57ea4d3b2587ca4fc8211e240efa83836c81d57fc67d0d21cb9a449e140c"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -44,6 +44,7 @@ LOSS = Loss(
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not
     curvature=0.2525,  # the largest of a smooth loss
+    knee=0.0,  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic=False,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

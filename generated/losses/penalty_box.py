@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 17b0d2755299378b, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 7fd4b337f8f415b0, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "17b0d2755299378b96d265cd775cebe39f5dbbbbad12f9a0c6be34d88b5c5bf5"
+SIGNATURE = "7fd4b337f8f415b07f62f34b6ab4e5735bc004f5ed6cac6a3372da4bf5dbc452"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False
@@ -63,6 +63,7 @@ LOSS = Loss(
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    knee=math.nan,  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic=True,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 41254c7de73fbf30, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 894cf6b3e662ede1, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "41254c7de73fbf30d82ebb22c0910ff16d6b5d9fbdd905226e325d0b1078ed4a"
+SIGNATURE = "894cf6b3e662ede19307d379f0a0ef083100fa3d3ecfc901b2bba819a1f92c0f"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -44,6 +44,7 @@ LOSS = Loss(
     residual=False, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    knee=math.nan,  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic=False,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature d19067c4424bc7fa, runtime 2910d75707fc720b.
+Generated; do not edit. Signature dcab629b8a549fad, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "d19067c4424bc7fa40836bb9ef7b3ab0a31a06c9be9b07dd3ff3eeca83445e02"
+SIGNATURE = "dcab629b8a549fad8baeda26068051262b83ea221995ed6c86ac8264e0640ee5"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -43,6 +43,7 @@ LOSS = Loss(
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=1.15,  # of its exponential growth, which polynomials have not
     curvature=1.0093711049376228,  # the largest of a smooth loss
+    knee=math.nan,  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic=False,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8d1698c2d8ae510a, runtime 2910d75707fc720b.
+Generated; do not edit. Signature aa96f66aa125701d, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "8d1698c2d8ae510ab8c80bd1186ac9392bc81d9b76423e008c9c9dd834e8cc3c"
+SIGNATURE = "aa96f66aa125701da682b2a463e50968d2ea784b00a7176e80517e76cf4f44dd"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True
@@ -41,6 +41,7 @@ LOSS = Loss(
     residual=True, margin=False, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=1.01,  # the largest of a smooth loss
+    knee=math.nan,  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic=True,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature f05f26e60891c218, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 945cfa81569a78c6, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "f05f26e60891c218152104c7b2e763554029edbf1731d2878068269c4765bf7a"
+SIGNATURE = "945cfa81569a78c6a6642de8ffbf18e658ed907312f32b50c3a92b5af30f32ec"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False
@@ -55,6 +55,7 @@ LOSS = Loss(
     residual=False, margin=True, smooth=SMOOTH, steepness=STEEPNESS,
     rate=0.0,  # of its exponential growth, which polynomials have not
     curvature=math.inf,  # the largest of a smooth loss
+    knee=math.nan,  # where it is, if it falls like exp(-abs(u)) on both sides
     quadratic=True,  # all pieces are, at most
 )
 points, lines, cells, intervals, nodes = LOSS.points, LOSS.lines, LOSS.cells, LOSS.intervals, LOSS.nodes

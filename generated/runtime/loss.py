@@ -1,7 +1,7 @@
 """What a module of a loss offers: averages over the output, and the loss itself.
 
 Written by hand, in codegen/runtime/loss.py.
-Generated; do not edit. Signature 0aad8a6a3ed02b2c, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -41,6 +41,7 @@ class Loss:
     steepness: float
     rate: float
     curvature: float
+    knee: float
     quadratic: bool
 
     @cached_property
@@ -48,7 +49,8 @@ class Loss:
         """What the rules take; its addresses hold as long as this object lives."""
         ends = 0 if self.ends is None else self.ends.address
         known = (self.origins, self.ranges, self.residual, self.margin, self.smooth)
-        return Law(self.rho.address, ends, *known, self.steepness, self.rate, self.curvature, self.quadratic)
+        bends = self.steepness, self.rate, self.curvature, self.knee
+        return Law(self.rho.address, ends, *known, *bends, self.quadratic)
 
     def points(self, *given: Any) -> Any:
         """Averages for labels at points: see ``label_points``."""
@@ -121,4 +123,4 @@ def cell(law, y):
     """The first piece that holds at the label y, and how many do."""
     return find_cell(law, y)
 
-SIGNATURE = "0aad8a6a3ed02b2cab0213725698c34f9c2dda70aefaab9e4204824362cdc19d"
+SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"

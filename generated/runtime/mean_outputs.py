@@ -1,7 +1,7 @@
 """What is known of mean outputs from a system: averages of products of mean functions, and how far they are carried.
 
 Written by hand, in codegen/runtime/mean_outputs.py.
-Generated; do not edit. Signature 0aad8a6a3ed02b2c, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -103,4 +103,4 @@ def linear_in_outputs(weight, labels, laws, out):
         out[1] += weight[n] * product
         out[2] += weight[n] * response[n]
 
-SIGNATURE = "0aad8a6a3ed02b2cab0213725698c34f9c2dda70aefaab9e4204824362cdc19d"
+SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"

@@ -4,7 +4,7 @@ The probability is a sum over the edges: of the triangle from the origin to each
 run off to infinity. Of the means and products, Gauss's theorem leaves integrals along the edges, which are closed.
 
 Written by hand, in codegen/runtime/polygons.py.
-Generated; do not edit. Signature 0aad8a6a3ed02b2c, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -241,4 +241,4 @@ def fill_plane(rows, nodes):
         for row in range(X, YY + 1):
             rows[row, i] = 0.0
 
-SIGNATURE = "0aad8a6a3ed02b2cab0213725698c34f9c2dda70aefaab9e4204824362cdc19d"
+SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"

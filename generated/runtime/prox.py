@@ -1,7 +1,7 @@
 """The proximal map of a piece of a loss, and panels of it that are short enough for a Gauss rule.
 
 Written by hand, in codegen/runtime/prox.py.
-Generated; do not edit. Signature 0aad8a6a3ed02b2c, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -33,6 +33,7 @@ class Law(NamedTuple):
     steepness: float  # of the pieces beside the logistic loss, at the default parameters
     rate: float  # of its exponential growth, which polynomials have not
     curvature: float  # the largest of a smooth loss
+    knee: float  # where that is, if it falls on both sides as that of the logistic loss does; else nan
     quadratic: bool  # all pieces are, at most
 
 
@@ -200,4 +201,4 @@ def shortened(piece, kink, x, length, turns):
             length = goal - x if kink else prox(piece, x, x + length, goal, slack) - x
     return length
 
-SIGNATURE = "0aad8a6a3ed02b2cab0213725698c34f9c2dda70aefaab9e4204824362cdc19d"
+SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"

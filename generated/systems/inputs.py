@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 321972dfd058a91f.
+Generated; do not edit. Signature 84e2e1be466ff3db.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "321972dfd058a91f27fd0b28cb2310fb871dab97643e17be11d61f6d530b158c"
+SIGNATURE = "84e2e1be466ff3dbef93d54371630a67e1fbb5272b76e5de83890f695cfd08f8"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature 9959dce66a24b172.
+Generated; do not edit. Signature ab7b4f2ae3b74fca.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "9959dce66a24b17243280bb2557acad5504844ee6310bafa57f7a89a2eb3b5ab"
+SIGNATURE = "ab7b4f2ae3b74fca84279029fcf9762de324a4f55349b8537c138194465e05dc"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 2afab682a9ff4210.
+Generated; do not edit. Signature 0aacf970dfc40d1d.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "2afab682a9ff4210f5ea2f741e69787703216a4ed632ae33cbcb7ca6340b55d3"
+SIGNATURE = "0aacf970dfc40d1d0ca6fa6b2ee321295ccd58a46b92dbd1d2da0f7ea97143ab"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

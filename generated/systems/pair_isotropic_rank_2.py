@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature c4eb842792290ec4, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 32d8278565a2cee6, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "c4eb842792290ec43aed7f0faeff731917e9ea62de5bf38890d6c92b295cacf3"
+SIGNATURE = "32d8278565a2cee61e352d11908739a5211de3516fc3c929e7d06cfd7ff250b2"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

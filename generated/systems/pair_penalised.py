@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 9ad3e92adee85a16, runtime 2910d75707fc720b.
+Generated; do not edit. Signature 2514fb57fafefebb, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "9ad3e92adee85a166bd321f8df3ac3fede4846b97eab527883a2c5b595231561"
+SIGNATURE = "2514fb57fafefebb16f614246c49c18e4711f383ea3f0b8147bb048c2d5a1715"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 30787a3875618ece.
+Generated; do not edit. Signature 5885be10aec051aa.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "30787a3875618ece99b0e59e094146df1e75cf225271a9936f2b884e31dbccfc"
+SIGNATURE = "5885be10aec051aa3f9b5a8b36f6c2adc8148c1af44a230e70211ed00d0ef030"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

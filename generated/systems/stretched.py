@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 278539d55052335b.
+Generated; do not edit. Signature d88f333b704f96ff.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "278539d55052335b4365b84802ab4302e876c232f3e820e27b8397e2396e30bd"
+SIGNATURE = "d88f333b704f96ff50296b950cb573ed3ee1783cbbb0037b59fd7912b47d51b5"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

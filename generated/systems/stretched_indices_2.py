@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 3dfdf9953ee523f6.
+Generated; do not edit. Signature 11395fd5c493c4d8.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "3dfdf9953ee523f6697d9a76a1fb1df8a10a84e07f755cb032e47d1f6678abc1"
+SIGNATURE = "11395fd5c493c4d85344c40da99f4b3864508cc3248d2b25621a06989b2ecff2"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')
