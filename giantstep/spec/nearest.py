@@ -5,6 +5,23 @@ from collections.abc import Collection
 
 _MOST = 3  # that a hint asks after
 
+#: Keys by the symbols of the papers, and by what other programs call them.
+_OTHER_NAMES = {
+    name: key
+    for key, names in {
+        "learning_rate": "lr rate eta eta_tilde step_size stepsize",
+        "samples": "n n0 alpha alpha0 alpha_0 batch_size n_samples",
+        "ridge": "lambda lam lambda_ l2 reg regularization regularisation weight_decay",
+        "width": "p beta neurons hidden n_hidden",
+        "activation": "sigma sigma_ nonlinearity act",
+        "link": "sigma_star f_star function teacher",
+        "strength": "r",
+        "alignment": "gamma overlap",
+        "bulk_variance": "c variance",
+    }.items()
+    for name in names.split()
+}
+
 
 def nearest(key: object, known: Collection[str], where: str) -> str:
     """Up to three of the known keys that are near to an unknown one, or else all that are there."""
@@ -32,7 +49,8 @@ def nearest_keys(key: object, known: Collection[str]) -> str:
 
 
 def _closest(word: str, known: Collection[str], most: int = 1) -> list[str]:
-    return difflib.get_close_matches(word[:50].lower(), known, n=most)
+    other = _OTHER_NAMES.get(word.lower(), "")
+    return [other] if other in known else difflib.get_close_matches(word[:50].lower(), known, n=most)
 
 
 def _question(words: list[str]) -> str:

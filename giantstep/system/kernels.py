@@ -48,7 +48,12 @@ def penalty_kernel(penalty: FitPenalty) -> ModuleType:
     try:
         return _loss_kernel(entry.loss.name, entry.loss.expression)
     except BadInput as error:
-        words = error.message.replace("(f-y)", "(a)").replace("f - y", "a").replace("the loss", "the penalty")
+        words = (
+            error.message.replace("(f-y)", "(a)")
+            .replace("f - y", "a")
+            .replace("the loss", "the penalty")
+            .replace(" in f:", " in a:")
+        )
         hint = 'give an expression in a that is convex and finite everywhere, as "0.1*abs(a)" or "a**4"'
         raise BadInput(f"fit.penalty: {words}", hint) from None
 

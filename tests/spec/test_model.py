@@ -245,6 +245,13 @@ def test_unknown_keys_are_refused_with_the_nearest_one(table: str) -> None:
     assert "unknown key 3" in refused(data)
 
 
+@pytest.mark.parametrize(
+    ("given", "meant"), [("fit.lambda", "ridge"), ("fit.alpha", "samples"), ("step.eta", "learning_rate")]
+)
+def test_keys_are_known_by_their_symbols(given: str, meant: str) -> None:
+    assert f"did you mean '{meant}'" in refused(put(given, 1.0))
+
+
 def test_the_name_of_a_loss_is_set_as_the_loss() -> None:
     with pytest.raises(BadInput) as caught:
         Model.from_dict(STEP).replace({"fit.loss.name": "huber"})
