@@ -100,10 +100,8 @@ def vanishing_hint(problem: Problem) -> str:
     """
     if problem.loadings is not None or problem.model.fit.loss.form != "margin" or not _saturates(problem):
         return ""
-    return (
-        "the features saturate along the spike, where rounding hides the sign of an output: lower the learning rate or "
-        "the spike's strength, or raise the alignment"
-    )
+    lower = "the spike's strength" if problem.model.step is None else "the learning rate"
+    return f"the features saturate along the spike, where rounding hides the sign of an output: lower {lower}"
 
 
 def _saturates(problem: Problem) -> bool:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from derive.language.links import link_of
+from derive.language.parity import parity
 from giantstep.law.intermediate_steps import frees_at_zero, is_intermediate
 from giantstep.quadrature.shift_derivatives import norm_slopes
 from giantstep.spec.errors import NotConverged
@@ -13,6 +15,7 @@ from giantstep.spec.kernels import coefficients
 from giantstep.spec.model import Model
 from giantstep.system.coupled_solver import Found, coupled_solution, solution_of
 from giantstep.system.coupled_system import CoupledSystem
+from giantstep.system.kernels import loss_kernel
 from giantstep.system.merged_blocks import merged
 from giantstep.system.problem import Problem, Solution, problem_of
 from giantstep.system.result import Result
@@ -96,7 +99,7 @@ class _Search:
             lower = [start for start in beside if _energy(start.point) < _energy(middle)]
             return tuple(start for start in lower if start.point.slope * start.direction < 0.0)
         flat = _flat(middle)
-        if abs(middle.slope) > flat:
+        if abs(middle.slope) > flat and not _is_even(self.problem):
             return (_Start(middle, -float(np.sign(middle.slope))),)
         sides = [_Start(self.at(d * 0.01), d) for d in (1.0, -1.0)]
         return tuple(start for start in sides if start.point.slope * start.direction < -flat)
@@ -145,6 +148,17 @@ class _Search:
             if moved < settled:
                 return middle
         return middle
+
+
+def _is_even(problem: Problem) -> bool:
+    """Whether a bias and its negative are as good, as mirrored inputs tell: features are odd or even without a bias,
+    and so are the labels.
+    """
+    target = problem.model.target
+    of_link = parity(link_of(target.link).node)
+    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and target.channel is None
+    known = {term.parity for term in problem.blocks} in ({"odd"}, {"even"})
+    return known and (of_link == 1 or of_link == -1 and symmetric)
 
 
 def _flat(point: _Point) -> float:

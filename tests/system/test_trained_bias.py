@@ -101,6 +101,17 @@ def test_a_symmetric_problem_keeps_its_bias_where_that_is_the_minimum() -> None:
         assert abs(result.bias) > 0.01 and result.free_energy < energy(found, 0.0)
 
 
+def test_a_symmetric_problem_has_a_bias_of_zero_whatever_rounding_says() -> None:
+    """Of three values, whose slope at zero is 5e-12 by rounding; with a label that is neither odd nor even it moves."""
+    values = {"values": [1.0, -0.5, 0.3], "fractions": [0.4, 0.3, 0.3]}
+    spike = {"strength": 1.5, "alignment": 0.8, "bulk_variance": 1.2}
+    network = {"activation": "tanh", "width": 1.0, "bias": "trained", "readout": values}
+    given = {"network": network, "spike": spike, "target": {"link": "sign"}, "fit": {"samples": 2.0, "ridge": 0.05}}
+    symmetric = Model.from_dict(given)
+    assert solve(symmetric).bias == 0.0
+    assert abs(solve(symmetric.replace({"target.link": "sign(z) + z**2/10"})).bias or 0.0) > 1e-3
+
+
 def test_even_part_of_an_odd_network() -> None:
     """cos has no linear coefficient at zero bias: to fit a sign both sides are downhill, and one is taken."""
     found = model("logistic", network__activation="cos", spike__strength=1.0)
