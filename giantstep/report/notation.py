@@ -151,12 +151,11 @@ def notation(derived: ModelDerivation) -> tuple[Entry, ...]:
 
 
 def _values(model: Model) -> dict[str, str]:
-    """Dotted key -> value, as a model file writes it."""
+    """Dotted key -> value, as a model file writes it; of several steps each value that occurs."""
     found = {}
-    for table, entries in model.to_dict().items():
-        for key, value in entries.items():
-            plain = isinstance(value, int | float | str) and not isinstance(value, bool)
-            found[f"{table}.{key}"] = f"{value:.6g}" if isinstance(value, float) else str(value) if plain else ""
+    for table, given in model.to_dict().items():
+        for key in (entries := given if isinstance(given, list) else [given])[0]:
+            found[f"{table}.{key}"] = ", ".join(dict.fromkeys(_written(one.get(key)) for one in entries))
     found["fit.loss"] = str(model.fit.loss)
     own = {
         "network.activation": lookup(model.network.activation).name,
@@ -164,6 +163,12 @@ def _values(model: Model) -> dict[str, str]:
         "fit.loss": model.fit.loss.key,
     }
     return found | {key: "see the model" for key, name in own.items() if name.startswith(OWN)}
+
+
+def _written(value: object) -> str:
+    """A number or a word; nothing of a list, a table or a truth value."""
+    plain = isinstance(value, int | float | str) and not isinstance(value, bool)
+    return f"{value:.6g}" if isinstance(value, float) else str(value) if plain else ""
 
 
 def _names(parts: Iterable[Derivation]) -> Iterator[str]:

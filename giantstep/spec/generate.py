@@ -26,7 +26,7 @@ def generated_root() -> Path:
 def generate(models: Sequence[Model], check: bool, echo: Callable[[str], None] = print) -> bool:
     """Write the kernels, or with ``check`` compare them with what the sources give; False where they differ.
 
-    Without models: all of `generated/`. With models: just the functions that they name. Raises BadInput where the
+    Without models: all of ``generated/``. With models: just the functions that they name. Raises BadInput where the
     folder cannot be written.
     """
     checked_flag("check", check)

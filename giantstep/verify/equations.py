@@ -48,7 +48,7 @@ def _of_terms(interpreter: Interpreter) -> Interpreter:
     point = interpreter.point
     if "avg_gg" not in point.columns:
         return interpreter
-    slope = np.maximum(np.abs(point.columns["avg_g"]), _SYMMETRIC * np.sqrt(point.columns["avg_gg"]))
+    slope = np.maximum(np.abs(point.columns["avg_g"]), _SYMMETRIC * np.sqrt(np.maximum(point.columns["avg_gg"], 0.0)))
     return Interpreter(replace(point, columns={**point.columns, "avg_g": slope}))
 
 

@@ -52,6 +52,14 @@ def test_it_needs_nothing_private_and_draws_in_the_style_of_the_package(path: Pa
     assert "gs.plot(" in code or "plt." in code
 
 
+def test_displayed_formulas_are_paragraphs_of_their_own() -> None:
+    """The site shows one inside a paragraph, and what follows it, as it is typed."""
+    for path in NOTEBOOKS:
+        for cell in nbformat.read(path, as_version=4).cells:
+            if cell.cell_type == "markdown":
+                assert not re.search(r"[^\n]\n\$\$[^\n]+\$\$|\$\$[^\n]+\$\$\n[^\n]", cell.source), path.stem
+
+
 def run(cells: list[str]) -> list[str]:
     """What cells print, one after the other in one namespace; what their last lines give is shown as in a notebook."""
     names: dict[str, Any] = {"__name__": "__main__"}

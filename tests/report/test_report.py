@@ -17,6 +17,7 @@ from giantstep.law.derivation import ModelDerivation
 from giantstep.report import contents as contents_module
 from giantstep.report.contents import Contents, Refused, Settings, contents
 from giantstep.report.html_page import page
+from giantstep.report.notation import notation
 from giantstep.system.result import Result
 from giantstep.verify.check import Check
 
@@ -140,6 +141,12 @@ def refused(found: Contents) -> Contents:
     """All parts refused, each for a reason of its own."""
     parts = ("derivation", "result", "curve", "spectrum", "learned")
     return replace(found, **{part: Refused(f"{part} < 2", 3) for part in parts})
+
+
+def test_the_notation_of_several_steps_has_the_values_of_all() -> None:
+    first, second = {"samples": 4.0, "learning_rate": 1.5}, {"samples": 3.0, "learning_rate": 1.5}
+    entries = notation(gs.derive(gs.Model.from_dict(MODEL.to_dict() | {"step": [first, second]})))
+    assert {"4, 3", "1.5"} <= {entry.value for entry in entries}
 
 
 def test_a_refused_part_says_why(found: Contents) -> None:

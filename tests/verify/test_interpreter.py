@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import mpmath
 import numpy as np
@@ -11,6 +12,8 @@ import sympy as sp
 
 from derive.blocks import KAPPA, BlockSum, LogDet, MatrixInverse, block_field, family, index
 from derive.gaussian.expectation import Expectation
+from derive.saddle import Equation
+from giantstep.verify.equations import residuals
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 
 B, C, X = index("b"), index("c"), index("x")
@@ -63,3 +66,12 @@ def test_what_is_missing_is_named() -> None:
         Interpreter(Point(2)).value(sp.Symbol("alpha"))
     with pytest.raises(NotEvaluable, match="depends on b"):
         Interpreter(Point(2, families={"T": np.ones(2)})).value(T[B])
+
+
+def test_squares_of_the_slope_that_rounding_makes_negative_count_as_none() -> None:
+    """Averages by polynomials of the output's centre, where nothing is felt: the residual was nan."""
+    slope, square = np.array([1e-9, -2e-9]), np.array([1.0, -1e-30])
+    point = Point(1, {"rest": 0.0}, {"m": np.ones(1)}, {"avg_g": slope, "avg_gg": square}, np.array([0.5, 0.5]), {}, {})
+    balance = Expectation(sp.Function("avg_g")(KAPPA), KAPPA) + sp.Symbol("rest")
+    system = SimpleNamespace(equations=(Equation("d/dm", "m", (B,), balance, "implicit"),))
+    assert residuals(cast(Any, system), point)["m"] == pytest.approx(1e-6, rel=1e-5)
