@@ -20,6 +20,7 @@ from giantstep.spec.spike_table import Spike
 Array = np.ndarray
 _ROUNDED = 1e-15  # of a variance
 _NOTHING = 1e-13  # of the largest loading: a direction with less is not loaded
+_LARGE = 0.5  # of the largest loading, what tells the sign of a direction
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def directions_of_spike(spike: Spike) -> Directions:
 
 def directions_of(loadings: Rows, overlaps: Rows, nothing: float = _NOTHING) -> Directions:
     """The directions that the features know, the first one along the alignment; nothing: a share of the largest
-    loading that is rounding.
+    loading that is rounding. The first has a positive alignment; along each further one the first block that has at
+    least half of the largest loading has a positive one.
     """
     weights, gamma = np.array(loadings), np.array(overlaps)
     _, sizes, basis = np.linalg.svd(weights)
@@ -101,8 +103,12 @@ def directions_of(loadings: Rows, overlaps: Rows, nothing: float = _NOTHING) -> 
     inside = basis[:rank].T if rank else np.eye(len(gamma))
     turn = np.linalg.svd(inside.T @ gamma)[0]
     kept = (inside @ turn)[:, : max(rank, 1)]
-    if float((kept[:, 0] @ gamma).sum()) < 0.0:
-        kept[:, 0] *= -1.0
+    along = weights @ kept
+    first = np.argmax(np.abs(along) >= _LARGE * np.abs(along).max(axis=0), axis=0)
+    signs = np.sign(along[first, np.arange(len(first))])
+    aligned = float((kept[:, 0] @ gamma).sum())
+    signs[0] = aligned if abs(aligned) > nothing else signs[0]
+    kept[:, signs < 0.0] *= -1.0
     return Directions(loadings, overlaps, rows_of(kept))
 
 

@@ -16,7 +16,7 @@ Array = np.ndarray
 @dataclass(frozen=True)
 class LayerState:
     """The rows after a step: loadings [K][q] of the blocks along orthonormal v_j, strength included, overlaps
-    <v_j, theta_i> [q][m], and squared norms c [K] of the bulk.
+    <v_j, theta_i> [q][m], and squared norms c [K] of the bulk. Signs of the v_j are those of ``directions_of``.
 
     axes [q][D]: the v_j by orthonormal directions, those of the target and then the noise of every batch; own [r][K]:
     what a sample adds to the r of its own batch, by its e E sigma' of every block. kept [K]: the square of what is left
