@@ -12,6 +12,8 @@ import numpy as np
 
 from derive.directions import directions_of
 from giantstep.law.kinds_of_labels import Points as LabelNodes
+from giantstep.law.same_labels import by_channel
+from giantstep.law.terms import link_term
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import Points
@@ -54,8 +56,15 @@ class SingleFit(ABC):
 
     @cached_property
     def apart(self) -> Array:
-        """The variance [N] of a label given the inputs, its noise and what is drawn."""
+        """The variance [N] of a label given the inputs, its noise and what is drawn. Noise inside the link is that of a
+        sign of one index.
+        """
         target = self.problem.model.target
+        if target.probit > 0.0:
+            mean = link_term(by_channel(target), self.problem.overlaps)
+            assert mean is not None
+            nu0, nu1, rest = mean.coefficients(self.columns[0])  # of the mean label; the square of a sign is one
+            return np.asarray(np.maximum(0.0, 1.0 - nu0**2 - nu1**2 - rest))
         nu = self.columns[2 : 4 + target.indices]  # mean, linear part and rest of the clean label
         clean = (nu[:-1] ** 2).sum(axis=0) + nu[-1]
         if target.channel is not None:

@@ -17,6 +17,7 @@ import numpy as np
 
 from generated.runtime.rows_of_pairs import covariances
 from giantstep.law.known_indices import in_known
+from giantstep.law.same_labels import by_channel
 from giantstep.law.spike import overlap_of_rows
 from giantstep.spec.errors import BadInput, NotConverged
 from giantstep.spec.model import Model
@@ -175,10 +176,11 @@ class Fit:
         found = np.zeros((len(every), len(self.weight)))
         drawn = [not sharing.noise and sharing.data > 0.0 for sharing in every]
         if any(drawn):
-            if self.model.target.probit > 0.0:
+            if by_channel(self.model.target).probit > 0.0:
                 raise BadInput(
-                    "noise inside the link that is drawn again for the same inputs has not been derived",
-                    "set target.probit to 0, or take a loss of the margin",
+                    "noise inside a link that is no sign of one index, or beside other noise, and that is drawn again "
+                    "for the same inputs has not been derived",
+                    "set target.probit to 0",
                 )
             found[drawn] = self.single.apart
         return found

@@ -80,6 +80,23 @@ def test_what_is_held_counts_as_bias() -> None:
     assert features.ensemble[2] == pytest.approx(found.pairs["initialisation"].ensemble_of_2, rel=1e-12)
 
 
+@pytest.mark.parametrize("link", ["sign", "sign(0.4 - z)"])
+def test_noise_inside_a_sign_is_drawn_again(link: str) -> None:
+    """The square loss, by the variance of the label given the inputs, is a Huber loss of a threshold beyond reach, by
+    nodes of the label.
+    """
+    given = gs.Model.from_toml("examples/tanh_sign.toml").replace({"target.link": link, "target.probit": 0.3})
+    found, wanted = (
+        gs.decompose(given.replace({"fit.loss": loss}), given=("batch",))
+        for loss in ("square", {"name": "huber", "delta": 1e4})
+    )
+    assert found.shared == pytest.approx(wanted.shared, rel=1e-10)
+    noise = found.shared["batch+data+noise"] / found.shared["batch+data"]
+    assert noise > 1.05  # which is what the noise adds
+    with pytest.raises(gs.BadInput, match="no sign of one index"):
+        gs.decompose(given.replace({"target.flips": 0.1}), given=("batch",))
+
+
 def test_samples_drawn_again_add_a_variance() -> None:
     for options in ({"bootstrap": True}, {"subsample": 0.6}):
         found = gs.decompose(SQUARE, members=50, **options)  # type: ignore[arg-type]
