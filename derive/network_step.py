@@ -9,6 +9,7 @@ import sympy as sp
 
 from derive.blocks import BlockSum, Definition, family, index, rename
 from derive.calculus import Calculus
+from derive.gaussian.special import in_latex
 from derive.operations import computed
 from derive.symbols import BETA
 from derive.trace import Claim, Recorder
@@ -31,8 +32,9 @@ class SigmaPrime(sp.Function):
     def _sympystr(self, printer: Any) -> str:
         return f"sigma'({printer._print(self.args[0])})"
 
-    def _latex(self, printer: Any) -> str:
-        return rf"\sigma'\left({printer._print(self.args[0])}\right)"
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        name = r"\sigma'" if exp is None else r"{\sigma'}"
+        return in_latex(name, self.args, printer, exp)
 
 
 class Sigma(sp.Function):
@@ -46,8 +48,8 @@ class Sigma(sp.Function):
     def _sympystr(self, printer: Any) -> str:
         return f"sigma({printer._print(self.args[0])})"
 
-    def _latex(self, printer: Any) -> str:
-        return rf"\sigma\left({printer._print(self.args[0])}\right)"
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        return in_latex(r"\sigma", self.args, printer, exp)
 
 
 def record_row_after_step(trace: Recorder) -> sp.Expr:

@@ -15,6 +15,7 @@ from derive.blocks import KAPPA, BlockSum, block_field, family
 from derive.calculus import Calculus
 from derive.further_step import AXIS, BULK, COORDINATE, DRIFT, FRACTION, SLOPE, SPREAD, VALUE, B, C, E
 from derive.gaussian.expectation import Expectation
+from derive.gaussian.special import in_latex
 from derive.network_step import A, SigmaPrime
 from derive.operations import COMPOSED, computed, equal
 from derive.sample_averages import ALPHA0
@@ -54,8 +55,9 @@ class _OfMean(sp.Function):
     def _sympystr(self, printer: Any) -> str:
         return f"S_0{chr(39) * self.primes}({printer._print(self.args[0])})"
 
-    def _latex(self, printer: Any) -> str:
-        return rf"S_0{chr(39) * self.primes}\left({printer._print(self.args[0])}\right)"
+    def _latex(self, printer: Any, exp: Any = None) -> str:
+        name = f"S_0{chr(39) * self.primes}"
+        return in_latex(name if exp is None else f"{{{name}}}", self.args, printer, exp)
 
 
 class Level(_OfMean):

@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature be43907aa338d933, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 310f5b9814b4938e, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "be43907aa338d9339bc32665064f8a245180770765bdc6addfe638597cb4981d"
+SIGNATURE = "310f5b9814b4938ea6c0f4763b62eba0e4de084f48852824f02df8865ad04895"
 
 
 def overlap(lower, information, alpha):

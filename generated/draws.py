@@ -5,14 +5,14 @@ the squared one of its slope. g1, g2, g3, g4: averages of powers of g over the o
 its mean. Matrices are over blocks, V_1 that of the first fit; q: Q1_hat_12, t: T_12, Q: beta Q1_12, N: beta times
 shares; J: beta times sums of products j_2 j_1^T of sources, of m over the dimension.
 
-Generated; do not edit. Signature 4451d7b5df18ba53, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 22315918f697271e, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "4451d7b5df18ba53029814db8645ae2b48b1f0f0b1a64e7904006f50255df67f"
+SIGNATURE = "22315918f697271e624b8524bc74a354f60def0f36c0421059feda4e02ef5ff5"
 
 
 def sample(d_mean, d_square, d_Delta, d_V, g1, g1_x, g2, g2_x, g2_xx, g3, g3_x, g4):

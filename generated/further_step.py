@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature 61d922fd4ccbc76c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature a69740226106f3a7, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "61d922fd4ccbc76c6be9ac3ccd55a40ca0807a7f4376869060402263048101cb"
+SIGNATURE = "a69740226106f3a7ef5faa2edef26801739723e994bf0268dc2486a2c7fc911d"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

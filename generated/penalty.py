@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature 9e5497cd30f2b1a6, runtime 9e094b7523b31579.
+Generated; do not edit. Signature e8496e789bc3ed75, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "9e5497cd30f2b1a6c6a884b19415e0a49f3ab8ce977230d6ce50015756448f85"
+SIGNATURE = "e8496e789bc3ed75f49f648fcb453dd0618952ef0b5ef1a876979b031010f777"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

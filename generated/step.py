@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature b3c47f3b0aa1b34d, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 608d8ac36686cec1, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "b3c47f3b0aa1b34d0f423525796c0e88658603cba7a0db7502dbcafcfdbc39b0"
+SIGNATURE = "608d8ac36686cec11a65ce7563102f9d4e89f25a6bede7459fe35c5055c1f3f8"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

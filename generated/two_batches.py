@@ -7,7 +7,7 @@ the output of a single fit, and rest [X, K, Z, k]: E[sigma | x] beside mean and 
 weight of x, what the rows of a neuron in the two layers have in common. common [K, Z, k, k]: the sums over x;
 avg_gg_12 [Z, k, k]: E g_1 g_2.
 
-Generated; do not edit. Signature f2b5f5b2406be833, runtime 9e094b7523b31579.
+Generated; do not edit. Signature b96f8a08b26f2cd2, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "f2b5f5b2406be83331bd2e944fbada6f37e7d3781bbb899da894ee0df072cb53"
+SIGNATURE = "b96f8a08b26f2cd24c18b84ab2e906fe213a5048052d4480fedde485d882a632"
 
 
 def directions(*, L_rest, gamma, **_):

@@ -41,7 +41,7 @@ class NormalCdf(sympy.Function):
         return (1 + sympy.erf(x / sympy.sqrt(2))) / 2
 
     def _latex(self, printer: Any, exp: Any = None) -> str:
-        return _printed(r"\Phi", self.args, printer, exp)
+        return in_latex(r"\Phi", self.args, printer, exp)
 
 
 class LogNormalCdf(sympy.Function):
@@ -69,7 +69,7 @@ class LogNormalCdf(sympy.Function):
         return _evaluated(log_normal_cdf, self.args, prec)
 
     def _latex(self, printer: Any, exp: Any = None) -> str:
-        return _printed(r"\log\Phi", self.args, printer, exp)
+        return in_latex(r"\log\Phi", self.args, printer, exp)
 
 
 class InverseMillsRatio(sympy.Function):
@@ -162,7 +162,7 @@ class OwenT(sympy.Function):
         return _evaluated(owen_t, self.args, prec)
 
     def _latex(self, printer: Any, exp: Any = None) -> str:
-        return _printed(r"\operatorname{T}", self.args, printer, exp)
+        return in_latex(r"\operatorname{T}", self.args, printer, exp)
 
 
 def hermite_polynomial(degree: int, argument: Any) -> Any:
@@ -182,7 +182,8 @@ def _evaluated(function: Any, arguments: Any, prec: int) -> Any:
         return sympy.Float._new(function(*(a._to_mpmath(prec + 15) for a in arguments))._mpf_, prec)
 
 
-def _printed(name: str, arguments: Any, printer: Any, exp: Any) -> str:
+def in_latex(name: str, arguments: Any, printer: Any, exp: Any) -> str:
+    """A function in LaTeX; SymPy hands the exponent of a power of it over, which stands behind the name."""
     inside = ", ".join(printer._print(argument) for argument in arguments)
     power = "" if exp is None else f"^{{{exp}}}"
     return rf"{name}{power}\left({inside}\right)"

@@ -2,7 +2,7 @@
 information exponent 3, He_3].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 359976eea5089cf9, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 4dcd3afa03b40599, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cubic"
 EXPRESSION = "He(3,z)"
-SIGNATURE = "359976eea5089cf9b5496c54fdce31a7525db95411b9be2c002ec7fcf94e8cb2"
+SIGNATURE = "4dcd3afa03b405990f32b197ce276421d286ad067fa516a5ed1036a9bf0c6ec2"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 3

@@ -2,7 +2,7 @@
 information exponent 2, He_2].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 26ed533ac184ad26, runtime 9e094b7523b31579.
+Generated; do not edit. Signature dc9a4b7d85576b87, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "quadratic"
 EXPRESSION = "He(2,z)"
-SIGNATURE = "26ed533ac184ad260e73c51bb334380777bc6df564a6b0cf15a036bb98069eca"
+SIGNATURE = "dc9a4b7d85576b87a1d5c605fab5adefe868fb2ae23f3bbd6cc4bb35b8a14d09"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 2

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = sin(z)  [Sitzmann et al. 2020, arXiv:2006.09661].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature 481785e8b9cc3a7c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature f1c27eef3fd3a717, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "sin"
 EXPRESSION = "sin(z)"
-SIGNATURE = "481785e8b9cc3a7cad65ab89e49f8d78f0c2e8bd35a7af98a0cc48e926286f92"
+SIGNATURE = "f1c27eef3fd3a71730df6a8b3a48997ce6864a8b670cf194697b69453a31128c"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = step(z)  [McCulloch & Pitts 1943; Rosenblatt 1958].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature c7ac74de821fe28c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 23188ef5b6d5380f, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "step"
 EXPRESSION = "step(z)"
-SIGNATURE = "c7ac74de821fe28cb80ccf1a9a3c3ab75798271118c6672de335f12fae442159"
+SIGNATURE = "23188ef5b6d5380f85ee022866dbaaec03e2c6f32b609234107ac30cd6367bcb"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 0

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 08bf5296d0575824, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 49fe1dfcc83c1342, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "08bf5296d057582416b94c1bf7890ce316940be5d883ba3e1c1fbe9ae89271a2"
+SIGNATURE = "49fe1dfcc83c1342c6b1b8f475128b8d83620a4958e3819bbe44229c5dcb33e5"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

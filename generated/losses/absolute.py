@@ -1,7 +1,7 @@
 """The loss abs(y-f)  [Boscovich 1757; Laplace 1793; Bloomfield & Steiger 1983; THEORY section 4].
 
 2 smooth piece(s), 1 operations, in u = f - y.
-Generated; do not edit. Signature 4f206f391295b2ff, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 2e698100c89ac40e, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "absolute"
 EXPRESSION = "abs(y-f)"
-SIGNATURE = "4f206f391295b2ffb9267a27cdfe37a5673729ff1b3aa231114a41cd02235326"
+SIGNATURE = "2e698100c89ac40e5a7086a7f928241f47dc5e71365fe01ee12fcd3d3bd7ae37"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

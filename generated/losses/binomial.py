@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature a1604bb1212abc7a, runtime 9e094b7523b31579.
+Generated; do not edit. Signature c0af1b40a1512263, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "a1604bb1212abc7aa0cd07392aae77891bac638a01b4159cee27da9e182381c4"
+SIGNATURE = "c0af1b40a15122632671421783912394d939017c009cda7d4598e23600ad718b"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,abs(y-f)-epsilon)  [Vapnik 1995, The Nature of Statistical Learning Theory; THEORY section 4].
 
 3 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 7d047707c0deb23a, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 29697e3112b086ec, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "epsilon_insensitive"
 EXPRESSION = "max(0,abs(y-f)-epsilon)"
-SIGNATURE = "7d047707c0deb23aeb264a50d558c2efc96a491d4fe3ac4cfd1b7f72a13ccd0f"
+SIGNATURE = "29697e3112b086ecb36455e081fb305204fc020080e1cb14000bb927cce52df2"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('epsilon',)
 SMOOTH = False

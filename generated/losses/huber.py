@@ -2,7 +2,7 @@
 4].
 
 3 smooth piece(s), 11 operations, in u = f - y.
-Generated; do not edit. Signature c3eb4907cc4cea52, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 460b5380226f9575, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "huber"
 EXPRESSION = "min(abs(y-f),delta)*(abs(y-f)-min(abs(y-f),delta)/2)"
-SIGNATURE = "c3eb4907cc4cea521004f837cb2b57fc291525f3e47a7181ce34a4f37d51e641"
+SIGNATURE = "460b5380226f9575ad158c56599284ee7bef740bc2db0ba2adfd8ce4ef936a38"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 8dc476222725892c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 4a7636cfe86ad243, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "8dc476222725892c402c8e1b85d10b8cbab2a4208ff8df4cb2b8921de636cd49"
+SIGNATURE = "4a7636cfe86ad243d0a7340042b07819b5506ad9b8e3b4269c425048a2d72217"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

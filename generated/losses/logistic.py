@@ -1,7 +1,7 @@
 """The loss log(1+exp(-y*f))  [[GER20]; Cox 1958, J. R. Stat. Soc. B 20, 215; THEORY section 4].
 
 1 smooth piece(s), 4 operations, in u = y f.
-Generated; do not edit. Signature 261f57ea4d3b2587, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 371382356b746543, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "logistic"
 EXPRESSION = "log(1+exp(-y*f))"
-SIGNATURE = "261f57ea4d3b2587ca4fc8211e240efa83836c81d57fc67d0d21cb9a449e140c"
+SIGNATURE = "371382356b746543ceb7185a2feb4c8f8f7125fee8af0ff4b590dfcbc0bb6f80"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

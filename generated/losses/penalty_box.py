@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature 7fd4b337f8f415b0, runtime 9e094b7523b31579.
+Generated; do not edit. Signature a564dab54c865cd3, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "7fd4b337f8f415b07f62f34b6ab4e5735bc004f5ed6cac6a3372da4bf5dbc452"
+SIGNATURE = "a564dab54c865cd3cfb1a6a6a70fed239bcfe70e2ef539f58498c0afe166582b"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature d5c9f7c01aad1992, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 434332b999def9f3, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "d5c9f7c01aad1992f18c8baeb3ca72ce60041086774d024f459239a3d94228aa"
+SIGNATURE = "434332b999def9f3475a70cf6e64e0078fe25155073b16ed867eca5486bf6d83"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

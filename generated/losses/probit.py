@@ -1,7 +1,7 @@
 """The loss -log(Phi(y*f))  [Bliss 1934, Science 79, 38; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature dcab629b8a549fad, runtime 9e094b7523b31579.
+Generated; do not edit. Signature ef7723f0474300f8, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import inverse_mills, log_normal_cdf, truncated_m
 
 NAME = "probit"
 EXPRESSION = "-log(Phi(y*f))"
-SIGNATURE = "dcab629b8a549fad8baeda26068051262b83ea221995ed6c86ac8264e0640ee5"
+SIGNATURE = "ef7723f0474300f8a0cd08aa095b86a310a68c62bf7601f8d1ff92eb20aa2aa0"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

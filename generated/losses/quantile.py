@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature cbb2d38fdc6f2a3f, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 390892fb426c2968, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "cbb2d38fdc6f2a3f9599f042a082d97faed5f75045c575a5bce72e23ab168115"
+SIGNATURE = "390892fb426c2968fed19b5c049c37d3765fd2b9068ad80cbcade331f4ed7a26"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

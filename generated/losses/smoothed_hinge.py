@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature 8f4eb09d201064bd, runtime 9e094b7523b31579.
+Generated; do not edit. Signature eaf4981807adac10, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "8f4eb09d201064bd1858a4110e87484ff4f86502ea688752b1af9833e3a563b0"
+SIGNATURE = "eaf4981807adac10234fe3b7684f6773d610c9f6161f1bfe3c20e56d63d8d230"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature aa96f66aa125701d, runtime 9e094b7523b31579.
+Generated; do not edit. Signature ccf3a0296a7faa34, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "aa96f66aa125701da682b2a463e50968d2ea784b00a7176e80517e76cf4f44dd"
+SIGNATURE = "ccf3a0296a7faa34e9888e466a8fcc2f61adebd91274c0532655ed7e970a076c"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 945cfa81569a78c6, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 30a07c994b1bd9d6, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "945cfa81569a78c6a6642de8ffbf18e658ed907312f32b50c3a92b5af30f32ec"
+SIGNATURE = "30a07c994b1bd9d6bf34d6dcb5bd699b87dcb637511812bf4cf3d63d80eba583"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

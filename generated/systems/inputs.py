@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 84e2e1be466ff3db.
+Generated; do not edit. Signature 6a71dc13be3f99b2.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "84e2e1be466ff3dbef93d54371630a67e1fbb5272b76e5de83890f695cfd08f8"
+SIGNATURE = "6a71dc13be3f99b28afbaab39de6fc15f89c4d7eb43bd0e121beb56423223466"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,6 +1,6 @@
 """Equations of any convex loss, given bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section 5].
 
-Generated; do not edit. Signature ab7b4f2ae3b74fca.
+Generated; do not edit. Signature c7bc9cea498ab05d.
 Regenerate with: giantstep generate
 """
 
@@ -9,7 +9,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "ab7b4f2ae3b74fca84279029fcf9762de324a4f55349b8537c138194465e05dc"
+SIGNATURE = "c7bc9cea498ab05d89fc706f9e3019d27b62ab88028ade26e5832198e4dd2fed"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 0aacf970dfc40d1d.
+Generated; do not edit. Signature 1794e70da467f377.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0aacf970dfc40d1d0ca6fa6b2ee321295ccd58a46b92dbd1d2da0f7ea97143ab"
+SIGNATURE = "1794e70da467f37768c5071f0c4f3ff1c3bb6b82d5d5813e63e77c63378c3334"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature dd9cfca98992d9a1, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 9591eb030afdc345, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "dd9cfca98992d9a154e4a926368fdb2f0e3ed745e7ae064dd04afc171aa6a8ac"
+SIGNATURE = "9591eb030afdc34579b15953882ee14207177e75a776cb249fc2c98bc6391616"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 29c37d61c6bd9b1d, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 6e8ad23c9b1bd337, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "29c37d61c6bd9b1d4f41698d155fb6988d0dcbd4fa3bb06a4c81ce6a4a4a19df"
+SIGNATURE = "6e8ad23c9b1bd337fb6c7110784abde1cff9695cc6937fb7b08e80dfe71e093c"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope_1, slope_2, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 32d8278565a2cee6, runtime 9e094b7523b31579.
+Generated; do not edit. Signature c58fe120342c955a, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "32d8278565a2cee61e352d11908739a5211de3516fc3c929e7d06cfd7ff250b2"
+SIGNATURE = "c58fe120342c955a14e11c35c4a6c0a6fd880f715941a6ef37256f61e3b7bb46"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 2514fb57fafefebb, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 674141c7ab9ca4ce, runtime 9e094b7523b31579.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.certificate import Certificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "2514fb57fafefebb16f614246c49c18e4711f383ea3f0b8147bb048c2d5a1715"
+SIGNATURE = "674141c7ab9ca4ce8ed50b9cd40d164d7a91bffe863ccd2f951ef5ad4c4334a7"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 5885be10aec051aa.
+Generated; do not edit. Signature 3c6fbb1c592cbf35.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "5885be10aec051aa3f9b5a8b36f6c2adc8148c1af44a230e70211ed00d0ef030"
+SIGNATURE = "3c6fbb1c592cbf359e0e8a200fad8d70babd569f97cac82b7743174bb5df628e"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d88f333b704f96ff.
+Generated; do not edit. Signature d564539cb8d6d20c.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d88f333b704f96ff50296b950cb573ed3ee1783cbbb0037b59fd7912b47d51b5"
+SIGNATURE = "d564539cb8d6d20c51a777d5adb04353cbf458be10d3c34d907e4fd942dae972"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

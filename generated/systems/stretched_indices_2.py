@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 11395fd5c493c4d8.
+Generated; do not edit. Signature 0c8a4030d94a8b2b.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "11395fd5c493c4d85344c40da99f4b3864508cc3248d2b25621a06989b2ecff2"
+SIGNATURE = "0c8a4030d94a8b2ba359c3d78831f848381db29b69e6f557f916ece9dc2c5ac3"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

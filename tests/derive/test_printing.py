@@ -12,7 +12,9 @@ import giantstep as gs
 from derive.language.names import latex_name
 from derive.latex_words import LINE, width
 from derive.line_breaking import lines
+from derive.network_step import Sigma, SigmaPrime
 from derive.printing import latex_lines, latex_of
+from derive.repeated_batch import Level, Slope
 from derive.trace import DerivationStep
 
 MODELS = {
@@ -150,3 +152,11 @@ def test_an_average_of_an_unknown_letter_loses_none() -> None:
 def test_no_bracket_of_a_derivation_is_empty(steps: list[DerivationStep]) -> None:
     for step in steps:
         assert not re.search(r"langle\s*\\rangle", latex_of(step.lhs) + latex_of(step.rhs)), step.label
+
+
+def test_powers_of_functions_stand_behind_their_names() -> None:
+    """The derivation of two steps on one batch has the square of sigma', and had no LaTeX."""
+    x = sp.Symbol("x")
+    powers = [latex_of(each(x) ** 2) for each in (Sigma, SigmaPrime, Level, Slope)]
+    names = [r"\sigma", r"{\sigma'}", "{S_0}", "{S_0'}"]
+    assert powers == [rf"{name}^{{2}}\left(x\right)" for name in names]
