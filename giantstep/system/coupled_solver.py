@@ -15,9 +15,10 @@ from giantstep.spec.errors import NotConverged
 from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.far_labels import share_beyond
-from giantstep.system.first_solution import first_solution, like_square_loss, needs_chosen_labels, unknowns_of
+from giantstep.system.first_solution import coarse_system, first_solution, like_square_loss, unknowns_of
 from giantstep.system.kink_crossings import cut_anew, cuts_serve, passes_unseen
 from giantstep.system.label_refinement import settles, stays
+from giantstep.system.labels_needed import needs_chosen_labels
 from giantstep.system.newton import SHORT, Outcome, newton
 from giantstep.system.problem import Problem, Solution
 from giantstep.system.resolution import (
@@ -114,7 +115,7 @@ def coupled_solution(
     x, evaluations, change = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed, held, still = 0, 0, False
-    times = Times(chosen=beside is None and needs_chosen_labels(problem, (last, x), tolerance))
+    times = Times(chosen=beside is None and needs_chosen_labels(last, x, tolerance))
     for number in range(_PAIRS):
         moving, previous = chooses(problem, times), change
         at_answer = previous <= 1.0 and moving  # nodes of the label are chosen anew at what both resolutions tell
@@ -199,8 +200,11 @@ def _beside(problem: Problem, start: Result | None, tolerance: float) -> tuple[P
     """
     if start is None and bulk_kind(problem.model) != "stretched":
         return None
-    if start is not None and needs_chosen_labels(problem, start, tolerance):
-        return None
+    if start is not None:
+        coarse = coarse_system(problem)
+        x = unknowns_of(problem, coarse, start)
+        if x is None or needs_chosen_labels(coarse, x, tolerance):
+            return None
     first = pair(problem, Times(), np.empty(0))
     x = like_square_loss(problem, first[0]) if start is None else unknowns_of(problem, first[0], start)
     if x is None:

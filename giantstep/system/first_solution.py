@@ -17,7 +17,7 @@ from giantstep.system.label_refinement import settles
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem
 from giantstep.system.reduced_order import reduced_order
-from giantstep.system.resolution import FINE, doubling_serves, leading
+from giantstep.system.resolution import leading
 from giantstep.system.result import Result
 from giantstep.system.separation import ROUNDING, separable
 from giantstep.system.settling import CLOSE, cutting, settling
@@ -28,7 +28,6 @@ from giantstep.system.square_start import (
 )
 from giantstep.system.stalled import NotSoon, stalled, unsolved
 from giantstep.system.system_of_problem import coupled_at
-from giantstep.system.two_index_refinement import settles_of_two
 
 Array = np.ndarray
 COARSE = Level(5, 24, samples=24)
@@ -37,7 +36,6 @@ _BEYOND, _LOWERED = 10.0, 2.0  # first threshold of a Huber loss, in sizes of th
 _EASY = 1e-3  # the share of what makes a system hard that a path to it begins at
 _MANY = 10.0  # samples that a path begins at, beside those given or the width
 _LOW, _FACTOR, _SHORTEST = 1.0, 3.0, 1.01  # first ridge of a path upwards, factor of its steps, least one
-_HOPELESS = 1e3  # tolerances that two laws of the label differ by where finer ones are not tried
 _BLURRED, _CLEAR = 1e-2, 1e8  # one over what is added to the spread of an output, in units of it: first and last
 
 
@@ -56,11 +54,16 @@ def first_solution(
     raise unsolved(problem, system.hint())
 
 
+def coarse_system(problem: Problem) -> CoupledSystem:
+    """The system at the resolution at which a solution is looked for first."""
+    return coupled_at(problem, leading(problem, COARSE))
+
+
 def _from_near(
     problem: Problem, start: Result | None, near: tuple[CoupledSystem, Array] | None
 ) -> Iterator[tuple[Outcome, CoupledSystem]]:
     """What Newton's method makes of the unknowns that may be near."""
-    system = coupled_at(problem, leading(problem, COARSE))
+    system = coarse_system(problem)
     for x, shortest in _first_starts(problem, system, start, near):
         yield newton(system, x, most=25, settled=CLOSE, blind=True, shortest=shortest), system
     again = starts(problem, system, start) if settles(problem) else iter(())
@@ -101,26 +104,6 @@ def _first_starts(
             yield nearer, SHORTEST
     for x in starts(problem, system, start):
         yield x, SHORTEST
-
-
-def needs_chosen_labels(problem: Problem, near: Result | tuple[CoupledSystem, Array], tolerance: float) -> bool:
-    """Whether fixed nodes of a label of two indices are so far from enough that no two resolutions would agree on them,
-    told at a result or at the unknowns of a system that are near; of averages that more of them would soon serve, no.
-    """
-    if not settles_of_two(problem):
-        return False
-    level = replace(COARSE, labels=FINE[0].labels)
-    fewer, all_nodes = (coupled_at(problem, replace(level, rough=rough)) for rough in (True, False))
-    if isinstance(near, Result):
-        x = unknowns_of(problem, all_nodes, near)
-    else:
-        last, x = near
-        fewer.takes(last)
-    if x is None or doubling_serves(fewer):
-        return False
-    all_nodes.takes(fewer)
-    apart = np.abs(all_nodes.residual(x) - fewer.residual(x)) / all_nodes.scale(x)
-    return bool(np.max(apart) > _HOPELESS * tolerance)
 
 
 def like_square_loss(problem: Problem, system: CoupledSystem) -> Array | None:
@@ -247,4 +230,4 @@ def _roughly(problem: Problem, x: Array) -> Outcome:
     """Newton's method at coarse resolution, on nodes of the label that are chosen where this can be."""
     if settles(problem):
         return settling(problem, x, COARSE, CLOSE)
-    return newton(coupled_at(problem, leading(problem, COARSE)), x, settled=CLOSE)
+    return newton(coarse_system(problem), x, settled=CLOSE)

@@ -8,7 +8,8 @@ import pytest
 
 from giantstep.spec.model import Model
 from giantstep.system import coupled_solver
-from giantstep.system.coupled_solver import coupled_solution
+from giantstep.system.first_solution import coarse_system, first_solution
+from giantstep.system.labels_needed import needs_chosen_labels
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import Times
 from giantstep.system.solve import solve
@@ -35,13 +36,27 @@ def times_of(monkeypatch: pytest.MonkeyPatch) -> list[Times]:
 
 
 def test_chosen_at_once_where_fixed_nodes_are_hopeless(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also on a curve, from a start; the outputs of a Huber loss of that threshold are served by fixed ones."""
+    """Also on a curve, from a start."""
     given = Model.from_dict(BENT)
     made = times_of(monkeypatch)
     first = solve(given)
     second = solve(given.replace({"fit.samples": 2.1}), start=first)
     assert made and all(times.chosen for times in made)
     assert max(first.quadrature_error, second.quadrature_error) < 1e-10
-    made.clear()
-    coupled_solution(problem_of(given.replace({"fit.loss": "huber"})), 1e-10, None)
-    assert made == [Times()]
+
+
+@pytest.mark.parametrize(
+    ("link", "loss", "needed"),
+    [
+        ("tanh(z1*z2)", "absolute", True),
+        ("tanh(z1*z2)", "huber", False),
+        ("tanh(z1*z2)", "log_cosh", False),  # which more of them would soon serve
+        ("tanh(z1*z2)", "square", False),
+        ("tanh(z1)*relu(z2)", "huber", True),  # lines
+    ],
+)
+def test_what_fixed_nodes_are_apart_by(link: str, loss: str, needed: bool) -> None:
+    problem = problem_of(Model.from_dict(BENT).replace({"target.link": link, "fit.loss": loss}))
+    system = coarse_system(problem)
+    x = first_solution(problem, None, None, True)[0].x
+    assert needs_chosen_labels(system, x, 1e-10) == needed
