@@ -178,9 +178,9 @@ class Fit:
         if any(drawn):
             if by_channel(self.model.target).probit > 0.0:
                 raise BadInput(
-                    "noise inside a link that is no sign of one index, or beside other noise, and that is drawn again "
-                    "for the same inputs has not been derived",
-                    "set target.probit to 0",
+                    "fits to labels whose noise inside the link is drawn anew have been derived for the sign of one "
+                    f"index without other noise, and not for the link {self.model.target.link!r}",
+                    "set target.probit to 0, or take a sign of one index without flips and noise",
                 )
             found[drawn] = self.single.apart
         return found

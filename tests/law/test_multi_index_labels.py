@@ -142,7 +142,7 @@ def test_signs_are_judged_at_as_many_kappa_at_a_time_as_nodes_of_the_label_allow
     assert system.fields(unknowns_of_square_loss(problem, system))
     kappa, weight = np.linspace(-2.0, 2.0, 20), np.full(20, 0.05)
     (whole,) = system._in_parts(kappa, weight)
-    monkeypatch.setattr("giantstep.system.coupled_system._LABELS", 3 * system.clean_nodes.weight.shape[1])
+    monkeypatch.setattr("giantstep.system.judged_signs._LABELS", 3 * system.clean_nodes.weight.shape[1])
     parts = list(system._in_parts(kappa, weight))
     assert [len(part.kappa) for part in parts] == [3] * 6 + [2]
     wrong = np.concatenate([wrong_sign(part.output()) for part in parts])

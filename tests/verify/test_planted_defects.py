@@ -16,7 +16,7 @@ from planted_defects import Defect, Patch, assert_found, assert_listed, nothing
 from giantstep.law import readout_law
 from giantstep.quadrature import interpolation, mesh, panels, trapezoid
 from giantstep.spec.model import Model
-from giantstep.system import coupled_system, misclassification, problem
+from giantstep.system import judged_signs, misclassification, problem
 from giantstep.system.sign_panels import Output
 
 Array = np.ndarray
@@ -59,12 +59,12 @@ def lost_mass(patch: Patch) -> None:
 
 def blind_strip(patch: Patch) -> None:
     """Where the sign of the output is not sure, it is that of its mean."""
-    right = coupled_system.wrong_sign
+    right = judged_signs.wrong_sign
 
     def wrong(output: Output) -> Array:
         return right(replace(output, variance=1e-12 * output.variance))
 
-    for module in (coupled_system, misclassification):
+    for module in (judged_signs, misclassification):
         patch.setattr(module, "wrong_sign", wrong)
 
 
