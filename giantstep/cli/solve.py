@@ -90,7 +90,7 @@ def _solved(result: gs.Result) -> list[Line]:
         ("spike strength r", number(spike.strength), ""),
         *_alignment(spike),
         *_steps(result),
-        ("bulk variance c", numbers(spike.bulk_variance), ""),
+        ("bulk variance c", numbers(spike.bulk_variance), _bulk(result.model)),
     ]
     if result.model.network.trains_bias:
         lines.append(("bias", number(result.bias), "trained with the readout"))
@@ -147,6 +147,15 @@ def _steps(result: gs.Result) -> list[Line]:
         words = "overlaps with the target, and length of the loadings of all blocks" if count == 1 else ""
         lines.append((f"after step {count}", f"{overlaps}, {length:.6g}", words))
     return lines
+
+
+def _bulk(model: gs.Model) -> str:
+    """Whose rows these are around the spike, where a step left it and the equations of its own bulk are not solved."""
+    if model.step is None or model.bulk not in ("isotropic", "inputs"):
+        return ""
+    told = "of spiked random features; "
+    underived = model.inputs is not None or model.fit.penalty is not None or model.step.batch == "same"
+    return told + ("for a network simulate --what network" if underived else 'step.bulk = "trained" is the network')
 
 
 def _alignment(spike: SpikeParameters) -> list[Line]:
