@@ -176,10 +176,12 @@ class Fit:
         found = np.zeros((len(every), len(self.weight)))
         drawn = [not sharing.noise and sharing.data > 0.0 for sharing in every]
         if any(drawn):
-            if by_channel(self.model.target).probit > 0.0:
+            target = self.model.target
+            if by_channel(target).probit > 0.0:
                 raise BadInput(
                     "fits to labels whose noise inside the link is drawn anew have been derived for the sign of one "
-                    f"index without other noise, and not for the link {self.model.target.link!r}",
+                    f"index without flips and noise, and not for the link {target.link!r} with target.flips = "
+                    f"{target.flips:g} and target.noise = {target.noise:g}",
                     "set target.probit to 0, or take a sign of one index without flips and noise",
                 )
             found[drawn] = self.single.apart

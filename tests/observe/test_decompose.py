@@ -93,7 +93,7 @@ def test_noise_inside_a_sign_is_drawn_again(link: str) -> None:
     assert found.shared == pytest.approx(wanted.shared, rel=1e-10)
     noise = found.shared["batch+data+noise"] / found.shared["batch+data"]
     assert noise > 1.05  # which is what the noise adds
-    with pytest.raises(gs.BadInput, match="no sign of one index"):
+    with pytest.raises(gs.BadInput, match="and not for the link 'sign.* with target.flips = 0.1"):
         gs.decompose(given.replace({"target.flips": 0.1}), given=("batch",))
 
 
