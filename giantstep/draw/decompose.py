@@ -19,6 +19,7 @@ Array = np.ndarray
 #: Greys that a copier keeps apart, from the bottom of the stack upwards, and hatches where they are close.
 _HATCHES = ("", "//", "..", "\\\\", "xx", "--", "++", "oo")
 _LIGHT, _DARK = 0.97, 0.45
+_TOGETHER = r" $\times$ "
 _WORDS = {"batch": "batch", "data": "data", "noise": "label noise", "initialisation": "initialisation"}
 
 
@@ -66,7 +67,8 @@ def _parts(found: Decomposition) -> tuple[list[str], list[float]]:
     if found.bias_squared is None:
         told = {f"{k} fit{'s' * (k > 1)}": value for k, value in found.ensemble.items()}
         return [*told], [*told.values()]
-    parts = {"bias squared": found.bias_squared, **{_words(k, found.given): v for k, v in found.variance.items()}}
+    names = _ordered(found)
+    parts = {"bias squared": found.bias_squared, **{_words(k, found.given): found.variance[k] for k in names}}
     return [*parts], [*parts.values()]
 
 
@@ -124,7 +126,7 @@ def _band(axes: Axes, x: Array, points: list[Decomposition]) -> None:
 
 
 def _areas(axes: Axes, x: Array, points: list[Decomposition]) -> None:
-    names = [*points[0].variance]
+    names = _ordered(points[0])
     rows = [[float(point.bias_squared or 0.0) for point in points]]
     rows += [[point.variance[name] for point in points] for name in names]
     labels = ["bias squared", *(_words(name, points[0].given) for name in names)]
@@ -165,10 +167,15 @@ def _simulated(axes: Axes, x: Array, points: list[Decomposition]) -> None:
         axes.errorbar(places, means, yerr=bars, fmt=marker, markerfacecolor="white", label=label, **style)
 
 
+def _ordered(found: Decomposition) -> list[str]:
+    """The variances: those of one source, of two together, and so on, as their words count them."""
+    return sorted(found.variance, key=lambda key: len(_words(key, found.given).split(_TOGETHER)))
+
+
 def _words(key: str, given: Sources) -> str:
     """Sources that are drawn again, in words; those of several together as a product. Noise of labels goes with their
     data.
     """
     names = [name for name in key.split("+") if name not in given]
     kept = [name for name in names if name != "data" or "noise" not in names]
-    return r" $\times$ ".join(_WORDS.get(name, name) for name in kept)
+    return _TOGETHER.join(_WORDS.get(name, name) for name in kept)

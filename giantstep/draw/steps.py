@@ -17,6 +17,7 @@ from giantstep.observe.few_seeds import interval
 from giantstep.observe.steps import Steps, StepsPoint
 
 _HOLLOW: dict[str, Any] = {"markerfacecolor": "white", "linestyle": "none", "capsize": 2.0, "markersize": 4.5}
+_BESIDE = (-0.03, 0.03)  # the two families would hide each other
 
 
 def steps_figure(found: Steps) -> Picture:
@@ -27,7 +28,7 @@ def steps_figure(found: Steps) -> Picture:
     draw_steps(right, found)
     last = found.model.step
     repeated = found.model.replace(step=None if last is None else replace(last, batch="fresh"))
-    drawn.suptitle(described(repeated, {"step.samples"}), fontsize=8.5)
+    drawn.suptitle(described(repeated, {"step", "step.samples"}), fontsize=8.5)
     drawn.legend(*right.get_legend_handles_labels(), loc="outside lower center", ncols=3)
     return drawn
 
@@ -90,7 +91,8 @@ def _line(axes: Axes, number: int, x: Sequence[int], y: Sequence[float], label: 
 
 def _points(axes: Axes, number: int, x: Sequence[int], y: Sequence[float], bars: Sequence[float]) -> None:
     bars = [0.0 if not np.isfinite(bar) else bar for bar in bars]
-    axes.errorbar(x, y, yerr=bars, fmt=MARKERS[number], color=colours(2)[number], zorder=3, **_HOLLOW)
+    beside = np.asarray(x) + _BESIDE[number]
+    axes.errorbar(beside, y, yerr=bars, fmt=MARKERS[number], color=colours(2)[number], zorder=3, **_HOLLOW)
 
 
 def _finish(axes: Axes) -> None:

@@ -107,6 +107,8 @@ def _rows(model: Model, hidden: Collection[str]) -> Iterator[str]:
     """Where rows of the first layer are others than the usual ones."""
     if model.network.initialisation != Network.initialisation and "network.initialisation" not in hidden:
         yield f"{model.network.initialisation.capitalize()} initialisation"
+    if len(model.steps) > 1 and "step" not in hidden:
+        yield f"{len(model.steps)} steps"
     if model.step is not None and model.step.bulk != Step.bulk and "step.bulk" not in hidden:
         yield "given bulk" if model.step.bulk == "matrix" else f"{model.step.bulk} bulk"
     if any(step.batch != Step.batch for step in model.steps) and "step.batch" not in hidden:

@@ -220,11 +220,16 @@ class _Reader:
             if self.next == "[":
                 raise self.error("a root with an index is not read")
             return f"<msqrt>{self._argument()}</msqrt>"
+        if name == "binom":
+            over = f'<mfrac linethickness="0">{self._argument()}{self._argument()}</mfrac>'
+            return _mrow([_fence("(", True), over, _fence(")", True)])
         if name in ACCENTS:
             over = f'<mo stretchy="false">{ACCENTS[name]}</mo>'
             return f'<mover accent="true">{self._argument()}{over}</mover>'
         if name == "left":
             return self._fenced()
+        if name == "substack":
+            return self._stack()
         if name in _SMALL_FENCES:
             size = _SMALL_FENCES[name]
             return f'<mo stretchy="true" minsize="{size}" maxsize="{size}">{escape(self._delimiter())}</mo>'
@@ -240,6 +245,13 @@ class _Reader:
         self._expect(r"\right")
         tall = any(mark in inside for mark in _TALL)
         return _mrow([_fence(opening, tall), inside, _fence(self._delimiter(), tall)])
+
+    def _stack(self) -> str:
+        """The lines of an index, such as those of a sum over several."""
+        self._expect("{")
+        rows = self.rows()
+        self._expect("}")
+        return f"<mtable>{''.join(map(_row, rows))}</mtable>"
 
     def _environment(self, kind: str) -> str:
         if kind not in _MATRICES:

@@ -19,14 +19,17 @@ GREEK: Mapping[str, str] = MappingProxyType(
         "vartheta": "ϑ",
         "iota": "ι",
         "kappa": "κ",
+        "varkappa": "ϰ",
         "lambda": "λ",
         "mu": "μ",
         "nu": "ν",
         "xi": "ξ",
         "pi": "π",
+        "varpi": "ϖ",
         "rho": "ρ",
         "varrho": "ϱ",
         "sigma": "σ",
+        "varsigma": "ς",
         "tau": "τ",
         "upsilon": "υ",
         "phi": "ϕ",
@@ -51,6 +54,7 @@ CAPITALS: Mapping[str, str] = MappingProxyType(
         "Xi": "Ξ",
         "Pi": "Π",
         "Sigma": "Σ",
+        "Upsilon": "Υ",
         "Phi": "Φ",
         "Psi": "Ψ",
         "Omega": "Ω",
@@ -63,6 +67,7 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "times": "×",
         "otimes": "⊗",
         "pm": "±",
+        "mp": "∓",
         "to": "→",
         "ge": "≥",
         "geq": "≥",
@@ -71,12 +76,15 @@ OPERATORS: Mapping[str, str] = MappingProxyType(
         "ne": "≠",
         "neq": "≠",
         "approx": "≈",
+        "sim": "∼",
+        "mid": "∣",
         "in": "∈",
         "wedge": "∧",
         "vee": "∨",
         "ldots": "…",
         "dots": "…",
         "perp": "⊥",
+        "top": "⊤",
         "star": "⋆",
         "prime": "′",
         "uparrow": "↑",
@@ -99,7 +107,7 @@ DELIMITERS: Mapping[str, str] = MappingProxyType(
 )
 
 #: Signs with limits, beneath and above in a display.
-LARGE: Mapping[str, str] = MappingProxyType({"sum": "∑", "prod": "∏", "int": "∫"})
+LARGE: Mapping[str, str] = MappingProxyType({"sum": "∑", "prod": "∏", "int": "∫", "iint": "∬"})
 
 FUNCTIONS = frozenset(
     {"sin", "cos", "tan", "sinh", "cosh", "tanh", "exp", "log", "ln", "det", "arctan", "atan", "asinh", "operatorname"}

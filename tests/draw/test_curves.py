@@ -240,6 +240,9 @@ def test_the_title_describes_the_model_but_not_what_is_swept() -> None:
     assert "tanh" in text and "1.5" in text and r"$\alpha = " not in text
     assert r"$\alpha = 2$" in described(MODEL, set())
     assert r"\tilde" not in described(MODEL, {"step.1.learning_rate"})
+    twice = MODEL.replace({"step": [MODEL.step, MODEL.step]})
+    assert ", 2 steps, " in described(twice, {"fit.samples"}).replace("\n", " ") and "steps" not in text
+    assert "steps" not in described(twice, {"step"})
 
 
 def test_the_title_says_what_is_unusual_and_no_swept_parameter() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,10 @@ def test_json_and_picture(tmp_path: Path) -> None:
     for number, result in enumerate((found, gs.decompose(LOGISTIC), along)):
         gs.plot(result, tmp_path / f"{number}.png")
         assert (tmp_path / f"{number}.png").stat().st_size > 10_000
+    # each source by itself, then what two do together; noise comes with the data that have it
+    drawn = gs.plot(replace(found, variance={"data": 0.1, "batch+data": 0.2, "data+noise": 0.3}, given=frozenset()))
+    names = [label.get_text() for label in drawn.axes[0].get_yticklabels()]
+    assert names == ["bias squared", "data", "label noise", r"batch $\times$ data"]
 
 
 @pytest.mark.parametrize(

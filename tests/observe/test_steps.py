@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import giantstep as gs
@@ -57,8 +58,12 @@ def test_simulated_points(tmp_path: Path) -> None:
     error = second.measured.std(axis=0, ddof=1) / math.sqrt(6)
     assert all(abs(second.measured.mean(axis=0) - second.overlaps) < 4.0 * error + 10.0 / 200)
     assert found.each[1].overlaps[1] == pytest.approx(0.0, abs=1e-10) and second.overlaps[1] > 0.3
-    gs.plot(found, tmp_path / "steps.png")
+    drawn = gs.plot(found, tmp_path / "steps.png")
     assert (tmp_path / "steps.png").stat().st_size > 10_000
+    # both families have the same network after one step: beside each other, neither hides
+    marks = [line.get_xdata() for line in drawn.axes[1].lines if line.get_marker() in ("o", "s")]
+    places = np.concatenate([np.asarray(line, dtype=float) for line in marks])
+    assert len(places) == len(set(places)) == 6
     assert set(found.to_dict()["each"][2]["simulation"]) >= {"test_error", "overlaps", "dimension"}
     words = table(found)
     assert f"{second.measured.mean(axis=0)[1]:.4f}" in words and "d = 200, 6 seeds" in words

@@ -5,6 +5,8 @@ from __future__ import annotations
 import xml.etree.ElementTree as ET
 
 import pytest
+import sympy
+from sympy.printing.latex import greek_letters_set, tex_greek_dictionary
 
 import giantstep as gs
 from derive.printing import latex_lines
@@ -46,6 +48,9 @@ def text_of(latex: str) -> str:
         (r"|w|^{2}<1", "|w|2<1"),
         (r"\mathcal{L}_{0}", "ℒ0"),
         ("-1.25", "−1.25"),
+        (r"L L^{\top} \sim \iint \varpi", "LL⊤∼∬ϖ"),
+        (r"\sum_{\substack{0 \leq b \leq B\\0 \leq c \leq C}} x", "∑0≤b≤B0≤c≤Cx"),
+        (r"P(y \mid s) = \binom{T}{y}", "P(y∣s)=(Ty)"),
     ],
 )
 def test_what_is_shown(latex: str, shown: str) -> None:
@@ -84,11 +89,28 @@ def test_what_is_not_known_is_refused_and_shown_as_it_is(latex: str) -> None:
     assert equation([latex]).startswith('<code class="latex">')
 
 
-@pytest.mark.parametrize("bulk", ["isotropic", "trained"])
-def test_all_of_a_derivation_is_mathematics(bulk: str) -> None:
+def test_every_greek_letter_is_known() -> None:
+    # a symbol with such a name is printed as the letter
+    for letter in {*tex_greek_dictionary, *greek_letters_set}:
+        assert "<code" not in formula(sympy.latex(sympy.Symbol(letter))), letter
+
+
+STEP = {"samples": 3.0, "learning_rate": 1.0}
+#: Changes of the model, and the number of its parts.
+KINDS = {
+    "trained": ({"step.bulk": "trained"}, 12),
+    "two steps": ({"step": [STEP, STEP]}, 11),
+    "density": ({"network.readout": {"density": "gaussian"}}, 11),
+    "inputs": ({"inputs": {"capacity": 0.4, "source": 0.3, "modes": 50}}, 11),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_of_a_derivation_is_mathematics(kind: str) -> None:
     # trained bias, flips, a loss of the margin: every kind of step
-    derived = gs.derive(MODEL.replace({"step.bulk": bulk}))
-    assert len(derived.parts) == {"isotropic": 10, "trained": 12}[bulk]
+    changes, count = KINDS[kind]
+    derived = gs.derive(MODEL.replace(changes))
+    assert len(derived.parts) == count
     for part in derived.parts:
         assert "<code" not in words(part.title)
         for step in part.steps:
