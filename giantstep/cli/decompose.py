@@ -11,6 +11,8 @@ from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.progress import Bars
 from giantstep.spec.errors import NotConverged
 
+_BETWEEN_ROWS = 10  # of the scores of a picture, those that the table has
+
 
 def add(subparsers: Subparsers) -> None:
     """Declare the command."""
@@ -38,7 +40,10 @@ def add(subparsers: Subparsers) -> None:
     again.add_argument("--subsample", type=float, metavar="F", help="each fit takes this fraction of the samples")
     decompose.add_argument("--sweep", metavar="KEY=RANGE", help="at every value of a key, as in curve")
     decompose.add_argument(
-        "--scores", metavar="LOW:HIGH", help="calibration of a margin loss: P(label 1 | output) at 25 outputs between"
+        "--scores",
+        metavar="LOW:HIGH",
+        help="calibration of a margin loss: P(label 1 | output) at outputs between: 241 in a picture and as "
+        "JSON, each tenth of them in the table",
     )
     decompose.add_argument(
         "--deviation",
@@ -59,7 +64,7 @@ def _decompose(arguments: argparse.Namespace) -> int:
     if arguments.simulate:
         options |= {name: getattr(arguments, name) for name in ("simulate", "seeds", "what", "seed")}
     if arguments.scores is not None:
-        (low, high), last = range_of("--scores", arguments.scores), 24
+        (low, high), last = range_of("--scores", arguments.scores), 24 * _BETWEEN_ROWS
         options["scores"] = [low + (high - low) * place / last for place in range(last + 1)]
     if arguments.sweep is None:
         found = gs.decompose(model, **options)
@@ -88,7 +93,7 @@ def _table(found: gs.Decomposition) -> str:
     lines += [f"{k:<44} {value:>14.9g}" for k, value in found.ensemble.items()]
     for told in found.calibration.values():
         lines += ["", f"{f'output of the mean of {told.members}':<44} {'P(label 1)':>14} {'density':>14}"]
-        rows = zip(told.scores, told.probability, told.density, strict=True)
+        rows = zip(*(each[::_BETWEEN_ROWS] for each in (told.scores, told.probability, told.density)), strict=True)
         lines += [f"{score:<44.6g} {chance:>14.9g} {density:>14.9g}" for score, chance, density in rows]
     if found.simulation is not None:
         run = found.simulation

@@ -130,17 +130,17 @@ def _areas(axes: Axes, x: Array, points: list[Decomposition]) -> None:
     rows = [[float(point.bias_squared or 0.0) for point in points]]
     rows += [[point.variance[name] for point in points] for name in names]
     labels = ["bias squared", *(_words(name, points[0].given) for name in names)]
-    shades = np.linspace(_DARK, _LIGHT, len(rows))
-    bottom = np.zeros(len(x))
     order = [place for place in range(len(rows)) if max(map(abs, rows[place])) > 0.0]
-    for place in order:
+    shades = np.linspace(_DARK, _LIGHT, len(order))
+    bottom = np.zeros(len(x))
+    for number, place in enumerate(order):
         top = bottom + np.array(rows[place])
         axes.fill_between(
             x,
             bottom,
             top,
-            facecolor=str(shades[place]),
-            hatch=_HATCHES[place % len(_HATCHES)],
+            facecolor=str(shades[number]),
+            hatch=_HATCHES[number % len(_HATCHES)],
             edgecolor="0.25",
             linewidth=0.4,
             label=labels[place],

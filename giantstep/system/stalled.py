@@ -33,10 +33,9 @@ def stalled(problem: Problem) -> str:
 
 def hint(problem: Problem) -> str:
     """What to change: by the cause that was measured; that none was found, and what was looked for."""
-    if found := constant_hint(problem) or rare_hint(problem) or saturated_hint(problem) or cancelling_hint(problem):
-        return found
-    if found := slight_hint(problem):
-        return found
+    for cause in (cancelling_hint, constant_hint, rare_hint, saturated_hint, slight_hint):
+        if found := cause(problem):
+            return found
     fit = problem.model.fit
     if fit.loss.form == "margin" and fit.samples < problem.model.network.width and fit.ridge < _SMALL_RIDGE:
         return (

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy.optimize import minimize
 
 import giantstep as gs
+from giantstep.cli.main import main
 
 MODEL = gs.Model(
     network=gs.Network("tanh", width=0.8),
@@ -38,6 +41,18 @@ def test_tails_are_averages_over_label_and_output() -> None:
     above = SCORES >= 0.5
     for name, values in (("both", told.density * np.nan_to_num(told.probability)), ("above", told.density)):
         assert np.trapezoid(values[above], SCORES[above]) == pytest.approx(known[name], rel=1e-6), name
+
+
+def test_the_command_draws_more_scores_than_it_tells(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """The density of features that saturate has a narrow peak, which few scores would draw as a triangle."""
+    path = tmp_path / "m.toml"
+    path.write_text(MODEL.to_toml())
+    asked = ["decompose", str(path), "--given", "data,noise", "--scores=-6:6"]
+    assert main([*asked, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["calibration"][0]["scores"]) == 241
+    assert main(asked) == 0
+    rows = capsys.readouterr().out.split("output of the mean of 1 ")[1].split("\n\n")[0].splitlines()[1:]
+    assert [float(row.split()[0]) for row in rows] == pytest.approx(np.linspace(-6.0, 6.0, 25))
 
 
 def test_scores_of_features_that_turn_fast() -> None:

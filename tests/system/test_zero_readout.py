@@ -18,6 +18,7 @@ from giantstep.system.held_readout import may_be_held
 from giantstep.system.loss_at_zero import probability_felt
 from giantstep.system.problem import problem_of
 from giantstep.system.solve import solve
+from giantstep.system.stalled import hint
 
 WIDE = {"name": "epsilon_insensitive", "epsilon": 2.0}
 
@@ -182,6 +183,10 @@ def test_linear_features_of_several_values_beside_a_small_ridge() -> None:
     assert "responses of several blocks cancel" in settling_hint(problem_of(model("absolute", 2, **found)))
     assert "blocks cancel" not in settling_hint(problem_of(model("absolute", 1, **found)))
     assert "blocks cancel" not in settling_hint(problem_of(model("absolute", 2, fit__ridge=1e-7)))
+    # without a spike their mean is constant too, which one value is solved with
+    found |= {"spike__strength": 0.0, "spike__alignment": 1.0}
+    assert "responses of several blocks cancel" in hint(problem_of(model("absolute", 2, **found)))
+    assert "constant on a kink" in hint(problem_of(model("absolute", 1, **found)))
 
 
 def test_counts_that_are_left_out_are_named_where_a_loss_turns_between_them() -> None:
