@@ -22,18 +22,35 @@ _OTHER_NAMES = {
     for name in names.split()
 }
 
+#: What a model cannot have, and why, by what other programs call it.
+_ABSENT = {
+    name: reason
+    for reason, names in {
+        "a network has two layers: the first one takes the giant steps, the second one is fitted": "depth layers "
+        "n_layers num_layers hidden_layers",
+        "the fit goes to its minimum, and each table [[step]] is one giant step": "epochs n_epochs iterations n_iter "
+        "max_iter n_steps num_steps",
+    }.items()
+    for name in names.split()
+}
+
 
 def nearest(key: object, known: Collection[str], where: str) -> str:
-    """Up to three of the known keys that are near to an unknown one, or else all that are there."""
+    """Why no model has such a key; or up to three of the known keys that are near; or else all that are there."""
+    if reason := _ABSENT.get(str(key).lower()):
+        return reason
     near = _closest(str(key), known, _MOST)
     return _question(near) if near else f"{where} has the keys {', '.join(known)}"
 
 
 def nearest_keys(key: object, known: Collection[str]) -> str:
-    """The same for a dotted key: what is near in its table, or else anywhere; or the keys of the table, or the tables.
+    """The same for a dotted key: why there is none; or what is near in its table, or else anywhere; or the keys of the
+    table, or the tables.
 
     Of one of several steps the table is step.2.
     """
+    if reason := _ABSENT.get(str(key).lower().rpartition(".")[2]):
+        return reason
     first, _, rest = str(key).partition(".")
     number, _, after = rest.partition(".")
     table, rest = (f"{first}.{number}", after) if first == "step" and number.isdigit() else (first, rest)

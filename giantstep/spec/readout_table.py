@@ -29,6 +29,7 @@ class Readout(Table):
     """
 
     path: ClassVar[str] = "network.readout"
+    example: ClassVar[str] = "readout = { values = [1.0, -1.0] }"
     values: Annotated[tuple[float, ...], Numbers(Number("the readout value of a block"))] = (1.0,)
     fractions: Annotated[
         tuple[float, ...], Numbers(Number("the fraction of neurons in a block", high=1.0, positive=True))

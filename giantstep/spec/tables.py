@@ -27,6 +27,7 @@ class Table:
     """Base of the records that are tables of a model file: every field is checked when a record is made."""
 
     path: ClassVar[str] = ""
+    example: ClassVar[str] = ""  # of a value, where another kind of value looks like one
 
     def __post_init__(self) -> None:
         for name, item in declared(type(self)).items():
@@ -136,7 +137,8 @@ def build(cls: type[_T], data: object, path: str) -> _T:
     items = declared(cls)
     where = f"[{path}]" if path else "the model"
     if not isinstance(data, Mapping):
-        raise wrong(path or "the model", data, f"a table with the keys {', '.join(items)}")
+        example = f"for example {cls.example}" if cls.example else ""
+        raise wrong(path or "the model", data, f"a table with the keys {', '.join(items)}", example)
     for key in data:
         if key not in items:
             raise BadInput(f"unknown key {shorten(key)} in {where}", nearest(key, items, where))

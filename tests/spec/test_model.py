@@ -252,6 +252,20 @@ def test_keys_are_known_by_their_symbols(given: str, meant: str) -> None:
     assert f"did you mean '{meant}'" in refused(put(given, 1.0))
 
 
+@pytest.mark.parametrize("given", ["network.depth", "network.layers", "fit.epochs"])
+def test_what_no_model_has_is_told(given: str) -> None:
+    """As the nearest key to "depth" by its letters is the width."""
+    words = "each table [[step]] is one giant step" if given == "fit.epochs" else "a network has two layers"
+    assert words in refused(put(given, 3)) and "did you mean" not in refused(put(given, 3))
+    with pytest.raises(BadInput) as caught:
+        Model.from_dict(STEP).replace({given: 3})
+    assert words in str(caught.value.hint)
+
+
+def test_a_list_of_readout_values_is_answered_by_a_table_of_them() -> None:
+    assert refused(put("network.readout", [1, -1])).endswith("for example readout = { values = [1.0, -1.0] }")
+
+
 def test_the_name_of_a_loss_is_set_as_the_loss() -> None:
     with pytest.raises(BadInput) as caught:
         Model.from_dict(STEP).replace({"fit.loss.name": "huber"})
