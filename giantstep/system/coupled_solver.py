@@ -28,7 +28,7 @@ from giantstep.system.resolution import (
     apart,
     changed,
     chooses,
-    equations_apart,
+    unknowns_apart,
     felt,
     is_affordable,
     may_choose,
@@ -148,9 +148,9 @@ def coupled_solution(
         x = answer.x
         error = apart(float(told[0][0]), float(observables[0]), tolerance) + answer.left
         change = max(changed(*told, finer, tolerance), error / tolerance)
-        if times.chosen if change > 1.0 else equations_apart(finer, answer, tolerance) > 1.0:
+        if times.chosen if change > 1.0 else unknowns_apart(finer, answer, tolerance) > 1.0:
             answer = replace(answer, felt=felt(finer, x, estimate.x))
-        change = max(change, equations_apart(finer, answer, tolerance))
+        change = max(change, unknowns_apart(finer, answer, tolerance))
         found = Found(finer, x, evaluations, error, others_apart(*told, finer), observables)
         if number == 0 and not settles(problem) and passes_unseen(finer):
             times, found = Times(kappa=1), None  # two orders may agree without having seen a kink
@@ -177,7 +177,7 @@ def _of_finer(finer: CoupledSystem, estimate: Outcome, close: float) -> tuple[Co
     answer = newton(finer, estimate.x, most=12, near=estimate, enough=close) if estimate.converged else estimate
     if answer.converged and finer.certificate(answer.x) > RESIDUAL:
         last = newton(finer, answer.x, settled=TO_THE_LAST)  # outputs that vary within less than a step
-        answer = replace(last, begun=answer.begun)
+        answer = replace(last, moved=answer.moved + last.moved)
     if not answer.converged and finer.level.cuts:  # so far away that the output passes its kinks beside the cuts
         finer = cut_anew(finer, answer.x)
         answer = newton(finer, answer.x, most=12)

@@ -23,9 +23,9 @@ _SETTLED = 1e-7  # relative step at which the unknowns have converged: the next 
 class Outcome:
     """The last x, the number of evaluations, whether it solves the equations, and the last Jacobian [n, n], if any.
 
-    left: relative length of the step that was not made, where x was close enough; begun: the largest residual at the
-    start, in units of its unknown; felt: what the test error moves by from the start to the solution, relative, by each
-    unknown for itself, where that is known.
+    left: relative length of the step that was not made, where x was close enough; moved: how far the solution is from
+    the start at most, in units of the unknowns; felt: what the test error moves by from the start to the solution,
+    relative, by each unknown for itself, where that is known.
     """
 
     x: Array
@@ -33,7 +33,7 @@ class Outcome:
     converged: bool
     jacobian: Array | None = None
     left: float = 0.0
-    begun: float = 0.0
+    moved: float = 0.0
     felt: float = math.inf
 
 
@@ -65,13 +65,11 @@ def newton(
     room[machine.CANDIDATE] = x
     if given is not None:
         matrix[...] = given
-    wanted = machine.EVALUATE
-    first = np.empty(0)
+    start, wanted = x, machine.EVALUATE
     while wanted < machine.CONVERGED:
         if wanted == machine.EVALUATE:
             x = room[machine.CANDIDATE].copy()
-            room[machine.TRIAL] = residual = system.residual(x)
-            first = first if len(first) else residual.copy()
+            room[machine.TRIAL] = system.residual(x)
             if known and numbers[machine.EVALUATIONS] == 0.0:
                 room[machine.SIZE] = system.scale(x)
         elif wanted == machine.DIFFERENTIATE:
@@ -83,8 +81,9 @@ def newton(
             _shorten(room, numbers)
         wanted = machine.advance(room, numbers)
     found = room[machine.X].copy(), int(numbers[machine.EVALUATIONS]), wanted == machine.CONVERGED
-    begun = float(np.max(np.abs(first) / room[machine.SIZE])) if wanted == machine.CONVERGED else math.inf
-    return Outcome(*found, matrix.copy() if system.again > 0.0 else None, float(numbers[machine.LEFT]), begun)
+    left = float(numbers[machine.LEFT])
+    moved = float(np.max(np.abs(found[0] - start) / room[machine.SIZE])) + left if found[2] else math.inf
+    return Outcome(*found, matrix.copy() if system.again > 0.0 else None, left, moved)
 
 
 def _shorten(room: Array, numbers: Array) -> None:

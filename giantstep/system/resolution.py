@@ -35,10 +35,10 @@ from giantstep.system.two_index_refinement import settles_of_two
 FINE = (Level(PANELS[0], 38, rough=True, samples=38), Level(PANELS[1], 44, samples=44))
 _FEW_OF_SEVERAL = 3  # order of what leads to a solution where kappa has several directions, whose nodes are many
 _CLOSE = 1e-3  # a relative Newton step whose square is nothing beside what two resolutions differ by
-_EQUATIONS = 10.0  # what equations may change by, in units of the tolerance, where nodes of kappa have no panels
+_UNKNOWNS = 10.0  # what unknowns may change by, in units of the tolerance, where nodes of kappa have no panels
 _AGREED = 0.1  # share of the test error's change: if the unknowns explain less, something else causes it
-_FEW = 100.0  # equations may differ by this many times the limit if the test error hardly depends on them
-_EXPLAINED = 2.0  # times what one axis does to them: more is of others
+_FEW = 100.0  # unknowns may differ by this many times the limit if the test error hardly depends on them
+_EXPLAINED = 2.0  # times what one axis does to unknowns: more is of others
 _RARE = 0.01  # of the objective of a sample: what a training error that is less is held against
 _NEAR = 1e-6  # a Newton step after which averages over the output tell the same
 _LEAST = 1e-30
@@ -193,7 +193,7 @@ def next_times(
     if not _is_small(finer):
         return times.chosen_nodes
     coarse, fine = told
-    unlike = equations_apart(finer, answer, tolerance)
+    unlike = unknowns_apart(finer, answer, tolerance)
     alone = apart(coarse[0], fine[0], tolerance) > tolerance  # the others follow from it
     if alone:
         coarse[1:] = fine[1:]
@@ -207,7 +207,7 @@ def next_times(
             return None
         found = fine.copy() if alone else told_by(mixed, outcome.x, (fine, finer.signs), tolerance)
         found[0] = mixed.test_error(outcome.x)
-        return found, equations_apart(finer, outcome, tolerance)
+        return found, unknowns_apart(finer, outcome, tolerance)
 
     if finer.of_samples:
         fewer = between(replace(finer.level, samples=_samples(FINE[0], times.samples)))
@@ -261,10 +261,10 @@ def _cut_further(times: Times, finer: CoupledSystem, tolerance: float) -> Times:
 
 def _closer(times: Times, finer: CoupledSystem, changes: tuple[float, float], tolerance: float) -> float:
     """By what part of a halving nodes of kappa without panels come closer together; 0 where panels are likely to serve
-    better, cut where the output passes a kink of the loss. changes: of what is told and of the equations, in
+    better, cut where the output passes a kink of the loss. changes: of what is told and of the unknowns, in
     tolerances. Nodes of the label that are chosen are many: only as much closer as the missing digits need.
     """
-    if times.kappa or times.closer or settles(finer.problem) or not changes[0] < _SQUARED / math.sqrt(tolerance):
+    if times.kappa > 1 or times.closer or settles(finer.problem) or not changes[0] < _SQUARED / math.sqrt(tolerance):
         return 0.0
     if finer.problem.rank > 1 or has_panels(finer.problem, finer.level):
         return 0.0
@@ -327,14 +327,14 @@ def changed(coarse: Array, fine: Array, system: CoupledSystem, tolerance: float)
     return max(math.inf if math.isnan(change) else change for change in found)
 
 
-def equations_apart(finer: CoupledSystem, answer: Outcome, tolerance: float) -> float:
-    """By how much the equations of a pair without panels differ, in units of what is allowed, where it is more than
+def unknowns_apart(finer: CoupledSystem, answer: Outcome, tolerance: float) -> float:
+    """By how much the unknowns of a pair without panels differ, in units of what is allowed, where it is more than
     that; answer: of the finer, from the solution of the coarser.
 
     What a trapezoid misses goes up and down with its step: that of the test error may vanish by chance on both, that of
-    all equations, or of the test error by every unknown for itself, does not.
+    all unknowns, or of the test error by every unknown for itself, does not.
     """
-    found = answer.begun / max(_EQUATIONS * tolerance, ROUNDED)
+    found = answer.moved / max(_UNKNOWNS * tolerance, ROUNDED)
     if found <= 1.0 or finer.problem.rank > 1 or has_panels(finer.problem, finer.level):
         return 0.0
     if found <= _FEW:

@@ -27,7 +27,7 @@ from giantstep.system.discretisation import PANELS
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import system_at, varies
 from giantstep.system.loss_at_zero import has_jumps
-from giantstep.system.newton import distance, newton
+from giantstep.system.newton import Outcome, distance, newton
 from giantstep.system.problem import Problem
 from giantstep.system.square_loss import RESIDUAL
 from giantstep.system.system_of_problem import coupled_at
@@ -135,7 +135,8 @@ def without_floor(system: CoupledSystem, x: Array, observables: Array) -> Sharp:
     As it stands where ten times the floor changes nothing; else what spreads that are added at every kappa, or raised
     to where there is less, are extrapolated to.
     """
-    near = _Solved.of(system.problem._replace(floor=_NEXT), system, x)
+    higher = system.problem._replace(floor=_NEXT)
+    near = (_Solved.on_same_nodes if system.at.laws.chosen else _Solved.of)(higher, system, x)
     plain = Sharp(observables, _apart(near.observables, observables), remaining(system, x), system, x)
     if plain.error <= _ENOUGH:
         return plain
@@ -207,9 +208,20 @@ class _Solved(NamedTuple):
             here.takes(system)
             outcome = newton(here, x, settled=_ALMOST)
             x = outcome.x
-        return cls(
-            here, x, here.answer(system.on_panels) if outcome.converged else np.full(3, math.nan), remaining(here, x)
-        )
+        return cls._told(here, outcome, system.on_panels)
+
+    @classmethod
+    def on_same_nodes(cls, problem: Problem, system: CoupledSystem, x: Array) -> _Solved:
+        """The same of a problem with a higher floor, on nodes of kappa and of the label that serve a lower one."""
+        here = coupled_at(problem, system.level, system.at.laws)
+        here.takes(system)
+        return cls._told(here, newton(here, x, settled=_ALMOST), system.on_panels)
+
+    @classmethod
+    def _told(cls, system: CoupledSystem, outcome: Outcome, on_panels: bool) -> _Solved:
+        """What the last step tells."""
+        observables = system.answer(on_panels) if outcome.converged else np.full(3, math.nan)
+        return cls(system, outcome.x, observables, remaining(system, outcome.x))
 
 
 def _limit(found: list[Array]) -> Array:

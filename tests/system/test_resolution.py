@@ -17,7 +17,7 @@ from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
-from giantstep.system.resolution import Times, equations_apart, felt, next_times, pair
+from giantstep.system.resolution import Times, unknowns_apart, felt, next_times, pair
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate
 
@@ -75,7 +75,7 @@ def test_nodes_without_panels_come_closer_together_where_that_is_enough() -> Non
     coarser, finer = pair(problem, Times(), np.empty(0))
     answer = newton(finer, newton(coarser, coarser.unknowns(order), most=12).x, most=12)
     fine = finer.answer()
-    assert equations_apart(finer, answer, 1e-10) > 10.0
+    assert unknowns_apart(finer, answer, 1e-10) > 10.0
     wanted = Times(labels=1, closer=1.0), Times(kappa=1, labels=1)
     for change, closer in ((1e-8, 1), (1e-4, 0)):
         times = next_times(Times(), finer, answer, ((1.0 + change) * fine, fine), 1e-10)
@@ -117,7 +117,7 @@ def test_equations_of_a_pair_agree_as_well_as_its_test_errors(monkeypatch: pytes
     estimate = newton(coarser, coarser.unknowns(order_of(problem, solve(CHANCE))), most=12)
     answer, fine = newton(finer, estimate.x, most=12), finer.answer()
     assert abs(finer.test_error(answer.x) / exact - 1.0) > 1e-11
-    assert equations_apart(finer, answer, 1e-10) > 10.0 > equations_apart(finer, answer, 1e-6) == 0.0
+    assert unknowns_apart(finer, answer, 1e-10) > 10.0 > unknowns_apart(finer, answer, 1e-6) == 0.0
     assert felt(finer, answer.x, estimate.x) > 1e-10  # also by each unknown for itself
     assert next_times(Times(), finer, answer, (fine.copy(), fine), 1e-10) == Times(labels=1, closer=1.0)
     monkeypatch.setattr("giantstep.system.coupled_solver.answers", lambda _, finer, *more: (finer.answer(),) * 2)
