@@ -4,14 +4,14 @@ known [m, m]: the overlap Q of the directions; lower: S with S S^T = 1 - Q; info
 what labels tell of the own part t of the indices; G [Y, m, m]: E[t t^T - 1|y] of labels of probability weight [Y];
 alpha: samples over d.
 
-Generated; do not edit. Signature 310f5b9814b4938e, runtime 9e094b7523b31579.
+Generated; do not edit. Signature f8b94ef40c5a6231, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "310f5b9814b4938ea6c0f4763b62eba0e4de084f48852824f02df8865ad04895"
+SIGNATURE = "f8b94ef40c5a62315818aa90416bea6434fa2d885d0f4b9e2cc5e2935ffd3740"
 
 
 def overlap(lower, information, alpha):

@@ -7,14 +7,14 @@ readout and their fractions. Rows gain P along the spike, ``across`` along theta
 have in common what has the product sum_n weight_n xi_bn xi_cn; their bulk moves along itself by its share delta, and
 gains the square varsigma across it.
 
-Generated; do not edit. Signature a69740226106f3a7, runtime 9e094b7523b31579.
+Generated; do not edit. Signature af9962fcb040702b, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import numpy as np
 
-SIGNATURE = "a69740226106f3a7ef5faa2edef26801739723e994bf0268dc2486a2c7fc911d"
+SIGNATURE = "af9962fcb040702bea4d8cbc9fe3348fefecacde3974bcdabe74dca839ba24f4"
 
 
 def gradient(weight, kappa_v, y_1, y_t, y_2, mu0, h_1, h_2, D_2, c, u, pi, A, alpha_0, noise, flips):

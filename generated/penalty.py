@@ -5,14 +5,14 @@ of the penalty, of g, minus its slope, and h, its curvature, with x = xi/sqrt(De
 a ridge and fields that give the same response T, norm Q2 and overlap m of a block. Of two fits: Delta_12, the
 covariance of the arguments, product and moves, the mean squares of readout and move of ``in_common``.
 
-Generated; do not edit. Signature e8496e789bc3ed75, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 5ffe054a852ac55c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "e8496e789bc3ed75f49f648fcb453dd0618952ef0b5ef1a876979b031010f777"
+SIGNATURE = "5ffe054a852ac55cb2f76c0a80f585a1140a8c4a3ec16ba710b24613e5dbcf7b"
 
 
 def readouts(beta, fraction, V, Delta, mean, avg_g, avg_h, avg_gg):

@@ -1,6 +1,6 @@
 """The map of one giant gradient step to spiked random features  [CUI24, Result 3.1; THEORY section 2].
 
-Generated; do not edit. Signature 608d8ac36686cec1, runtime 9e094b7523b31579.
+Generated; do not edit. Signature c0e59a0a1cc25df3, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 
 The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
@@ -9,7 +9,7 @@ The moments of the link f are those of f(sqrt(1 + probit) g), g standard normal.
 # fmt: off
 import math
 
-SIGNATURE = "608d8ac36686cec11a65ce7563102f9d4e89f25a6bede7459fe35c5055c1f3f8"
+SIGNATURE = "c0e59a0a1cc25df3bcdf1b56b55d05f98a8fd91d21ee8e486a7aad64327f4c43"
 
 
 def moments(mean, linear, quadratic, slope_square, link_mean, link_square, ubar, noise, flips):

@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = cos(z)  [Rahimi & Recht 2007, NIPS 20 (random Fourier features)].
 
 mu0, mu1, mu2 by closed forms, by quadrature where these would cancel.
-Generated; do not edit. Signature c4524793006f3dca, runtime 9e094b7523b31579.
+Generated; do not edit. Signature b3480315b7628ced, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Closed, Function
 from generated.runtime.compiling import CLOSED, VALUES, compiled
 NAME = "cos"
 EXPRESSION = "cos(z)"
-SIGNATURE = "c4524793006f3dca52a8aa4b79e7dc1c4dcdfaccc2bf0f0cf9c1cf2e05eb75be"
+SIGNATURE = "b3480315b7628cede41a01b9b3aea0ab9a895608fcd2a990162bef67799ec07d"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "even"
 OPERATIONS = 1

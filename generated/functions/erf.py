@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = erf(z)  [Saad & Solla 1995, PRE 52, 4225, as erf(z/sqrt(2))].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 3fb168ae516aa803, runtime 9e094b7523b31579.
+Generated; do not edit. Signature b317d85a70751dd3, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -13,7 +13,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "erf"
 EXPRESSION = "erf(z)"
-SIGNATURE = "3fb168ae516aa8034a8ce0004c2c0643b4380258ee1255126f40dca80577b965"
+SIGNATURE = "b317d85a70751dd314fed2dd891be0150eec2b5223a171a735dad9a0e885e06a"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

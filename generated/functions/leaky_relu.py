@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = max(z,0.01*z)  [Maas, Hannun & Ng 2013, ICML workshop (slope 0.01)].
 
 mu0, mu1, mu2 by truncated Gaussian moments, by quadrature where these would cancel.
-Generated; do not edit. Signature d558f90e3fdf83b8, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 53d85913833483a8, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -11,7 +11,7 @@ from generated.runtime.coefficients import Function
 from generated.runtime.compiling import VALUES, compiled
 NAME = "leaky_relu"
 EXPRESSION = "max(z,0.01*z)"
-SIGNATURE = "d558f90e3fdf83b8cd08797ca63a86972c14e27c62a46b3309cf8e4de18d8dde"
+SIGNATURE = "53d85913833483a8c5cad74ad8d2fb49993b29c00c5e9cb7a80f1cf121b4297d"
 BREAKPOINTS: tuple[float, ...] = (0.0,)
 PARITY = "none"
 OPERATIONS = 1

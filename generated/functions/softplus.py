@@ -1,7 +1,7 @@
 """Conditional Gaussian coefficients of f(z) = softplus(z)  [Dugas et al. 2001, NIPS 13].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 9b8db9b59bc0f4c8, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 150347895bf7a98e, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -12,7 +12,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import softplus
 NAME = "softplus"
 EXPRESSION = "softplus(z)"
-SIGNATURE = "9b8db9b59bc0f4c8a218d928c5cc4be2799baf8102e3dda74cf05806f80ca25b"
+SIGNATURE = "150347895bf7a98e6a02e0c4796aa2023200b5affa5e033fc03797e8785eb0a6"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "none"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 BackProp].
 
 mu0, mu1, mu2 by the trapezoid rule in g.
-Generated; do not edit. Signature 49fe1dfcc83c1342, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 0605c195658e3e3a, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -15,7 +15,7 @@ from generated.runtime.compiling import VALUES, compiled
 from generated.runtime.special import sigmoid
 NAME = "tanh"
 EXPRESSION = "tanh(z)"
-SIGNATURE = "49fe1dfcc83c1342c6b1b8f475128b8d83620a4958e3819bbe44229c5dcb33e5"
+SIGNATURE = "0605c195658e3e3a504bb32c1af6ccfa973a2d17bd619a15f9396360e4ecbce8"
 BREAKPOINTS: tuple[float, ...] = ()
 PARITY = "odd"
 OPERATIONS = 1

@@ -2,7 +2,7 @@
 section 4.3; THEORY section 4].
 
 1 smooth piece(s), 6 operations, in u = f.
-Generated; do not edit. Signature c0af1b40a1512263, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 599d99c3243ac7bb, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -18,7 +18,7 @@ from generated.runtime.special import sigmoid, softplus
 
 NAME = "binomial"
 EXPRESSION = "trials*softplus(f)-y*f"
-SIGNATURE = "c0af1b40a15122632671421783912394d939017c009cda7d4598e23600ad718b"
+SIGNATURE = "599d99c3243ac7bbecc0ce1c0bdfcdac3c981b6a27fc2e11273b4913ddf74561"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ('trials',)
 SMOOTH = True

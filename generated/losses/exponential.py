@@ -1,7 +1,7 @@
 """The loss exp(-y*f)  [Freund & Schapire 1997, J. Comput. Syst. Sci. 55, 119; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = y f.
-Generated; do not edit. Signature 14d6d323a0f47343, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 9722f28b9e1e7f2b, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "exponential"
 EXPRESSION = "exp(-y*f)"
-SIGNATURE = "14d6d323a0f4734399358295c10d9e080171e071f0ea0d5ed6fcaa01b2b1be1c"
+SIGNATURE = "9722f28b9e1e7f2b0821363acb05c07114bf1edc4fee0304e313bc9f5bb69d52"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss log(cosh(y-f))  [Green 1990, IEEE Trans. Med. Imaging 9, 84; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature 4a7636cfe86ad243, runtime 9e094b7523b31579.
+Generated; do not edit. Signature f928961dd4249004, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.special import log_cosh
 
 NAME = "log_cosh"
 EXPRESSION = "log(cosh(y-f))"
-SIGNATURE = "4a7636cfe86ad243d0a7340042b07819b5506ad9b8e3b4269c425048a2d72217"
+SIGNATURE = "f928961dd42490046c238bf4f8cb6d0b7fbed906097d283c5c66a8e9140ef252"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

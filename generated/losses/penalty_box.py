@@ -1,7 +1,7 @@
 """The loss steepness*max(0,abs(f-y)-bound)  [Stark & Parker 1995, Comput. Stat. 10, 129; THEORY section 4].
 
 3 smooth piece(s), 7 operations, in u = f - y.
-Generated; do not edit. Signature a564dab54c865cd3, runtime 9e094b7523b31579.
+Generated; do not edit. Signature df0305469e90c3e7, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_box"
 EXPRESSION = "steepness*max(0,abs(f-y)-bound)"
-SIGNATURE = "a564dab54c865cd3cfb1a6a6a70fed239bcfe70e2ef539f58498c0afe166582b"
+SIGNATURE = "df0305469e90c3e72ee79f1b50eec97f7f9294a61023fc7ddb8869fef3029dfc"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('bound', 'steepness')
 SMOOTH = False

@@ -1,7 +1,7 @@
 """The loss l1*abs(f-y)  [Tibshirani 1996; Zou & Hastie 2005, JRSS B 67, 301; THEORY section 4].
 
 2 smooth piece(s), 3 operations, in u = f - y.
-Generated; do not edit. Signature 434332b999def9f3, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 2097cffdfdd50b2e, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "penalty_elastic_net"
 EXPRESSION = "l1*abs(f-y)"
-SIGNATURE = "434332b999def9f3475a70cf6e64e0078fe25155073b16ed867eca5486bf6d83"
+SIGNATURE = "2097cffdfdd50b2e8fa3f755ff9a2314ff037787ab7937f38b9bdf376ab10b00"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('l1',)
 SMOOTH = False

@@ -2,7 +2,7 @@
 THEORY section 4].
 
 1 smooth piece(s), 3 operations, in u = f.
-Generated; do not edit. Signature 9c8fdb7537c8cfd2, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 838bf0b723acbd9b, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "poisson"
 EXPRESSION = "exp(f)-y*f"
-SIGNATURE = "9c8fdb7537c8cfd2c203208f09ef6ed06768c834b5fbca813bb4858dce69fb75"
+SIGNATURE = "838bf0b723acbd9b54096862188c7b0336e9a4142cfa4f53c2308e8fc338c265"
 FORM = "general"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

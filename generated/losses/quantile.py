@@ -1,7 +1,7 @@
 """The loss max(tau*(y-f),(tau-1)*(y-f))  [Koenker & Bassett 1978, Econometrica 46, 33; THEORY section 4].
 
 2 smooth piece(s), 4 operations, in u = f - y.
-Generated; do not edit. Signature 390892fb426c2968, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 2d67d2f4b30c1c71, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "quantile"
 EXPRESSION = "max(tau*(y-f),(tau-1)*(y-f))"
-SIGNATURE = "390892fb426c2968fed19b5c049c37d3765fd2b9068ad80cbcade331f4ed7a26"
+SIGNATURE = "2d67d2f4b30c1c718214aa36b1b57db05fcf9b3a2b8af63b56361c466287e903"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ('tau',)
 SMOOTH = False

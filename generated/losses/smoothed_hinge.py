@@ -2,7 +2,7 @@
 workshop, delta = 1; Shalev-Shwartz & Zhang 2013, JMLR 14, 567; THEORY section 4].
 
 3 smooth piece(s), 11 operations, in u = y f.
-Generated; do not edit. Signature eaf4981807adac10, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 6861b5542f66a0fb, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -17,7 +17,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "smoothed_hinge"
 EXPRESSION = "min(max(0,1-y*f),delta)*(max(0,1-y*f)-min(max(0,1-y*f),delta)/2)/delta"
-SIGNATURE = "eaf4981807adac10234fe3b7684f6773d610c9f6161f1bfe3c20e56d63d8d230"
+SIGNATURE = "6861b5542f66a0fb3d42d2e803e410ed6226c088726816a4832d9a1d09ce3908"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ('delta',)
 SMOOTH = False

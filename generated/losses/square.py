@@ -1,7 +1,7 @@
 """The loss (y-f)**2/2  [[CUI24] eq. (3); Legendre 1805; Gauss 1809; THEORY section 4].
 
 1 smooth piece(s), 2 operations, in u = f - y.
-Generated; do not edit. Signature ccf3a0296a7faa34, runtime 9e094b7523b31579.
+Generated; do not edit. Signature e45c479f6e85603f, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "square"
 EXPRESSION = "(y-f)**2/2"
-SIGNATURE = "ccf3a0296a7faa34e9888e466a8fcc2f61adebd91274c0532655ed7e970a076c"
+SIGNATURE = "e45c479f6e85603faf57c8f93fc42f8768649cabd4a6281258c71ee955b5eac7"
 FORM = "residual"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = True

@@ -1,7 +1,7 @@
 """The loss max(0,1-y*f)**2/2  [Cortes & Vapnik 1995, Mach. Learn. 20, 273; THEORY section 4].
 
 2 smooth piece(s), 5 operations, in u = y f.
-Generated; do not edit. Signature 30a07c994b1bd9d6, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 4bcfc5c58b41f17a, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -16,7 +16,7 @@ from generated.runtime.nodes import SCRATCH_SHAPE as SCRATCH_SHAPE
 
 NAME = "squared_hinge"
 EXPRESSION = "max(0,1-y*f)**2/2"
-SIGNATURE = "30a07c994b1bd9d6bf34d6dcb5bd699b87dcb637511812bf4cf3d63d80eba583"
+SIGNATURE = "4bcfc5c58b41f17a16a2c045fade49fd07bf54f3e529ad5cf33959cb3023f6f7"
 FORM = "margin"
 PARAMETERS: tuple[str, ...] = ()
 SMOOTH = False

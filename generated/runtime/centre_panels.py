@@ -4,7 +4,7 @@ The Gaussian that is averaged with makes them smooth on the scale of its spread,
 they are as smooth as the loss is. Panels grow with the distance from there, and are halved until polynomials serve.
 
 Written by hand, in codegen/runtime/centre_panels.py.
-Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -18,6 +18,7 @@ import numpy as np
 from generated.runtime.compiling import POWERS, WIDTH, add_polynomials, inner, making_inner
 from generated.runtime.contractions import apart, short
 from generated.runtime.label_sums import fill_averages, room_for_averages
+from generated.runtime.nodes import REACH
 from generated.runtime.quadratic import find_knots
 
 #: the averages that stand in the columns of coefficients: first those, so many, that t multiplies
@@ -47,6 +48,7 @@ _BEFORE = 12.5  # spreads before one, up to which a panel need not end where it 
 _AWAY = 0.25  # of a panel of a smooth loss: its length over its distance from zero
 _KNOWN, _NOTHING = 1e-13, 1e-28  # last coefficients over an average on its panel; that over the same where it is felt
 _ROUNDED = 1e-14  # of what averages are made of
+_BEYOND = 2.0 * math.exp(-0.5 * REACH * REACH)  # of the same where it is felt: what sums over nodes leave out
 _OF_CURVATURE = False, True, True, True, False, False, True, True, True, False  # columns that do not grow with a label
 _FAINT, _KNOWN_FAINT = 1e-7, 1e-9  # below that share of the largest they are known to fewer digits
 _MOST = 400  # panels
@@ -197,30 +199,39 @@ def _fill_sizes(panels):
 
 
 @inner
-def _fill_rounding(spread, low, high, panels):
-    """Fill what rounding may make of averages on a panel, in units of that: those that are sums of both signs are held
-    against what these are made of, a place against the length on which all turn.
-    """
-    size, rounding = panels.size, panels.rounding
-    g, h, off = size[0], size[1], 1.0 + max(abs(low), abs(high)) / (high - low)
-    for c in range(len(AVERAGES)):
-        rounding[c] = size[c]
-    rounding[2], rounding[3] = h * g, h / spread
-    rounding[6], rounding[7], rounding[8] = h * g * g, h * g / spread, h / (spread * spread)
-    for c in range(len(AVERAGES)):
-        rounding[c] *= off
+def _sums_beside_kinks(law):
+    """Whether averages are sums over nodes, and end within reach of a kink."""
+    return not (law.quadratic or law.smooth)
 
 
 @inner
-def _serve(panels):
+def _fill_rounding(law, spread, low, high, panels):
+    """Fill what rounding may make of averages on a panel, in units of that: those that are sums of both signs are held
+    against what these are made of, if that is more, a place against the length on which all turn: the spread, where
+    they are sums over nodes beside kinks.
+    """
+    size, rounding = panels.size, panels.rounding
+    length = min(high - low, spread) if _sums_beside_kinks(law) else high - low
+    g, h, off = size[0], size[1], 1.0 + max(abs(low), abs(high)) / length
+    for c in range(len(AVERAGES)):
+        rounding[c] = 0.0
+    rounding[2], rounding[3] = h * g, h / spread
+    rounding[6], rounding[7], rounding[8] = h * g * g, h * g / spread, h / (spread * spread)
+    for c in range(len(AVERAGES)):
+        rounding[c] = off * max(rounding[c], size[c])
+
+
+@inner
+def _serve(law, panels):
     """Whether Chebyshev coefficients fall enough, or an average is next to nothing."""
-    found = panels.chebyshev
+    found, unseen = panels.chebyshev, _BEYOND if _sums_beside_kinks(law) else 0.0
     for c in range(len(AVERAGES)):
         last, size = max(abs(found[POWERS - 1, c]), abs(found[POWERS - 2, c])), panels.size[c]
         known, share = _KNOWN, size / panels.largest[c]
         if _OF_CURVATURE[c] and share < _FAINT:
             known = _KNOWN_FAINT
-        if not (last <= known * size + _ROUNDED * panels.rounding[c] or share <= _NOTHING):
+        rounded = _ROUNDED * panels.rounding[c] + unseen * panels.largest[c]
+        if not (last <= known * size + rounded or share <= _NOTHING):
             return False
     return True
 
@@ -272,8 +283,8 @@ def panels_of(law, rule, alike, span, centres, room, panels):
                 return 0
             _fill_chebyshev(POWERS * p, panels)
             _fill_sizes(panels)
-            _fill_rounding(alike.spread, ends[p, 0], ends[p, 1], panels)
-            if _serve(panels):
+            _fill_rounding(law, alike.spread, ends[p, 0], ends[p, 1], panels)
+            if _serve(law, panels):
                 _fill_coefficients(POWERS * done, panels)
                 panels.ends[done, 0], panels.ends[done, 1] = ends[p, 0], ends[p, 1]
                 done += 1
@@ -302,4 +313,4 @@ def add_centre(panels, count, at, place, part, sums):
     add_polynomials(panels.coefficients, POWERS * panels.number[at], x, part, sums)
     return at
 
-SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"
+SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"

@@ -4,7 +4,7 @@ Linear algebra libraries hand matrices of a hundred rows to several threads, whi
 programs run: that may take a thousand times as long as the inverse.
 
 Written by hand, in codegen/runtime/inverses.py.
-Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -101,4 +101,4 @@ def invert_large(matrix):
                 matrix[i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"
+SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"

@@ -1,7 +1,7 @@
 """Averages over the output about centres of one spread, by nodes of the output that they share or in closed form.
 
 Written by hand, in codegen/runtime/label_sums.py.
-Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -137,4 +137,4 @@ def fill_averages(law, rule, alike, places, order, room, rows):
         first = last
     return True
 
-SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"
+SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"

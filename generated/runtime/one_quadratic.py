@@ -2,7 +2,7 @@
 in the output, and h constant.
 
 Written by hand, in codegen/runtime/one_quadratic.py.
-Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -81,4 +81,4 @@ def points_of_one(law, rule, labels, fields, out):
         for a in range(rows):
             out[a, node] = sums[a]
 
-SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"
+SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"

@@ -1,7 +1,7 @@
 """Steps of the trapezoid over l = prox(omega) of a smooth loss: even ones, or such that grow away from its knee.
 
 Written by hand, in codegen/runtime/output_steps.py.
-Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -113,4 +113,4 @@ def fill_growing(steps, ends, places, weights):
         places[i] = steps.knee + half * (up - down)
         weights[i] = step * half * (up + down)
 
-SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"
+SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"

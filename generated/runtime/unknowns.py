@@ -9,7 +9,7 @@ and ``COLUMN``: the blocks that it is about, one of them for an entry of a vecto
 (row n), the unknowns (n + 1), the weights of the finite-size term (n + 2), and room for the elimination.
 
 Written by hand, in codegen/runtime/unknowns.py.
-Generated; do not edit. Signature 3d7b2b381f43225c, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 50768d3babf7be6c, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -155,4 +155,4 @@ def invert(matrix, row, K):
                 matrix[row, i, other] = entry
             order[k], order[other] = order[other], order[k]
 
-SIGNATURE = "3d7b2b381f43225c2b10a882f0e541025c23108ba86a236e37352e437b775920"
+SIGNATURE = "50768d3babf7be6cfc6a5575b268f6311948f9f24af292daae884a0ae66999a1"

@@ -1,7 +1,7 @@
 """Equations of any convex loss, structured inputs, 1 direction(s) beside the spike, any number of blocks K [THEORY
 section 5].
 
-Generated; do not edit. Signature 6a71dc13be3f99b2.
+Generated; do not edit. Signature e2c686a4627d6202.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "6a71dc13be3f99b28afbaab39de6fc15f89c4d7eb43bd0e121beb56423223466"
+SIGNATURE = "e2c686a4627d62024055b082b7b65eae5af8f1af7061a6df894cbd757b8f1742"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -6,7 +6,7 @@ Order of computation, found from the derived system:
        zeta_hat, Q1_hat, Q2_hat, V1_hat, V2_hat, psi_hat, P, M, S
     avg_*: supplied by the module of the loss
 A comment behind a line names the step of the derivation that fixes the unknown (d/dX: stationarity of the free energy
-in X). Generated; do not edit. Signature 089ecbc1e09cf2d1.
+in X). Generated; do not edit. Signature d06c221d0b941344.
 Regenerate with: giantstep generate
 """
 
@@ -20,7 +20,7 @@ from generated.runtime.tangents import TangentEquations, Text
 from generated.runtime.unknowns import DIRECTION, IMAGE, TURNED, invert
 
 LOSS = "coupled"
-SIGNATURE = "089ecbc1e09cf2d1d8bba9e23cc5f55cb1e5d336b3c5e0b307c07d7bbc90d446"
+SIGNATURE = "d06c221d0b9413445e9e6f36bed7a78dc002ec04863aa43a6e7d5c98ca41b846"
 
 
 kappa, weight, nu0, nu1, nu2sq = np.arange(5)  # rows of node, then those of the blocks

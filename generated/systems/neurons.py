@@ -1,7 +1,7 @@
 """Equations of any convex loss, given bulk of several blocks, 1 direction(s) beside the spike, any number of blocks K
 [THEORY section 5].
 
-Generated; do not edit. Signature 1794e70da467f377.
+Generated; do not edit. Signature 396cbac321e896fb.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "1794e70da467f37768c5071f0c4f3ff1c3bb6b82d5d5813e63e77c63378c3334"
+SIGNATURE = "396cbac321e896fb2fed99bad7b2a21ff13368f660970f4fb25964ef2294cfac"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

@@ -4,7 +4,7 @@ N nodes of kappa, K blocks. T_12, Q2_12 [K], Q1_12 [K, K]: between the two reado
 in the two first layers, of unit norm; mu2sq_12 [K, N]: what the rest of the features has in common there; apart [N]:
 variance of the labels' noise that is not shared; all other names are those of a single fit at its solution.
 
-Generated; do not edit. Signature 9591eb030afdc345, runtime 9e094b7523b31579.
+Generated; do not edit. Signature 21e666ed6fc8c0ad, runtime 33464624293ddd0f.
 Regenerate with: giantstep generate
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.rows_of_pairs import RowsOfPairs
 
-SIGNATURE = "9591eb030afdc34579b15953882ee14207177e75a776cb249fc2c98bc6391616"
+SIGNATURE = "21e666ed6fc8c0ad1fa36c9de1f7a5547fe12cd8be6856d5688daddd88f051ed"
 
 
 def covariance(*, Q1_12, Q2_12, mu1, mu2sq_12, slope, **_):

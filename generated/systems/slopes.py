@@ -1,13 +1,13 @@
 """Slopes of the conditional coefficients in s and c, and of the step's map in A  [THEORY sections 2, 3].
 
-Generated; do not edit. Signature 3c6fbb1c592cbf35.
+Generated; do not edit. Signature 2ec163363c13010a.
 Regenerate with: giantstep generate
 """
 
 # fmt: off
 import math
 
-SIGNATURE = "3c6fbb1c592cbf359e0e8a200fad8d70babd569f97cac82b7743174bb5df628e"
+SIGNATURE = "2ec163363c13010add816c95ff6b79de5fe89dfddf23b93168d028f2ad6da8e8"
 
 
 def coefficient_slopes(g, weight, phi, rest, c):

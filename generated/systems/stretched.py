@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 1 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature d564539cb8d6d20c.
+Generated; do not edit. Signature 843135136210d443.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "d564539cb8d6d20c51a777d5adb04353cbf458be10d3c34d907e4fd942dae972"
+SIGNATURE = "843135136210d4437023cb8e89747d025064459e005e4498f3947fc767de771e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi', 'zeta')

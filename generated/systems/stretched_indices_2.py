@@ -1,7 +1,7 @@
 """Equations of any convex loss, stretched bulk, 2 direction(s) beside the spike, any number of blocks K [THEORY section
 5].
 
-Generated; do not edit. Signature 0c8a4030d94a8b2b.
+Generated; do not edit. Signature 87b1a4e0c62f9935.
 Regenerate with: giantstep generate
 """
 
@@ -10,7 +10,7 @@ Regenerate with: giantstep generate
 from generated.runtime.array_certificate import ArrayCertificate
 from generated.runtime.tangents import TangentEquations, Text
 
-SIGNATURE = "0c8a4030d94a8b2ba359c3d78831f848381db29b69e6f557f916ece9dc2c5ac3"
+SIGNATURE = "87b1a4e0c62f9935550faee046a2b5c2047d375cf561d5d9b75d41540b69b59e"
 
 
 UNKNOWNS = ('adjoint', 'm', 'Q1', 'T', 'V1', 'norm', 'psi_1', 'psi_2', 'zeta')

@@ -28,14 +28,15 @@ from giantstep.system.resolution import (
     apart,
     changed,
     chooses,
-    unknowns_apart,
     felt,
+    fits,
     is_affordable,
     may_choose,
     next_times,
     others_apart,
     pair,
     told_by,
+    unknowns_apart,
 )
 from giantstep.system.result import Result
 from giantstep.system.saturated_outputs import above_lower_floor, remaining, rests_on_floor, without_floor
@@ -163,7 +164,7 @@ def coupled_solution(
         if not served and change <= 1.0:
             continue
         further = _unless_known(found, partial(next_times, times, finer, answer, told, tolerance))
-        if further is None:
+        if further is None or not fits(finer, times, further):
             break
         times = further
     if found is None:

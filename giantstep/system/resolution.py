@@ -47,6 +47,7 @@ _HIGHER = 2  # orders of panels of kappa more than first, where nodes of the lab
 _BESIDE_CHOSEN = 1  # the same of two indices, whose nodes beside each kappa are many
 _SQUARED = 0.3  # a change, over the root of the tolerance, whose square is less than that
 _GROWTH = 1.6  # of nodes by a refinement
+_A_LITTLE = 0.35  # of a halving, that nodes without panels come closer together once more
 _UNRESOLVED, _MARGIN = 1e-3, 0.1  # a change from which on digits say nothing; the share of the tolerance aimed at
 _MOST = 1 << 24  # nodes of label and kappa together
 
@@ -190,7 +191,7 @@ def next_times(
     A step of Newton's method on its nodes of kappa, with the nodes of the label of the coarser, or with those of the
     law of a sample, tells the axes apart.
     """
-    if not _is_small(finer):
+    if not (times.chosen or _is_small(finer)):
         return times.chosen_nodes
     coarse, fine = told
     unlike = unknowns_apart(finer, answer, tolerance)
@@ -262,16 +263,18 @@ def _cut_further(times: Times, finer: CoupledSystem, tolerance: float) -> Times:
 def _closer(times: Times, finer: CoupledSystem, changes: tuple[float, float], tolerance: float) -> float:
     """By what part of a halving nodes of kappa without panels come closer together; 0 where panels are likely to serve
     better, cut where the output passes a kink of the loss. changes: of what is told and of the unknowns, in
-    tolerances. Nodes of the label that are chosen are many: only as much closer as the missing digits need.
+    tolerances. Nodes of the label that are chosen are many: only as much closer as the missing digits need, and once
+    more where these are few.
     """
-    if times.kappa > 1 or times.closer or settles(finer.problem) or not changes[0] < _SQUARED / math.sqrt(tolerance):
+    known, change = times.closer, max(changes) * tolerance
+    if times.kappa > 1 or settles(finer.problem) or not changes[0] < _SQUARED / math.sqrt(tolerance):
         return 0.0
     if finer.problem.rank > 1 or has_panels(finer.problem, finer.level):
         return 0.0
-    change = max(changes) * tolerance
     if not times.chosen or not change < _UNRESOLVED:
-        return 1.0
-    return min(1.0, math.log2(_growth(change, tolerance)))
+        return 0.0 if known else 1.0
+    part = math.log2(_growth(change, tolerance))
+    return 0.0 if known and (known == 1.0 or part > _A_LITTLE) else min(1.0, known + part)
 
 
 def _further(change: float, tolerance: float) -> float:
@@ -373,15 +376,19 @@ def may_choose(problem: Problem, times: Times) -> bool:
 
 
 def is_affordable(system: CoupledSystem, times: Times) -> bool:
-    """Whether a system may be refined once more."""
-    return _is_small(system) or may_choose(system.problem, times)
+    """Whether a system may be refined once more, as far as that is known beforehand; see ``fits``."""
+    return times.chosen or _is_small(system) or may_choose(system.problem, times)
+
+
+def fits(system: CoupledSystem, times: Times, further: Times) -> bool:
+    """Whether a refinement of a label of two indices whose nodes are chosen leaves these few enough."""
+    more = further.kappa + further.closer - times.kappa - times.closer
+    return not times.chosen or system.labels.nodes * 2.0**more <= _MOST
 
 
 def _is_small(system: CoupledSystem) -> bool:
-    """Whether as many nodes of the label as a refinement makes are not too many: four times, twice where they are
-    chosen.
-    """
-    return system.labels.nodes <= _MOST // (2 if system.at.laws.chosen else 4)
+    """Whether four times as many nodes of the label, which a refinement makes, are not too many."""
+    return system.labels.nodes <= _MOST // 4
 
 
 def apart(estimate: float, value: float, tolerance: float) -> float:

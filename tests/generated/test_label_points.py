@@ -9,12 +9,18 @@ from __future__ import annotations
 from itertools import product
 from typing import Any
 
+import numba
 import numpy as np
 import pytest
 from loss_cases import GENERAL, MARGIN, RESIDUAL, loss_table, model
 
+from generated.runtime.centre_panels import panels_of, room_for_panels
 from generated.runtime.label_points import LabelNodes
+from generated.runtime.label_sums import Room
 from generated.runtime.nodes import Fields, Rule
+from generated.runtime.prox import Law
+from generated.runtime.quadratic import room_for_knots
+from generated.runtime.quadratic_rows import Alike
 from giantstep.quadrature.gauss import gauss_rule
 from giantstep.system.kernels import loss_kernel
 
@@ -139,3 +145,21 @@ def test_an_output_that_varies_by_much_less_than_its_centre(name: str, spread: f
     g = {"hinge": 1.0, "huber": -0.3, "log_cosh": -np.tanh(0.3), "logistic": 1.0 / (1.0 + np.exp(0.7))}[name]
     assert found[1] == pytest.approx(g, rel=1e-12 + 2.0 * spread)
     assert found[3] == pytest.approx(g * g, rel=1e-12 + 4.0 * spread)
+
+
+@numba.njit
+def found_panels(law: Law, rule: Rule, spread: float, scratch: np.ndarray) -> int:
+    """How many panels tell the averages about 20,000 centres in (-1, 1) of an output with that spread."""
+    room = Room(scratch, np.empty((3, scratch.shape[1])), np.empty(10), scratch, room_for_knots(law), np.empty(3))
+    alike = Alike(1.0, spread, spread * spread)
+    return int(panels_of(law, rule, alike, (-1.0, 1.0), 20000, room, room_for_panels(law, True)))
+
+
+@pytest.mark.slow  # compiles for itself
+@pytest.mark.parametrize("name", ["epsilon_insensitive", "abs(y - f) + (y - f)**4/20"])
+def test_panels_serve_outputs_of_next_to_no_spread(name: str) -> None:
+    """Places are rounded beside the spread: halving panels until that is seen no more finds none."""
+    loss = model(name, target__link="tanh").fit.loss
+    kernel, rule = loss_kernel(loss), Rule(gauss_rule(STEPS), STEPS, np.array(loss.values, dtype=float), 0.0)
+    for spread in (1e-2, 1e-5, 1e-8):
+        assert 0 < found_panels(kernel.LOSS.law, rule, spread, np.empty(kernel.SCRATCH_SHAPE)) < 400

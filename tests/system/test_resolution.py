@@ -17,7 +17,7 @@ from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.newton import Outcome, newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
-from giantstep.system.resolution import Times, unknowns_apart, felt, next_times, pair
+from giantstep.system.resolution import Times, felt, next_times, pair, unknowns_apart
 from giantstep.system.solve import solve
 from giantstep.verify.certificate import certificate
 
@@ -107,10 +107,12 @@ def test_nodes_of_kappa_of_two_indices_come_closer_by_what_digits_tell() -> None
     )
     closer = pair(problem, times, answer.x)[1]
     assert len(closer.kappa) == pytest.approx(growth * len(finer.kappa), abs=2)
-    assert next_times(times, closer, answer, ((1.0 + 2e-10) * fine, fine), 1e-10).kappa == 1
+    little = replace(times, closer=pytest.approx(2.0 * math.log2(growth), rel=1e-5))
+    assert next_times(times, closer, answer, ((1.0 + 2e-10) * fine, fine), 1e-10) == little
+    assert next_times(times, closer, answer, ((1.0 + 1e-8) * fine, fine), 1e-10).kappa == 1
 
 
-def test_equations_of_a_pair_agree_as_well_as_its_test_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unknowns_of_a_pair_agree_as_well_as_its_test_errors(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a trapezoid misses of the test error may vanish by chance on two of them; the number is that of panels."""
     problem, exact = problem_of(CHANCE), 0.2313092787212467
     coarser, finer = pair(problem, Times(), np.empty(0))
