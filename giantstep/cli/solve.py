@@ -142,7 +142,7 @@ def _steps(result: gs.Result) -> list[Line]:
         return []
     lines = []
     for count, state in enumerate(result.steps, start=1):
-        overlaps = "  ".join(numbers(row) for row in state.overlaps)
+        overlaps = numbers([overlap for row in state.overlaps for overlap in row])
         length = math.sqrt(sum(x * x for row in state.loadings for x in row))
         words = "overlaps with the target, and length of the loadings of all blocks" if count == 1 else ""
         lines.append((f"after step {count}", f"{overlaps}, {length:.6g}", words))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from giantstep.spec.rounding import meant
+
 Line = tuple[str, str, str]
-_ROUNDING = 1e-15
 _MOST = 12  # numbers of a row
 
 
@@ -34,8 +35,3 @@ def numbers(values: Sequence[float]) -> str:
     if len(values) > _MOST:
         return f"{len(values)} values, from {meant(min(values), size):.9g} to {meant(max(values), size):.9g}"
     return "  ".join(f"{meant(value, size):.9g}" for value in values)
-
-
-def meant(value: float, size: float) -> float:
-    """Zero in the place of a value that is rounding beside another size."""
-    return value if abs(value) > _ROUNDING * size else 0.0

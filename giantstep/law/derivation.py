@@ -218,8 +218,13 @@ def _parts(model: Model) -> Iterator[Derivation]:
 def _parts_of_two(model: Model) -> Iterator[Derivation]:
     try:
         system = pair_system(model.target.indices, rank_of(model), bulk_kind(model))
-    except ValueError as error:
-        raise BadInput(str(error), "choose another step.bulk") from None
+    except ValueError:
+        assert model.step is not None  # without one all rows are Gaussian
+        raise BadInput(
+            f'two fits with step.bulk = "{model.step.bulk}" have no equations of their own: what they share is found '
+            "from those of a single fit",
+            'derive these without "decompose"; or use step.bulk = "isotropic"',
+        ) from None
     yield two_kinds_derivation()
     yield system.derivation
     if model.fit.penalty is not None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from giantstep.draw.formulas import decimal
+from giantstep.spec.rounding import meant
 
 
 def number(value: float, digits: int = 12) -> str:
@@ -20,6 +21,8 @@ def size(value: float) -> str:
 
 
 def rows(values: float | Sequence[object] | np.ndarray) -> str:
-    """Entries of a row with commas, rows with semicolons."""
+    """Entries of a row with commas, rows with semicolons; what is rounding beside the largest is zero."""
     array = np.atleast_1d(np.asarray(values, dtype=float))
-    return "; ".join(", ".join(number(value, 9) for value in row) for row in array.reshape(-1, array.shape[-1]))
+    largest = float(np.max(np.abs(array), initial=0.0))
+    table = array.reshape(-1, array.shape[-1]).tolist()
+    return "; ".join(", ".join(number(meant(value, largest), 9) for value in row) for row in table)

@@ -22,6 +22,7 @@ from giantstep.cli.options import Parser
 from giantstep.cli.processes import add_workers
 from giantstep.cli.text import numbers
 from giantstep.report.dataset import report
+from giantstep.report.numbers import rows
 from giantstep.spec.model import value_keys
 from giantstep.verify.check import Check
 
@@ -201,6 +202,14 @@ def test_a_network_far_from_the_isotropic_law_names_the_trained_one() -> None:
 def test_rounding_beside_larger_numbers_is_printed_as_zero() -> None:
     assert numbers([0.0102, 3.1e-21, -9.1e-7]) == "0.0102  0  -9.1e-07"
     assert numbers([3.1e-21, 1e-21]) == "3.1e-21  1e-21"
+    assert numbers([0.292, -2.7e-14]) == "0.292  0"  # beyond what a solution is certified to
+    assert rows([[0.9, 4.3e-17], [0.0, -1e-9]]) == "$0.9$, $0$; $0$, $-1\\times 10^{-9}$"
+
+
+def test_what_is_not_derived_of_two_fits_is_named_as_the_model_names_it() -> None:
+    """And not by the name of its spectral law."""
+    with pytest.raises(gs.BadInput, match='step.bulk = "trained" have no equations of their own'):
+        gs.derive(gs.model(bulk="trained"), of="decompose")
 
 
 def test_rows_of_many_numbers_are_their_range() -> None:
