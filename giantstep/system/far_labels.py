@@ -11,6 +11,7 @@ import math
 from functools import lru_cache
 
 import numpy as np
+from scipy.special import gammaincc
 
 from generated.runtime.label_points import LabelNodes
 from generated.runtime.nodes import Fields
@@ -28,6 +29,12 @@ from giantstep.system.system_of_problem import coupled_at
 Array = np.ndarray
 _FAR, _FARTHER, _FASTER = 1e2, 1e4, 2.0  # labels at which a loss is looked at; growth beside that of a square
 _DECIDE = 1e-3  # a share without data from which on labels far out decide with data, too
+_SELDOM = (4.0, 0.5), (7.0, 1e-3)  # deviations beyond which few samples lie, and shares of those that are too large
+
+_SLOWER = (
+    "take a loss that grows no faster than the square, or a link that grows more slowly; where the features saturate, "
+    "so that outputs cannot follow, lower the learning rate or the spike's strength"
+)
 
 
 @lru_cache(maxsize=256)
@@ -87,10 +94,38 @@ def decided_by_far_labels(problem: Problem) -> NotConverged | None:
     """
     if not outgrows_squares(problem.model.fit.loss):
         return None
+    share = share_beyond(_without_data(problem))
+    return None if share <= _DECIDE else too_far_out(problem, share)
+
+
+def seldom_hint(problem: Problem) -> str:
+    """What to change where too much of what the equations average, without data, is from labels that few samples have,
+    as the loss grows faster than the square; empty elsewhere.
+    """
+    if problem.rank > 1 or not outgrows_squares(problem.model.fit.loss):
+        return ""
+    system = _without_data(problem)
+    labels, weight = system.labels, system.table[:, 1]
+    if not isinstance(labels, Points):
+        return ""
+    away = system.kappa[:, None] ** 2 + (labels.t**2).sum(axis=2)
+    of_all = _felt(system, labels, labels.weight) @ weight
+    for reach, most in _SELDOM:
+        of_few = _felt(system, labels, np.where(away > reach**2, labels.weight, 0.0)) @ weight
+        if (share := float(np.max(of_few / of_all))) > most:
+            samples = 1.0 / gammaincc(0.5 * (1 + labels.t.shape[2]), 0.5 * reach**2)
+            return (
+                f"{_SLOWER}: one of {samples:.0e} samples is further out than {reach:g} deviations, and {share:.1%} "
+                f"of what the equations average is from those, as the loss grows faster than the square"
+            )
+    return ""
+
+
+def _without_data(problem: Problem) -> CoupledSystem:
+    """A system whose averages are those without data, where the response V is largest."""
     system = coupled_at(problem, FINE[0])
     system.evaluate(unknowns_without_data(problem, system))
-    share = share_beyond(system)
-    return None if share <= _DECIDE else too_far_out(problem, share)
+    return system
 
 
 def too_far_out(problem: Problem, share: float) -> NotConverged:
@@ -100,8 +135,7 @@ def too_far_out(problem: Problem, share: float) -> NotConverged:
     return NotConverged(
         f"the loss {fit.loss} grows faster than the square, and labels of {link!r} so far out that no data set holds "
         f"one {part} what the equations average",
-        "take a loss that grows no faster than the square, or a link that grows more slowly; where the features "
-        "saturate, so that outputs cannot follow, lower the learning rate or the spike's strength",
+        _SLOWER,
     )
 
 

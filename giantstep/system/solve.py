@@ -256,6 +256,7 @@ def _penalty_hint(problem: Problem, result: Result) -> str:
 def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tolerance: float) -> NotConverged:
     """Why a solution is not reported, by the condition that fails."""
     from giantstep.system.causes import settling_hint, tolerated  # what is solved starts sooner without
+    from giantstep.system.far_labels import seldom_hint, too_far_out  # the same
     from giantstep.system.loss_at_zero import saturated_hint, vanishing_hint  # the same
     from giantstep.system.separation import separable, separated  # the same
 
@@ -275,7 +276,7 @@ def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tol
         return NotConverged(
             f"the test error changes by {result.quadrature_error:.1e} (relative) between orders of quadrature, "
             f"{tolerance:.0e} is asked",
-            tolerated(result.quadrature_error, settling_hint(problem)),
+            tolerated(result.quadrature_error, seldom_hint(problem) or settling_hint(problem)),
         )
     if name == "others":
         return NotConverged(
@@ -284,15 +285,13 @@ def _diagnosis(name: str, problem: Problem, found: Solution, result: Result, tol
             tolerated(found.others_error / OTHERS, settling_hint(problem)),
         )
     if name == "ends":
-        from giantstep.system.far_labels import too_far_out  # which few models need
-
         said = too_far_out(problem, found.share_beyond)
         return NotConverged(said.message, tolerated(found.share_beyond, said.hint))
     if name == "energy":
         return NotConverged(
             f"the free energy {result.free_energy:.12g} and the training loss {result.training_loss:.12g} differ: "
             "rounding has taken over",
-            rounding_hint(problem),
+            seldom_hint(problem) or rounding_hint(problem),
         )
     return NotConverged(
         "the solution is not feasible: an overlap Q or a response V is negative", rounding_hint(problem)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from giantstep.spec.errors import NotConverged
+from giantstep.system.far_labels import seldom_hint
 from giantstep.system.loss_at_zero import cancelling_hint, constant_hint, rare_hint, remark, saturated_hint
 from giantstep.system.problem import Problem
 from giantstep.system.separation import separable, separated
@@ -33,7 +34,7 @@ def stalled(problem: Problem) -> str:
 
 def hint(problem: Problem) -> str:
     """What to change: by the cause that was measured; that none was found, and what was looked for."""
-    for cause in (cancelling_hint, constant_hint, rare_hint, saturated_hint, slight_hint):
+    for cause in (cancelling_hint, constant_hint, rare_hint, saturated_hint, seldom_hint, slight_hint):
         if found := cause(problem):
             return found
     fit = problem.model.fit

@@ -11,7 +11,7 @@ from scipy.stats import norm
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system import coupled_solver
-from giantstep.system.far_labels import decided_by_far_labels, outgrows_squares, share_beyond
+from giantstep.system.far_labels import decided_by_far_labels, outgrows_squares, seldom_hint, share_beyond
 from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
 from giantstep.system.solve import solve
@@ -41,6 +41,17 @@ def test_labels_that_no_data_set_holds_are_named() -> None:
     with pytest.raises(NotConverged, match="so far out that no data set holds one"):
         solve(model("exp(2*z)", strength=6.0))
     assert decided_by_far_labels(problem_of(model("z**3"))) is None
+
+
+@pytest.mark.parametrize(
+    ("link", "samples"), [("0.25*z**3", "3e+03 samples"), ("0.05*z**3", "4e+10 samples")], ids=["most", "far"]
+)
+def test_labels_that_few_samples_have_are_counted(link: str, samples: str) -> None:
+    """Where tanh saturates, cosh feels exp(0.25 z^3) of labels: most of it four deviations out, or a little seven."""
+    found = seldom_hint(problem_of(model(link, "cosh(y-f)")))
+    assert samples in found and "lower the learning rate or the spike's strength" in found
+    assert not seldom_hint(problem_of(model("tanh(z)", "cosh(y-f)")))
+    assert not seldom_hint(problem_of(model(link, "huber")))
 
 
 def test_the_share_beyond_the_nodes_is_that_of_the_moment() -> None:
