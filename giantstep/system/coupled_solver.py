@@ -83,8 +83,7 @@ def solve_coupled(problem: Problem, tolerance: float, start: Result | None = Non
 def solution_of(found: Found) -> Solution:
     """What is reported of a system at its unknowns."""
     system, x, error, observables = found.system, found.x, found.error, found.observables
-    beyond = share_beyond(system)
-    lower = above_lower_floor(system, x, float(observables[2]))
+    lower = above_lower_floor(system, x, observables)
     solved: CoupledSystem | None = system
     if lower is not None:
         on_panels = system.on_panels
@@ -97,6 +96,7 @@ def solution_of(found: Found) -> Solution:
         system.evaluate(x)
     if lower is not None or rests_on_floor(system):  # others have another variance there
         solved = None
+    beyond = share_beyond(system)  # above a lower floor outputs follow labels less
     test, train, energy = (float(value) for value in observables)
     order, certificates = system.order_parameters(), (residual, found.evaluations, error, len(system.table))
     signal, penalty, others = system.signal(), system.penalty(), found.others

@@ -87,12 +87,13 @@ def rests_on_floor(system: CoupledSystem) -> bool:
     return float(system.table[:, 1] @ raised) > _FELT
 
 
-def above_lower_floor(system: CoupledSystem, x: Array, energy: float) -> tuple[CoupledSystem, Array, float] | None:
+def above_lower_floor(system: CoupledSystem, x: Array, observables: Array) -> tuple[CoupledSystem, Array, float] | None:
     """The system with a lower floor, its solution near the solution x, and the change of the test error that is left,
-    relative; None where errors do not feel the floor, or no lower one has a solution. energy: the free energy.
+    relative; None where errors do not feel the floor, or no lower one has a solution. observables: test error, training
+    error and free energy at x.
     """
     problem = system.problem
-    if problem.floor <= _LOWER[-1] or not _adds(system, x) > _SEEN * energy / problem.parameters.samples:
+    if problem.floor <= _LOWER[-1] or not _adds(system, x) > _SEEN * observables[2] / problem.parameters.samples:
         return None
     if rests_on_floor(system):
         return _on_own_panels(system, x)
@@ -101,8 +102,20 @@ def above_lower_floor(system: CoupledSystem, x: Array, energy: float) -> tuple[C
         lower.takes(system)
         outcome = newton(lower, x, settled=_ALMOST)
         if outcome.converged and remaining(lower, outcome.x) <= RESIDUAL:
-            return lower, outcome.x, 0.0
+            here = lower.answer(system.on_panels)
+            moved = _apart(observables, here) > _ENOUGH  # so that nodes may not serve any more
+            return lower, outcome.x, _on_fewer_nodes(lower, outcome.x, here) if moved else 0.0
     return None
+
+
+def _on_fewer_nodes(system: CoupledSystem, x: Array, observables: Array) -> float:
+    """The change of the test error of a solution x on the nodes that two resolutions are compared by."""
+    coarse, fine = PANELS
+    level = replace(system.level, order=system.level.order + coarse - fine, rough=True)
+    fewer = (partial(system_at, x=x) if system.at.laws.chosen else coupled_at)(system.problem, level)
+    fewer.takes(system)
+    outcome = newton(fewer, x, settled=_ALMOST)
+    return _apart(fewer.answer(system.on_panels), observables) if outcome.converged else math.inf
 
 
 def _on_own_panels(system: CoupledSystem, x: Array) -> tuple[CoupledSystem, Array, float] | None:

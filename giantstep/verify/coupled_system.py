@@ -17,6 +17,7 @@ from giantstep.system.problem import Problem, problem_of
 from giantstep.system.reduced_order import order_of
 from giantstep.system.resolution import FINE, refined
 from giantstep.system.result import Result
+from giantstep.system.saturated_outputs import above_lower_floor
 from giantstep.system.solved_again import starts_near
 from giantstep.system.stretched_system import StretchedSystem
 from giantstep.system.system_of_problem import coupled_at
@@ -50,7 +51,7 @@ class Solved:
 
 
 def solved_again(model: Model, result: Result) -> Solved:
-    """Solved from the result with everything resolved better."""
+    """Solved from the result with everything resolved better, above a lower floor of variances where that is felt."""
     problem = problem_of(model, result.dimension, result.bias, intermediate=True)
     halvings = _LABELS if model.target.indices == 1 else 1 if problem.rank == 1 else 0
     times = 1
@@ -68,7 +69,9 @@ def solved_again(model: Model, result: Result) -> Solved:
             break
     x = outcome.x if outcome.converged else np.full_like(outcome.x, math.nan)
     system.residual(x)
-    return Solved(system, x)
+    told = np.array([result.test_error, result.train_error, result.free_energy])
+    lower = above_lower_floor(system, x, told) if outcome.converged else None
+    return Solved(system, x) if lower is None else Solved(*lower[:2])
 
 
 def _at(problem: Problem, level: Level, x: Array) -> CoupledSystem:
