@@ -45,7 +45,8 @@ _SEEN = 1e-12
 _RATIO, _SPREADS = 4.0, 8  # of two spreads, and how many at most
 _LARGEST = 1.6e-5  # the largest spread, in units of the output
 _TOGETHER = 5  # how many of the last are extrapolated together: with more, rounding grows as fast as the error falls
-_ORDER = 16  # of panels for these solutions: extrapolating multiplies the error that panels leave
+_ORDERS = 8, 12, 16  # of panels for these solutions: extrapolating multiplies the error that panels leave
+_HALVED = 1  # how often these panels are halved at least
 _CUTS, _ALMOST = 2, 1e-13  # how often panels are cut; relative Newton step
 _ENOUGH = 5e-11  # relative error of a test error
 
@@ -120,14 +121,18 @@ def _on_fewer_nodes(system: CoupledSystem, x: Array, observables: Array) -> floa
 
 def _on_own_panels(system: CoupledSystem, x: Array) -> tuple[CoupledSystem, Array, float] | None:
     """The same of outputs that may lie on a kink, on panels cut about the kinks as they are without a floor; None where
-    two orders of these panels do not agree.
+    no two orders of these panels agree. Some have no solution, where outputs are closer to a kink than their rounding.
     """
-    problem = system.problem._replace(floor=_LOWER[0])
-    coarse, fine = (_Solved.of(problem, system, x, order) for order in PANELS)
-    error = _apart(coarse.observables, fine.observables)
-    if not (error <= _ENOUGH and fine.residual <= RESIDUAL):
-        return None
-    return fine.system, fine.x, error
+    problem, coarse = system.problem._replace(floor=_LOWER[0]), None
+    for order in _ORDERS:
+        fine = _Solved.of(problem, system, x, order)
+        if not fine.residual <= RESIDUAL:
+            continue
+        error = math.inf if coarse is None else _apart(coarse.observables, fine.observables)
+        if error <= _ENOUGH:
+            return fine.system, fine.x, error
+        coarse = fine
+    return None
 
 
 def _adds(system: CoupledSystem, x: Array) -> float:
@@ -183,23 +188,34 @@ def _extrapolations(system: CoupledSystem, x: Array) -> Iterator[tuple[Array, fl
 
 
 def _extrapolation(problems: Iterator[Problem], system: CoupledSystem, x: Array) -> tuple[Array, float, float]:
-    """The limit of problems whose spreads fall, as few of them as it takes.
+    """The limit of problems whose spreads fall, as few of them as it takes: that which later ones leave best alone.
 
-    Its error is the change by the last of them, and no less than a ratio of the change before: less is by chance.
+    Outputs that come close to a kink and stay there let limits stand still before they move on: one more has to agree.
     """
     values: list[Array] = []
-    limit, change, worst = np.full(3, math.nan), math.inf, 0.0
-    best = (limit, change, worst)
+    limits: list[tuple[Array, float, float]] = []  # with the change by the last spread, and the worst residual
+    change, worst = math.inf, 0.0
+    best = (np.full(3, math.nan), math.inf, worst)
     for problem in problems:
-        solved = _Solved.of(problem, system, x, _ORDER)
+        solved = _Solved.of(problem, system, x, _ORDERS[-1])
         x, worst = solved.x, max(worst, solved.residual)
         values.append(solved.observables)
-        before, limit = limit, _limit(values[-_TOGETHER:])
-        earlier, change = change, _apart(before, limit)
-        best = min(best, (limit, max(change, earlier / _RATIO), worst), key=lambda one: one[1])
-        if not best[1] > _ENOUGH or not math.isfinite(limit[0]):
+        limit = _limit(values[-_TOGETHER:])
+        if not math.isfinite(limit[0]):
+            break
+        earlier, change = change, _apart(limits[-1][0], limit) if limits else math.inf
+        limits.append((limit, max(change, earlier / _RATIO), worst))  # a small change may be by chance
+        told = [_left_alone(limits[k:]) for k in range(len(limits))]
+        best = min(told, key=lambda one: one[1])
+        if best[1] <= _ENOUGH and best is not told[-1]:
             break
     return best
+
+
+def _left_alone(limits: list[tuple[Array, float, float]]) -> tuple[Array, float, float]:
+    """The first of some limits, with the error that later ones show it to have."""
+    limit, error, worst = limits[0]
+    return limit, max([error, *(_apart(later, limit) for later, *_ in limits[1:])]), worst
 
 
 class _Solved(NamedTuple):
@@ -217,7 +233,8 @@ class _Solved(NamedTuple):
         """
         for _ in range(_CUTS):
             make = partial(system_at, x=x) if system.at.laws.chosen else coupled_at
-            here = make(problem, replace(system.level, order=order, cuts=cuts_at(problem, x)))
+            halvings = max(system.level.halvings, _HALVED)
+            here = make(problem, replace(system.level, order=order, halvings=halvings, cuts=cuts_at(problem, x)))
             here.takes(system)
             outcome = newton(here, x, settled=_ALMOST)
             x = outcome.x

@@ -16,6 +16,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.model import Model
 from giantstep.system.loss_at_zero import has_jumps
 from giantstep.system.newton import distance, newton
+from giantstep.system.saturated_outputs import _left_alone
 from giantstep.system.solve import solve
 from giantstep.verify.run import solution_checks
 
@@ -78,13 +79,24 @@ def test_overlaps_where_an_output_without_spread_passes_a_kink() -> None:
 
 
 def test_digits_that_are_not_known_are_not_told() -> None:
-    """tanh saturates slowly, at all scales: what spreads are extrapolated to is known to 1e-8."""
-    slow = saturated({"name": "quantile", "tau": 0.3}, 10.0, "tanh")
+    """What spreads are extrapolated to is known to 1.4e-10."""
+    slow = saturated({"name": "quantile", "tau": 0.3}, 14.0)
     with pytest.raises(NotConverged, match="the test error changes") as caught:
-        solve(slow)
+        solve(slow, tolerance=1e-11)
     assert "saturate" in caught.value.hint
     found = solve(slow, tolerance=1e-6)
-    assert 1e-10 < found.quadrature_error < 1e-6
+    assert 1e-11 < found.quadrature_error < 1e-6
+
+
+def test_limits_that_stand_still_are_not_taken_for_the_last() -> None:
+    """Outputs stay a little beside the kink, which spreads of 1e-6 do not see and 1e-9 do."""
+    still = [
+        (np.full(3, value), error, 0.0) for value, error in ((1.0, 1e-6), (1.0 + 1e-11, 1e-11), (1.0 + 4e-9, 4e-9))
+    ]
+    assert _left_alone(still[:2])[1] == 1e-6 and _left_alone(still[1:2])[1] == 1e-11
+    assert _left_alone(still[1:])[1] == pytest.approx(4e-9, rel=0.01)
+    found = solve(saturated({"name": "quantile", "tau": 0.3}, 10.0, "tanh"))
+    assert found.test_error == pytest.approx(1.3675646159930, rel=1e-11)  # on panels twice as fine, of 7 to 16 nodes
 
 
 def test_outputs_that_come_close_to_a_kink_and_stay_there() -> None:
