@@ -11,7 +11,7 @@ from giantstep.cli.pictures import add_plot, check_plot, plot
 from giantstep.cli.progress import Bars
 from giantstep.spec.errors import NotConverged
 
-_BETWEEN_ROWS = 10  # of the scores of a picture, those that the table has
+_BETWEEN_ROWS = 10  # the table has a row for each tenth output of the picture, else it would be too long
 
 
 def add(subparsers: Subparsers) -> None:

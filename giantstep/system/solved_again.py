@@ -12,6 +12,7 @@ from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem
+from giantstep.system.saturated_outputs import above_lower_floor
 from giantstep.system.square_start import order_of_square_loss
 from giantstep.system.system_of_problem import coupled_at
 
@@ -19,12 +20,16 @@ Array = np.ndarray
 
 
 def solved_again(problem: Problem, order: Mapping[str, Array], level: Level) -> CoupledSystem | None:
-    """The system of a level with the solution near given order parameters in its workspace; None where it is lost."""
+    """The system of a level with the solution near given order parameters in its workspace, above a lower floor of
+    variances where errors feel it, as they are reported; None where it is lost.
+    """
     system = coupled_at(problem, level)
     for x in starts_near(system, order):
         outcome = newton(system, x, most=12)
         if outcome.converged:
-            system.residual(outcome.x)
+            lower = above_lower_floor(system, outcome.x, system.answer()) if system.raised else None
+            system, x = (system, outcome.x) if lower is None else lower[:2]
+            system.residual(x)
             return system
     return None
 
