@@ -28,7 +28,7 @@ SHARP = (
 )
 SHARP_SIGNS = ("sign(sin(2*z))", "sign(sin(5*z)+1/4)", "sign(abs(abs(z)-1)-1/2)", "1-2*step(z-2.5)")
 OF_TWO = ("z1+z1*z2", "tanh(z1)*z2", "abs(z1)+z2")
-SIGNS_OF_TWO = ("sign(z1*z2)", "sign(z1+z2/2)")
+SIGNS_OF_TWO = ("sign(z1*z2)", "sign(z1+z2/2)", "sign(z1+z2**2-1)", "sign(sin(2*z1)+z2)", "sign(abs(z1)-abs(z2))")
 DENSITIES = ("gaussian", "uniform", "exp(-abs(u))", "exp(-(u-1)**2)", "step(u)*step(1-u)", "u**2*exp(-u**2)")
 MARGIN = ("hinge", "squared_hinge", "smoothed_hinge", "logistic", "exponential", "probit")
 

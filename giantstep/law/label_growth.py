@@ -26,6 +26,7 @@ _ABOUT = np.linspace(-3.0, 3.0, 7)  # of kappa: where labels that do not grow ar
 _REST = np.linspace(-15.0, 15.0, 13)  # of each direction of t: what is looked for is 19 digits wide
 _SEVERAL = (-2.1, -0.6, 0.3, 1.4)  # kappa at which labels are looked at
 _STEP, _REACHES = 0.25, (9.0, 12.0, 16.0, 22.0, 30.0)  # of t: the Gaussian weight beyond the first is 1e-18
+ENDED = 1e-14  # of the square of a label that grows, what is beyond where a loss takes it
 _NOTHING = 1e-16  # what may be left out of E y^2
 _IN_CORNERS = 1e-13  # the same on a diagonal, beside which there is little
 

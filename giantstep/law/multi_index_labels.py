@@ -68,6 +68,7 @@ def nodes_given_kappa(
         parts=parts,
         innermost=power + 1 if power in (0, 1) else 0,
         outwards=power in (0, 1),
+        trapezoids=round(_TRAPEZOIDS * nodes / fine),  # fewer where rough, or their error would not show
         light=LIGHT if averaged == "moments" else 1e-16,
         reach=reach,
         far=far,

@@ -88,9 +88,15 @@ def _table_of(shape: Shape, fineness: tuple[float, ...]) -> Array:
 tensor_table = Remembered(_table_of, lambda rows: rows.nbytes, _MEMORY)
 
 
-def rows_along(blocks: tuple[Term, ...], loadings: Rows, kappa: Array, weight: Array) -> Array:
-    """The rows of a table at any kappa [N, q], whose columns of the target are no numbers."""
-    return _rows(blocks, loadings, kappa, weight, np.full((3, len(kappa)), np.nan))
+def rows_along(
+    blocks: tuple[Term, ...], loadings: Rows, kappa: Array, weight: Array, target: Term | None = None
+) -> Array:
+    """The rows of a table at any kappa [N, q], whose columns of the target are no numbers where it is not given."""
+    if target is None:
+        of_target = np.full((3, len(kappa)), np.nan)
+    else:
+        of_target = coefficients(target.function, target.scale * kappa[:, 0] + target.offset, target.variance)
+    return _rows(blocks, loadings, kappa, weight, of_target)
 
 
 def _rows(blocks: tuple[Term, ...], loadings: Rows, kappa: Array, weight: Array, target: Array) -> Array:

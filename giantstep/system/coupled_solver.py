@@ -16,6 +16,7 @@ from giantstep.system.alike_means import require_decided
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.far_labels import share_beyond
 from giantstep.system.first_solution import coarse_system, first_solution, like_square_loss, unknowns_of
+from giantstep.system.kappa_lines import lines_serve, may_follow, turns_in_plane
 from giantstep.system.kink_crossings import cut_anew, cuts_serve, passes_unseen
 from giantstep.system.label_refinement import settles, stays
 from giantstep.system.labels_needed import needs_chosen_labels
@@ -116,9 +117,9 @@ def coupled_solution(
     x, evaluations, change = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed, held, still = 0, 0, False
-    times = Times(chosen=beside is None and needs_chosen_labels(last, x, tolerance))
+    times = Times(chosen=beside is None and needs_chosen_labels(last, x, tolerance), lines=turns_in_plane(problem, x))
     for number in range(_PAIRS):
-        moving, previous = chooses(problem, times), change
+        moving, previous, chosen = chooses(problem, times), change, x
         at_answer = previous <= 1.0 and moving  # nodes of the label are chosen anew at what both resolutions tell
         if number > 0 and not still and moving and not at_answer:
             outcome = settling(problem, x, FINE[0], _STILL)
@@ -143,6 +144,7 @@ def coupled_solution(
             if found is not None and (failed > 1 or found.error <= tolerance) or failed > 2:  # rounding stays
                 break
             times = times.chosen_nodes if times.labels and may_choose(problem, times) else times.all
+            times = replace(times, lines=times.lines + may_follow(problem))
             continue
         told = answers(coarser, finer, estimate.x, tolerance)
         still, observables = stays(finer, answer.x, x if moving else estimate.x, tolerance), told[1]
@@ -159,6 +161,7 @@ def coupled_solution(
         held += number > 1 and change > 0.5 * previous
         served = still or at_answer or not moving  # by the nodes of the label
         served = served and (change > 1.0 or cuts_serve(finer, x))
+        served = served and (not times.lines or lines_serve(finer, x, chosen, tolerance))
         if served and change <= 1.0 and remaining(finer, x) <= RESIDUAL or held > 1 or not is_affordable(finer, times):
             break
         if not served and change <= 1.0:

@@ -139,6 +139,15 @@ def _without_panels(
     return graded_nodes(terms_of(blocks, along, *noisy_terms(along, target)), level.order, halvings)
 
 
+def resolved_in_plane(problem: Problem, level: Level, kappa: Array, weight: Array) -> Resolved:
+    """The table and the laws of a problem at nodes [N, 2] of kappa that are chosen."""
+    assert problem.loadings is not None
+    loss, target = loss_kernel(problem.model.fit.loss), problem.model.target
+    rows = rows_along(problem.blocks, problem.loadings, kappa, weight, problem.link)
+    given = {"symmetric": loss.SYMMETRIC, "form": loss.FORM, "level": level, "bend": bend_of(loss)}
+    return resolved_on(rows, target, problem.overlaps, **given)
+
+
 def has_panels(problem: Problem, level: Level) -> bool:
     """Whether the nodes of one direction of kappa lie on panels."""
     return _without_panels(problem.blocks, problem.link, problem.model.target, problem.overlaps, level) is None

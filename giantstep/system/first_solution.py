@@ -13,6 +13,7 @@ import numpy as np
 from giantstep.spec.errors import NotConverged
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
+from giantstep.system.kappa_lines import may_follow
 from giantstep.system.label_refinement import settles
 from giantstep.system.newton import SHORT, SHORTEST, Outcome, continued, extrapolated, newton
 from giantstep.system.problem import Problem
@@ -82,7 +83,7 @@ def _by_paths(problem: Problem, patient: bool) -> Iterator[tuple[Outcome, Couple
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
         for x in starts(problem.with_parameters(ridge=first), system, None):
             yield continued(system.at_ridge, x, first, ridge), system
-    if ridge > _LOW and problem.loadings is None:
+    if ridge > _LOW and (problem.loadings is None or may_follow(problem)):
         yield _upwards(problem, starts(problem.with_parameters(ridge=_LOW), system, None)), system
     yield _from_more_samples(problem), system
     if problem.loadings is None and not system.loss.SMOOTH and not separable(problem, ROUNDING):

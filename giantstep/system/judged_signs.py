@@ -23,7 +23,7 @@ from giantstep.system.misclassification import resolved_signs, wrong_sign
 from giantstep.system.problem import Problem
 from giantstep.system.resolved import Resolved
 from giantstep.system.settled_axes import on_settled_axes
-from giantstep.system.sign_lines import lines_of
+from giantstep.system.sign_lines import sign_plane
 from giantstep.system.sign_panels import PLAIN, Output, Signs, turns_fast
 from giantstep.system.square_tables import shape_of
 from giantstep.system.vanishing_outputs import Ends
@@ -130,8 +130,8 @@ class JudgedSigns(LinearReadouts):
         if found.settled or not plane:
             yield found.output
         else:
-            lines = lines_of(shape_of(self.problem), self._output_at)
-            yield from self._in_parts(*lines.nodes(ORDERS[not self.level.rough]))
+            rough, fine = sign_plane(shape_of(self.problem), self._output_at).nodes()
+            yield from self._in_parts(*(rough if self.level.rough else fine))
 
     def _found_signs(self, on_panels: bool = False) -> Signs | None:
         """Where the sign of the output at the last x is to be judged; None where kappa has several directions."""

@@ -30,7 +30,10 @@ def unresolved(system: CoupledSystem, tolerance: float) -> tuple[float, ...]:
     panel = np.searchsorted(edges, system.kappa) - 1
     whole = np.flatnonzero(np.bincount(panel, minlength=len(edges) - 1) == order)
     rows = np.flatnonzero(np.isin(panel, whole))
-    error = _errors(_integrands(system)[:, rows], order)
+    weighted = integrands(system) * system.table[:, 1]
+    size = np.abs(weighted).sum(axis=1, keepdims=True)
+    relative = np.divide(weighted, size, out=np.zeros_like(weighted), where=size > 0.0)
+    error = _errors(relative[:, rows], order)
     low, high = edges[whole], edges[whole + 1]
     found: set[float] = set()
     for parts, least in ((2, _SHARE * tolerance), (4, _FAR * _SHARE * tolerance)):
@@ -42,17 +45,14 @@ def unresolved(system: CoupledSystem, tolerance: float) -> tuple[float, ...]:
     return tuple(sorted(found))
 
 
-def _integrands(system: CoupledSystem) -> Array:
-    """What the equations integrate over kappa [F, N], with the weight of its nodes, each relative to its integral."""
+def integrands(system: CoupledSystem) -> Array:
+    """What the equations integrate over kappa [F, N], at the nodes of a system that has averages at its unknowns."""
     names, blocks = list(system.kernel.AVERAGES), system.blocks
     envelope, g, square, h = (system.averages[names.index(name)] for name in _AVERAGES)
     along = [row for name, row in zip(names, system.averages, strict=True) if _ALONG.fullmatch(name)]
     mu0, mu1, mu2sq = system.table[:, -3 * blocks :].T.reshape(3, blocks, -1)
     found = [envelope[None], mu0 * g, mu1 * system.kappa * g, *(mu1 * tg for tg in along), mu1**2 * h, mu1**2 * square]
-    found += [mu2sq * h, mu2sq * square]
-    weighted = np.concatenate(found) * system.table[:, 1]
-    size = np.abs(weighted).sum(axis=1, keepdims=True)
-    return np.asarray(np.divide(weighted, size, out=np.zeros_like(weighted), where=size > 0.0))
+    return np.concatenate([*found, mu2sq * h, mu2sq * square])
 
 
 def _errors(weighted: Array, order: int) -> Array:

@@ -18,28 +18,26 @@ from generated.runtime.label_search import NOWHERE
 from generated.runtime.nodes import Fields
 from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
-from giantstep.law.label_growth import reach_of, share_far_out
+from giantstep.law.label_growth import ENDED, reach_of, share_far_out
 from giantstep.law.label_lines import are_lines
 from giantstep.law.labels import cuts_of, drawn, is_constant, with_noise
+from giantstep.quadrature.crossings import (
+    FAR,
+    NARROW,
+    Distances,
+    Index,
+    Panels,
+    Search,
+    crossings_of,
+    panels_between,
+)
 from giantstep.quadrature.gauss import ends_within, legendre, legendre_coefficients, tail
 from giantstep.spec.expressions import special
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import NOTHING, Level, resolved
 from giantstep.system.kernels import bend_of, loss_kernel
-from giantstep.system.label_crossings import (
-    ENDED,
-    FAR,
-    NARROW,
-    NEAR,
-    Distances,
-    Index,
-    Panels,
-    Search,
-    crossings_of,
-    distances_to,
-    panels_between,
-)
+from giantstep.system.label_crossings import distances_to
 from giantstep.system.problem import Problem
 from giantstep.system.system_of_problem import coupled_at
 from giantstep.system.two_index_refinement import settled_law, settles_of_two
@@ -54,6 +52,7 @@ _MOST = 1 << 20  # nodes
 # averages with t of three directions: how many there are, those of g, h and the envelope; of g and h with the others
 _ROWS, _AVERAGED, _MIDDLE, _LAST = 28, [1, 2, 0], [10, 13], [11, 14]
 _LEVEL = 3e-3  # how far coefficients fall at least: what is narrow has a flat part of them
+_STEP = 1e-6  # of a slope in t
 _STILL = 0.1  # of the tolerance: what moved outputs may be off by
 _FOLLOWED = 4  # power of a move, in spreads, that bounds what panels which do not follow it are off by
 _WIDE = 0.5  # of panels whose weights are made to sum to their probability; those of others do to rounding
@@ -210,9 +209,9 @@ def _beside(system: CoupledSystem, breaks: Array, search: Search) -> Array:
         return breaks
     distances, found = _distances(system), []
     for side in (-1.0, 1.0):
-        near, further = (distances(breaks + side * steps * NEAR, owner) for steps in (1.0, 2.0))
+        near, further = (distances(breaks + side * steps * _STEP, owner) for steps in (1.0, 2.0))
         with np.errstate(divide="ignore"):
-            reach = width * NEAR / np.abs(further - near)
+            reach = width * _STEP / np.abs(further - near)
         felt = (np.abs(near) <= FAR * width) & (reach < NARROW)
         found += [np.where(felt, breaks + side * away * np.minimum(reach, 1.0), breaks) for away in beyond]
     return np.concatenate([kink for each in found for kink in each], axis=1)

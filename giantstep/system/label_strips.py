@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from giantstep.system.label_crossings import Index, Panels
+from giantstep.quadrature.crossings import Index, Panels
 
 Array = np.ndarray
 

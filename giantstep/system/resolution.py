@@ -21,6 +21,7 @@ from giantstep.law.multi_index_labels import has_kinks
 from giantstep.system.coupled_system import Array, CoupledSystem
 from giantstep.system.discretisation import PANELS, Level, has_panels
 from giantstep.system.evidence import ROUNDED, others_allowed
+from giantstep.system.kappa_lines import may_follow, on_lines
 from giantstep.system.kappa_panels import unresolved
 from giantstep.system.kernels import loss_kernel
 from giantstep.system.kink_crossings import cuts_at
@@ -46,6 +47,7 @@ _EVENLY = 2  # halvings of even nodes of a label, before others are chosen
 _HIGHER = 2  # orders of panels of kappa more than first, where nodes of the label are chosen
 _BESIDE_CHOSEN = 1  # the same of two indices, whose nodes beside each kappa are many
 _SQUARED = 0.3  # a change, over the root of the tolerance, whose square is less than that
+_ON_LINES = 1e-11  # ten times what averages settle to on nodes that are chosen in a plane
 _GROWTH = 1.6  # of nodes by a refinement
 _A_LITTLE = 0.35  # of a halving, that nodes without panels come closer together once more
 _UNRESOLVED, _MARGIN = 1e-3, 0.1  # a change from which on digits say nothing; the share of the tolerance aimed at
@@ -57,7 +59,8 @@ class Times:
     """How often each axis has been refined; nodes of samples by a part of that where it is enough. chosen: nodes of
     a label of two indices are chosen at the solution. ends: of panels of kappa that are cut; local: how often kappa has
     been refined by these, and not by halving all panels. closer: by what part of a halving nodes of kappa without
-    panels have been brought closer together instead.
+    panels have been brought closer together instead. lines: how often nodes in a plane of kappa have been chosen, on
+    lines.
     """
 
     kappa: int = 0
@@ -67,6 +70,7 @@ class Times:
     ends: tuple[float, ...] = ()
     local: int = 0
     closer: float = 0.0
+    lines: int = 0
 
     @property
     def all(self) -> Times:
@@ -125,6 +129,9 @@ def _pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coup
     if settles(problem):
         make = partial(system_at, x=x) if chooses(problem, times) else coupled_at
         coarser, finer = (make(problem, level) for level in _moving(problem, times, x))
+        return coarser, finer
+    if times.lines:
+        coarser, finer = on_lines(problem, FINE, x, _ON_LINES / 10.0**times.lines)
         return coarser, finer
     cuts = cuts_at(problem, x) if times.kappa else ()
     kappa = times.kappa - times.local - bool(cuts)  # cuts come first
@@ -235,7 +242,8 @@ def next_times(
     if times.chosen:
         return _cut_further(both, finer, tolerance)
     if finer.labels.nodes == 0:
-        return both
+        follows = (times.kappa or change >= _SQUARED / math.sqrt(tolerance)) and may_follow(finer.problem)
+        return replace(both, lines=times.lines + 1) if follows else both
     if (rough := between(replace(finer.level, rough=True))) is None:
         return both
     of_kappa, of_labels = (changed(*pair, finer, tolerance) for pair in ((coarse, rough[0]), (rough[0], fine)))

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from giantstep.system.discretisation import Level
+from giantstep.system.kappa_lines import may_follow, on_lines
 from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import FOLLOWING, settles, system_at
 from giantstep.system.newton import Outcome, newton
@@ -28,9 +29,12 @@ def cutting(problem: Problem, x: Array) -> Outcome:
     """
     if settles(problem):
         return settling(problem, x, FINE[0], CLOSE)
-    evaluations = 0
+    evaluations, of_plane = 0, may_follow(problem)
     for _ in range(_CUTS):
-        system = coupled_at(problem, replace(FINE[1], cuts=cuts_at(problem, x)))
+        if of_plane:
+            (system,) = on_lines(problem, FINE[1:], x, tolerance=_ROUGHLY)
+        else:
+            system = coupled_at(problem, replace(FINE[1], cuts=cuts_at(problem, x)))
         outcome = newton(system, x, most=12, settled=CLOSE)
         moved, x = float(np.max(np.abs(outcome.x - x) / system.scale(outcome.x))), outcome.x
         evaluations += outcome.evaluations

@@ -24,10 +24,11 @@ from giantstep.law.directions import noisy_indices
 from giantstep.law.kinds_of_labels import Points
 from giantstep.law.kink_roots import Kinks, moves
 from giantstep.law.label_cells import LabelLaw, are_cells
-from giantstep.law.label_growth import label_reach, reach_of, share_far_out
+from giantstep.law.label_growth import ENDED, label_reach, reach_of, share_far_out
 from giantstep.law.label_lines import Lines, are_lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
 from giantstep.law.multi_index_labels import axes_of
+from giantstep.quadrature.crossings import Index, Panels, Search, crossings_of, panels_between
 from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
 from giantstep.quadrature.kinks import jumps_only, kinks
 from giantstep.quadrature.panel_orders import HIGHEST, digits_of, gauss_rules, longest_panels
@@ -35,15 +36,7 @@ from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import jet, prepare
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.kernels import bend_of
-from giantstep.system.label_crossings import (
-    ENDED,
-    Index,
-    Panels,
-    Search,
-    crossings_of,
-    images_of,
-    panels_between,
-)
+from giantstep.system.label_crossings import images_of
 from giantstep.system.label_kernels import kernel_of
 from giantstep.system.label_strips import LinesOfT, Rows, RuledPanels, Strips
 from giantstep.system.problem import Problem

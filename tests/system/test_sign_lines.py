@@ -14,7 +14,8 @@ from giantstep.law.labels import label_law
 from giantstep.spec.model import Target
 from giantstep.system.judged_signs import JudgedSigns
 from giantstep.system.misclassification import wrong_sign
-from giantstep.system.sign_lines import Lines
+from giantstep.system.plane import Plane
+from giantstep.system.sign_lines import sign_functions
 from giantstep.system.sign_panels import Output
 
 Array = np.ndarray
@@ -32,7 +33,8 @@ def error(mean: Callable[[Array, Array], Array], spread: float) -> float:
         first, second = kappa.T
         return Output(first.copy(), mean(first, second), 0.0 * one[None], spread**2 * one, LABELS)
 
-    kappa, weight = Lines(at, EDGES, EDGES).nodes(16)
+    rough, (kappa, weight) = Plane(*sign_functions(at), longest=2.0, edges=EDGES, steep=np.empty(0)).nodes()
+    assert rough[1] @ wrong_sign(at(rough[0])) == pytest.approx(weight @ wrong_sign(at(kappa)), rel=1e-11)
     assert weight.sum() == pytest.approx(1.0, rel=1e-12)
     return float(weight @ wrong_sign(at(kappa)))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from giantstep.system.label_crossings import Search, crossings_of
+from giantstep.quadrature.crossings import Search, crossings_of
 
 SEARCH, WIDTH = Search(97, (-4.0, 0.0, 4.0)), 1e-8
 
