@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -27,6 +28,7 @@ from giantstep.spec.model import Target
 
 Array = np.ndarray
 _UNSEEN = 1e-13  # of an overlap: rounding
+_ROUNDED = 1e-15  # of the root of the largest square: a coefficient
 _HIGHEST = 60  # degree of a polynomial that Gauss nodes are taken for
 _TOGETHER = 1 << 20  # values of the label at a time
 _CORNERS = 1.01  # beyond this square of the distance, in reaches of the trapezoids, there is nothing
@@ -43,7 +45,11 @@ def label_moments(
     """
     if target.channel is not None:
         return _of_channel(target, lambda text: label_moments(Target(text), overlaps, kappa, probit, finer, rough))
-    gamma = np.atleast_2d(np.array(overlaps))
+    return _without_rounding(_of_link(target, np.atleast_2d(np.array(overlaps)), kappa, probit, finer, rough))
+
+
+def _of_link(target: Target, gamma: Array, kappa: Array, probit: float, finer: int, rough: bool) -> LabelMoments:
+    """The same of a link's value."""
     seen = np.abs(gamma).max(axis=1) > _UNSEEN
     if seen.all():
         return _at(target, gamma, kappa, probit, finer, rough)
@@ -53,6 +59,15 @@ def label_moments(
     places, of_each = _distinct(kappa[:, seen])
     found = _at(target, gamma[seen], places, probit, finer, rough)
     return LabelMoments(found.mean[of_each], found.linear[of_each], found.square[of_each])
+
+
+def _without_rounding(found: LabelMoments) -> LabelMoments:
+    """With zero for coefficients that vanish but for rounding at every kappa: equations of nothing else hold to no
+    digit.
+    """
+    size = math.sqrt(float(np.max(found.square, initial=0.0)))
+    mean, linear = (np.abs(each).max(axis=0, initial=0.0) <= _ROUNDED * size for each in (found.mean, found.linear))
+    return replace(found, mean=np.where(mean, 0.0, found.mean), linear=np.where(linear, 0.0, found.linear))
 
 
 def clean_moments(

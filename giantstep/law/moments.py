@@ -202,7 +202,9 @@ def _unsettled_hint(argument: _Argument) -> str:
 
 
 def _has_root(node: Node) -> bool:
-    """Whether a tree holds a root, a logarithm or a power that is no whole number."""
+    """Whether a tree holds a root, a logarithm or a power that is no whole number, of what varies."""
+    if constant_value(node) is not None:  # sqrt(2)
+        return False
     exponent = constant_value(node.args[1]) if node.op == "pow" else None
     broken = exponent is not None and exponent != int(exponent)
     return broken or (node.op == "call" and node.value in ("sqrt", "log")) or any(map(_has_root, node.args))

@@ -5,17 +5,18 @@ Source: THEORY section 10. Derived in derive.structured_inputs.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
 from derive.directions import weight_name
 from generated import structured_inputs as derived
 from giantstep.law.directions import directions_of_spike, mixing
-from giantstep.law.gradient_step import arguments_of
+from giantstep.law.gradient_step import StepArguments, arguments_of
 from giantstep.spec.inputs_table import Inputs
 from giantstep.spec.model import Model, Network, Step, Target
 from giantstep.spec.spike_table import Spike
@@ -79,9 +80,7 @@ def after_step(inputs: Inputs, network: Network, step: Step, target: Target) -> 
     of, (x, trace, theta) = arguments_of(network, step, target), inputs.spectrum(target.indices)
     s1 = np.array(of.overlaps)
     length, strength, gamma = derived.spike_after_step(x, trace, theta, s1, of.samples, of.e2, of.rate, of.mu1)
-    rows, variances = derived.rows_after_step(
-        x, trace, np.array(network.readout.values), of.rate, of.samples, of.s0, of.e2, of.sigma2, of.variance
-    )
+    rows, variances = _rows_after_step(x, trace, np.array(network.readout.values), of)
     sign = -1.0 if strength < 0.0 else 1.0  # v absorbs it
     along, random = derived.direction_after_step(x, s1, of.samples, of.e2, length)
     along, random, overlaps = sign * along[None], sign * random[None, None], sign * gamma[None]
@@ -89,6 +88,24 @@ def after_step(inputs: Inputs, network: Network, step: Step, target: Target) -> 
     rows = rows / variances[:, None]
     law = InputLaw(rows, derived.norms(rows, trace, network.radial), weights, along, random, overlaps)
     return SpikeOfStep(float(sign * strength), tuple(overlaps[0].tolist()), tuple(variances.tolist()), law)
+
+
+def _rows_after_step(x: Array, trace: Array, values: Array, of: StepArguments) -> tuple[Array, Array]:
+    """Covariances [K, J] of rows of these readout values, not yet over their means; the means [K]."""
+    rows, means = derived.rows_after_step(x, trace, values, of.rate, of.samples, of.s0, of.e2, of.sigma2, of.variance)
+    return np.asarray(rows), np.asarray(means)
+
+
+def variance_by_value(model: Model) -> Callable[[Any], Any]:
+    """The bulk variance after the step of a model with [inputs], by the readout value and in any arithmetic: it is of
+    the second degree.
+    """
+    assert model.inputs is not None and model.step is not None
+    of, (x, trace, _) = arguments_of(model.network, model.step, model.target), model.inputs.spectrum(1)
+    _, found = _rows_after_step(x, trace, np.array([-1.0, 0.0, 1.0]), of)
+    negative, none, positive = (float(c) for c in found)
+    first, second = 0.5 * (positive - negative), 0.5 * (positive + negative) - none
+    return lambda u: none + first * u + second * (u * u)
 
 
 def norms_of_isotropic_rows(network: Network) -> float:

@@ -21,7 +21,7 @@ from derive.language.catalogue import lookup
 from derive.language.grammar import Node, parse
 from giantstep.spec.kernels import function_kernel
 from giantstep.system.exact_averages import value_at
-from giantstep.system.graded_features import Block
+from giantstep.system.graded_blocks import Block
 
 Array = np.ndarray
 _BITS, _GUARD, _SETTLED = 160, 20, 2.0**-118  # of fixed point and of what it is made of; agreement of two steps

@@ -83,9 +83,12 @@ def _by_paths(problem: Problem, patient: bool) -> Iterator[tuple[Outcome, Couple
     for first in (max(10.0 * ridge, 1.0), max(1e3 * ridge, 100.0)):
         for x in starts(problem.with_parameters(ridge=first), system, None):
             yield continued(system.at_ridge, x, first, ridge), system
-    if ridge > _LOW and (problem.loadings is None or may_follow(problem)):
+    cuts = ridge > _LOW and (problem.loadings is None or may_follow(problem))
+    if cuts:
         yield _upwards(problem, starts(problem.with_parameters(ridge=_LOW), system, None)), system
     yield _from_more_samples(problem), system
+    if cuts:
+        yield _to_fewer_samples(problem), system
     if problem.loadings is None and not system.loss.SMOOTH and not separable(problem, ROUNDING):
         system = coupled_at(problem, PATH)
         yield sharpened(problem, starts(problem, system, None), _CLEAR)[0], system
@@ -119,6 +122,24 @@ def _upwards(problem: Problem, begin: Iterator[Array]) -> Outcome:
     At a large ridge the output varies so little that nodes chosen without it miss where its mean passes a kink.
     """
     return _on_cut_panels(lambda ridge: problem.with_parameters(ridge=ridge), begin, _LOW, problem.parameters.ridge)
+
+
+def _to_fewer_samples(problem: Problem) -> Outcome:
+    """From the solution of many samples at the ridge of the problem, on panels that are cut anew on the way.
+
+    Outputs fitted to few samples vary much less than they respond: both sides of a kink are apart.
+    """
+    samples = problem.parameters.samples
+    most = _MANY * max(samples, problem.parameters.width)
+    easier = problem.with_parameters(samples=most)
+    system = coupled_at(easier.with_parameters(ridge=_LOW), leading(problem, PATH))
+    outcome = _upwards(easier, starts(system.problem, system, None))
+    if not outcome.converged:
+        return outcome
+    fewer = _on_cut_panels(
+        lambda times: problem.with_parameters(samples=most / times), iter((outcome.x,)), 1.0, most / samples
+    )
+    return replace(fewer, evaluations=outcome.evaluations + fewer.evaluations)
 
 
 def _from_more_samples(problem: Problem) -> Outcome:

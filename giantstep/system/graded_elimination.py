@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -16,35 +16,53 @@ Column = dict[Row, Any]
 _ZERO = mpmath.mpf(10) ** -200
 
 
-def eliminated(columns: list[Column], sizes: Array) -> tuple[Any, tuple[Column, ...]]:
+def eliminated(
+    columns: list[Column], sizes: Array, moved: Sequence[list[Column]] = ()
+) -> tuple[Any, tuple[Column, ...]]:
     """(matrix, series): combinations of the columns by elimination with complete pivoting, the largest rest first.
 
-    Columns that depend on the others have an empty series. sizes: of D_k.
+    Columns that depend on the others have an empty series. sizes: of D_k; moved: the columns where what is rounded in
+    them is off by some roundings, each time by others: a rest that changes as much as it is, is rounding.
     """
     series, matrix = [dict(column) for column in columns], mpmath.eye(len(columns))
+    shadows = [[dict(column) for column in each] for each in moved]
     rows = sorted({row for column in columns for row in column})
     norms = {row: norm_of_powers(row[0]) * float(sizes[max(0, row[1])]) for row in rows}
     least = {row: _ZERO * max(abs(column.get(row, 0)) for column in columns) for row in rows}
     free = list(range(len(columns)))
     while free:
         entries = (
-            (abs(series[c][row]) * norms[row], c, row) for c in free for row in rows if _counts(series[c], row, least)
+            (abs(series[c][row]) * norms[row], c, row)
+            for c in free
+            for row in rows
+            if _counts(series[c], row, least) and all(_is_known(series[c], each[c], row) for each in shadows)
         )
         largest = max(entries, default=None)
         if largest is None:
             break
         _, place, row = largest
         free.remove(place)
-        _combine(series, matrix, place, place, 1 - 1 / series[place][row])
-        for other in free:
-            if row in series[other]:
-                _combine(series, matrix, other, place, series[other][row])
-                del series[other][row]
+        _take_out(series, place, row, free, matrix)
+        for each in shadows:
+            _take_out(each, place, row, free)
     return matrix, tuple({} if c in free else column for c, column in enumerate(series))
 
 
 def _counts(column: Column, row: Row, least: dict[Row, Any]) -> bool:
     return row in column and abs(column[row]) > least[row]
+
+
+def _is_known(column: Column, moved: Column, row: Row) -> bool:
+    return bool(abs(moved.get(row, 0) - column[row]) < abs(column[row]))
+
+
+def _take_out(series: list[Column], place: int, row: Row, free: list[int], matrix: Any = None) -> None:
+    """Make an entry of a column one, and zero in the free columns; the same of the matrix of combinations."""
+    _combine(series, matrix, place, place, 1 - 1 / series[place][row])
+    for other in free:
+        if row in series[other]:
+            _combine(series, matrix, other, place, series[other][row])
+            del series[other][row]
 
 
 @lru_cache(maxsize=4096)
@@ -58,7 +76,7 @@ def _combine(series: list[Column], matrix: Any, target: int, source: int, factor
     taken = dict(series[source])
     for row, value in taken.items():
         series[target][row] = series[target].get(row, 0) - factor * value
-    for c in range(matrix.rows):
+    for c in range(matrix.rows if matrix is not None else 0):
         matrix[c, target] -= factor * matrix[c, source]
 
 

@@ -15,21 +15,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from itertools import combinations_with_replacement
 from typing import Any, Literal
 
 import mpmath
 import numpy as np
 
-from giantstep.law.spike import variance_by_value
-from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.shift_derivatives import root_factorials, shift_derivatives
 from giantstep.spec.errors import NotConverged
 from giantstep.spec.expressions import numpy_values
 from giantstep.system.exact_averages import exact_averages
+from giantstep.system.graded_blocks import DIGITS, Block, blocks_of
 from giantstep.system.graded_elimination import Column, Row, eliminated, norm_of_powers, rewritten
+from giantstep.system.graded_expansion import Expansion
 from giantstep.system.graded_series import NUMBER, series_at
 from giantstep.system.polynomial_averages import degree_of, polynomial_averages
 from giantstep.system.problem import Features
@@ -38,30 +37,15 @@ Array = np.ndarray
 # mu0_b; mu1_b; mu0_b and kappa_i mu1_b; these and mu_c,b, what mu0 changes by with the norm of a row
 Kind = Literal["mean", "slope", "seen", "seen and norms"]
 
-DIGITS = 300  # differences of 1e-13, a few times nested, in features of strength 1e-12, to a high power
 _RADIUS, _RADIUS_OF_SEVERAL = 0.5, 0.1  # of a cluster: the expansion converges like its powers
 _RESOLVED, _FIRST = 1e-18, 4
 _CANCELS, _FEW_DIGITS = 0.03, 1e-7  # of the size of a function: all averages, or one of them, has too few digits
 _SURE = 1e-6  # what rounded loadings have to differ by: the direction of the difference has ten digits then
 _NOTHING = 1e-14  # an average this small beside the function is rounding
 _DEPENDENT, _ORDER_ONE, _MOST_ROWS = 1e-14, 10.0, 60
+_ROUNDINGS, _DRAWS = 64.0 * 2.0**-53, 4  # what loadings and variances that are rounded may be off by; tries of it
 _TOO_CLOSE = 1e-9  # of functions of size one: six digits are left of their difference
 _EACH = {1: 81, 2: 25, 3: 13}
-
-
-@dataclass(frozen=True)
-class Block:
-    """What the features of a block depend on: loadings [q] and bulk variance to many digits.
-
-    exact: whether these follow from what is given, and are not rounded themselves; value: of the readout, to many
-    digits, where they follow from it.
-    """
-
-    term: Term
-    loadings: tuple[Any, ...]
-    variance: Any
-    exact: bool
-    value: Any = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,23 +85,6 @@ def clusters_of(features: Features, kind: Kind = "mean") -> tuple[Cluster, ...]:
     return _clusters(blocks_of(features), kind)
 
 
-def blocks_of(features: Features) -> tuple[Block, ...]:
-    """The blocks; loadings and variance follow from the readout values to all digits where these are what is given."""
-    with mpmath.workdps(DIGITS):
-        variance = None if features.loadings is not None else variance_by_value(features.model)
-        values = {u * features.spike.strength: u for u in features.model.network.readout.values}
-        found = []
-        for number, term in enumerate(features.blocks):
-            value = values.get(term.scale)
-            if value is not None and variance is not None:
-                u = mpmath.mpf(value)
-                found.append(Block(term, (u * mpmath.mpf(features.spike.strength),), mpmath.mpf(variance(u)), True, u))
-                continue
-            row = (term.scale,) if features.loadings is None else features.loadings[number]
-            found.append(Block(term, tuple(mpmath.mpf(x) for x in row), mpmath.mpf(term.variance), False))
-    return tuple(found)
-
-
 @lru_cache(maxsize=64)
 def _clusters(blocks: tuple[Block, ...], kind: Kind) -> tuple[Cluster, ...]:
     if any(block.term.polynomial is not None for block in blocks):
@@ -142,8 +109,8 @@ def _clusters(blocks: tuple[Block, ...], kind: Kind) -> tuple[Cluster, ...]:
 
 
 def _are_polynomials(blocks: Sequence[Block]) -> bool:
-    """Whether coefficients of all blocks are known to all digits: what rounding made of them would count."""
-    return all(block.exact and degree_of(block.term.function) is not None for block in blocks)
+    """Whether the expansions of all blocks end."""
+    return all(degree_of(block.term.function) is not None for block in blocks)
 
 
 def _still(block: Block, blocks: Sequence[Block]) -> Block:
@@ -177,7 +144,24 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
     seen, norms = kind in ("seen", "seen and norms"), kind == "seen and norms"
     rank = len(blocks[0].loadings) if seen else 0
     largest = 2 * len(centres) * (1 + rank + norms)  # power that some function begins with, where all are odd
-    order, columns = _order(blocks, centres, largest), dict[int, Column]()
+    order = _order(blocks, centres, largest)
+    columns, sizes = _columns(blocks, centres, order, kind)
+    places, centre = tuple(sorted(columns)), next(reversed(centres.values()))
+    given = [columns[place] for place in places]
+    dependent = _dependent_rows(given, centre, sizes) if any(centre.loadings) else {}
+    moved = _moved_by_rounding(blocks, order, kind) if _are_polynomials(blocks) else []
+    matrix, series = eliminated([rewritten(column, dependent) for column in given], sizes, moved)
+    found = Cluster(places, centre, matrix, series, tuple(centres[b] for b in sorted(centres)), order, dependent)
+    _require_independence(found)
+    return found
+
+
+def _columns(
+    blocks: Sequence[Block], centres: Mapping[int, Block], order: int, kind: Kind
+) -> tuple[dict[int, Column], Array]:
+    """The features of some blocks about their centres, by their places, and the sizes of D_k."""
+    seen, norms = kind in ("seen", "seen and norms"), kind == "seen and norms"
+    rank, columns, sizes = len(blocks[0].loadings) if seen else 0, dict[int, Column](), np.ones(1)
     for b, centre in centres.items():
         sizes, expansion = _sizes(centre, order + 2), expansion_of(blocks[b], centre, order)
         here = {b: expansion.slope() if kind == "slope" else expansion.mean()}
@@ -186,12 +170,24 @@ def _cluster(blocks: Sequence[Block], centres: dict[int, Block], kind: Kind) -> 
         if not any(centre.loadings):
             here, sizes = {c: with_numbers(column, centre, order + 2) for c, column in here.items()}, np.ones(1)
         columns |= here
-    places = tuple(sorted(columns))
-    given = [columns[place] for place in places]
-    dependent = _dependent_rows(given, centre, sizes) if any(centre.loadings) else {}
-    matrix, series = eliminated([rewritten(column, dependent) for column in given], sizes)
-    found = Cluster(places, centre, matrix, series, tuple(centres[b] for b in sorted(centres)), order, dependent)
-    _require_independence(found)
+    return columns, sizes
+
+
+def _moved_by_rounding(blocks: Sequence[Block], order: int, kind: Kind) -> list[list[Column]]:
+    """The columns of polynomials with loadings and variances that are off by some roundings; none where all digits of
+    these are known. Means of a polynomial may depend on each other, which rounding would hide.
+    """
+    if all(block.exact for block in blocks):
+        return []
+    found, draw = [], np.random.default_rng(0)
+    for _ in range(_DRAWS):
+        moved = []
+        for block in blocks:
+            of_variance, *of_loadings = (1 + _ROUNDINGS * mpmath.mpf(x) for x in draw.uniform(-1.0, 1.0, 4).tolist())
+            loadings = tuple(x * more for x, more in zip(block.loadings, of_loadings, strict=False))
+            moved.append(replace(block, loadings=loadings, variance=block.variance * of_variance))
+        columns, _ = _columns(moved, {b: _still(block, ()) for b, block in enumerate(moved)}, order, kind)
+        found.append([columns[place] for place in sorted(columns)])
     return found
 
 
@@ -225,62 +221,6 @@ def transformed(clusters: Sequence[Cluster], of_combined: Array, dual: bool = Fa
             product = matrix * mpmath.matrix(of_combined[places].tolist())
             found[places] = [[float(x) for x in row] for row in product.tolist()]
     return found
-
-
-class Expansion:
-    """Coefficients of the features of a block in the functions kappa^a D_k of its centre."""
-
-    def __init__(self, block: Block, centre: Block, order: int, vanishing: frozenset[int]) -> None:
-        self.delta = [x - y for x, y in zip(block.loadings, centre.loadings, strict=True)]
-        self.gamma = (block.variance - centre.variance) / 2
-        self.deviation = mpmath.sqrt(block.variance)
-        self.order, self.vanishing = order, vanishing
-
-    def mean(self) -> Column:
-        """mu0."""
-        return self.terms(0, None, mpmath.mpf(1))
-
-    def slope(self, along: int | None = None) -> Column:
-        """mu1, or kappa_i mu1."""
-        return self.terms(1, along, self.deviation)
-
-    def norm(self) -> Column:
-        """mu_c = c dmu0/dc, by the heat equation."""
-        return self.terms(2, None, self.deviation**2 / 2)
-
-    def moved(self, loadings: Sequence[Any], variance: Any, offset: Any) -> Column:
-        """What mu0 changes by, for rates of loadings, variance and bias of the block."""
-        found = self.terms(2, None, variance / 2)
-        for column in (self.terms(1, None, offset), *(self.terms(1, i, rate) for i, rate in enumerate(loadings))):
-            for row, coefficient in column.items():
-                found[row] = found.get(row, 0) + coefficient
-        return found
-
-    def terms(self, derivatives: int, along: int | None, factor: Any) -> Column:
-        """A derivative of mu0 in the shift, times a factor and kappa_along."""
-        found: Column = {}
-        for powers, coefficient in self._powers():
-            here = tuple(p + (i == along) for i, p in enumerate(powers))
-            rest = factor * coefficient
-            for j in range((self.order - sum(powers)) // 2 + 1):
-                k = sum(powers) + 2 * j + derivatives
-                if rest == 0:
-                    break
-                if k not in self.vanishing:
-                    found[here, k] = found.get((here, k), 0) + rest
-                rest *= self.gamma / (j + 1)
-        return found
-
-    def _powers(self) -> list[tuple[tuple[int, ...], Any]]:
-        """(a, delta^a/a!) up to the order."""
-        rank, found = len(self.delta), []
-        for degree in range(self.order + 1):
-            for chosen in combinations_with_replacement(range(rank), degree):
-                powers = tuple(chosen.count(i) for i in range(rank))
-                parts = (x**p / mpmath.factorial(p) for x, p in zip(self.delta, powers, strict=True))
-                if coefficient := mpmath.fprod(parts):
-                    found.append((powers, coefficient))
-        return found
 
 
 def expansion_of(block: Block, centre: Block, order: int) -> Expansion:

@@ -196,7 +196,7 @@ def _span_at_infinity(features: Features) -> Span | None:
 def _exact(features: Features, rounded: Span) -> Span:
     """The span by means of many digits, where there are such; else as it is."""
     from giantstep.system.exact_means import orthonormal_to_many_digits  # loads mpmath, which most models need not
-    from giantstep.system.graded_features import blocks_of
+    from giantstep.system.graded_blocks import blocks_of
 
     kappa, weight, _, _ = _features(features.blocks, features.loadings, features.link)
     found = orthonormal_to_many_digits(blocks_of(features), kappa[:, 0], weight)

@@ -46,3 +46,9 @@ def test_the_trained_bulk_needs_more_of_a_slope() -> None:
     with pytest.raises(gs.BadInput, match="no average") as caught:
         gs.solve(gs.model(ROOT, "sign", bulk="trained"))
     assert "isotropic" in caught.value.hint
+
+
+def test_a_root_of_a_constant_is_none() -> None:
+    """Steep functions need short panels; those of roots, which do not get shorter, were taken for the sqrt(2) here."""
+    found = link_moments("erf(z/0.01/sqrt(2))", ())
+    assert found.linear[0] == pytest.approx(math.sqrt(2.0 / math.pi) / math.sqrt(1.0 + 1e-4), rel=1e-12)

@@ -387,6 +387,16 @@ def test_fewer_nodes_tell_the_error_of_jumps_on_a_curve(link: str) -> None:
         assert 1e-10 < error < np.max(np.abs(fine - rough))
 
 
+def test_labels_of_no_mean_and_no_linear_part() -> None:
+    """Rounding of both was all that an equation had: the square loss was refused."""
+    found = [
+        solve(model("square", target__link=link, network__activation="tanh", spike__alignment=[0.0, 0.0]))
+        for link in ("sign(z1**2-z2**2)", "sign(abs(z1)-abs(z2))")
+    ]
+    assert found[0].test_error == pytest.approx(found[1].test_error, rel=1e-10)
+    assert not found[0].order_parameters["psi"].any()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "link", ["sign(sin(2*z1)+z2)", "sign(z1+z2**2-1)", "sign(z1*z2)", "sign(abs(z1)-abs(z2))", "sign(sin(3*z1+z2))"]

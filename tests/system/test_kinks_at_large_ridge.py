@@ -229,3 +229,16 @@ def test_outputs_that_vary_by_a_ten_thousand_millionth() -> None:
     # the test error does not know m; what it does not see may be off by a hundred times the tolerance
     assert found.order_parameters["m"][0] == pytest.approx(expected, rel=1e-8)
     assert found.residual < 1e-10
+
+
+@pytest.mark.parametrize("ridge", [1e2, 1e6])
+def test_few_samples(ridge: float) -> None:
+    """Outputs vary much less than they respond there. `quantile` at one half is half of `absolute`: both were refused."""
+    given = {**CASE, "target": {"link": "sign", "flips": 0.1}}
+    found = [
+        solve(gs.Model.from_dict({**given, "fit": {"samples": 0.01, "loss": loss, "ridge": times * ridge}}))
+        for loss, times in (("absolute", 2.0), ("quantile", 1.0))
+    ]
+    assert found[0].test_error == pytest.approx(found[1].test_error, rel=1e-9)
+    assert found[0].train_error == pytest.approx(2.0 * found[1].train_error, rel=1e-9)
+    np.testing.assert_allclose(found[0].order_parameters["m"], found[1].order_parameters["m"], rtol=1e-9)

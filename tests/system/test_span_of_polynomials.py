@@ -71,6 +71,56 @@ def test_averages_are_those_of_the_definition(function: str) -> None:
     np.testing.assert_allclose(found, exact, rtol=0.0, atol=1e-12 * max(np.abs(exact)))
 
 
+# bulk variances are of the second degree in the readout value: c - 1 is no feature beside the value and its square
+DEPENDENT = [
+    ("z+He(2,z)/3", [1.0, 0.2, -0.7], "exp(-abs(z))", {"samples": 12.077, "learning_rate": 0.391}),
+    ("He(4,z)/24+z", [0.42, -1.44, 1.05], "relu(z)", {"samples": 1.85, "learning_rate": 0.118}),
+    ("z+He(2,z)/3", [0.29, -0.59, 0.9, 0.6], "relu(z)", {"samples": 3.17, "learning_rate": 0.162}),
+]
+
+
+def after_a_step(activation: str, values: list[float], link: str, step: dict[str, float]) -> Model:
+    share = 1.0 / len(values)
+    return Model.from_dict(
+        {
+            "network": {
+                "activation": activation,
+                "width": 2.0,
+                "readout": {"values": values, "fractions": [share] * len(values)},
+            },
+            "target": {"link": link},
+            "fit": {"samples": 2.5, "ridge": 0.05},
+            "step": step,
+        }
+    )
+
+
+@pytest.mark.parametrize(("activation", "values", "link", "step"), DEPENDENT)
+def test_means_that_depend_on_each_other_by_rounded_variances(
+    activation: str, values: list[float], link: str, step: dict[str, float]
+) -> None:
+    """Rounding of the variances was taken for one more function: test errors were wrong by up to 70 %, m 1e15 to 1e19.
+
+    Of inputs, and after a step that moves nothing, the answers are those of one step; of unequal eigenvalues the limit
+    of large dimensions.
+    """
+    one = after_a_step(activation, values, link, step)
+    expected = solve(one).test_error
+    for changes in ({"inputs": {"eigenvalues": [3.0, 3.0, 3.0]}}, {"step": [step, {**step, "learning_rate": 0.0}]}):
+        assert solve(one.replace(changes)).test_error == pytest.approx(expected, rel=1e-9)
+    unequal = one.replace(inputs={"eigenvalues": [1.2, 1.8], "target": [0.99, 1.0]})
+    away = [solve(unequal, dimension=d).test_error - solve(unequal).test_error for d in (10**12, 10**13)]
+    assert abs(away[0]) < 1e-3 and away[1] == pytest.approx(away[0] / 10.0, rel=0.05)
+
+
+def test_nearly_equal_values_in_inputs_are_told_apart() -> None:
+    """By variances known to as many digits as the values are; they were refused."""
+    values, step = [1.0, 1.0 + 1e-9, -0.5], {"samples": 3.0, "learning_rate": 1.0}
+    isotropic = after_a_step("tanh", values, "z + He(2,z)/3", step)
+    inputs = isotropic.replace(inputs={"eigenvalues": [1.0, 1.0]})
+    assert solve(inputs).test_error == pytest.approx(solve(isotropic).test_error, rel=1e-9)
+
+
 def test_degrees() -> None:
     found = {name: degree_of(name) for name in ("cubic", "(z**2 + 1)*He(3, z)", "tanh(z)", "1/(1 + z**2)", "abs(z)")}
     assert list(found.values()) == [3, 5, None, None, None]
