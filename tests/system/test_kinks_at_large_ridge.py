@@ -233,7 +233,7 @@ def test_outputs_that_vary_by_a_ten_thousand_millionth() -> None:
 
 @pytest.mark.parametrize("ridge", [1e2, 1e6])
 def test_few_samples(ridge: float) -> None:
-    """Outputs vary much less than they respond there. `quantile` at one half is half of `absolute`: both were refused."""
+    """Outputs vary much less than they respond there: refused once. `quantile` at one half is half of `absolute`."""
     given = {**CASE, "target": {"link": "sign", "flips": 0.1}}
     found = [
         solve(gs.Model.from_dict({**given, "fit": {"samples": 0.01, "loss": loss, "ridge": times * ridge}}))
