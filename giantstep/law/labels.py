@@ -110,6 +110,12 @@ def with_noise(points: Labels, variance: float, finer: int = 0, rough: bool = Fa
     return Points(weights, label.reshape(n, -1), t.reshape(n, -1, d).copy(), points.rest)
 
 
+def jumps_and_kinks(target: Target) -> tuple[float, ...]:
+    """Those of a target of one index, and of the mean label that a channel draws."""
+    links = (target.link,) if target.channel is None else (target.link, target.mean_link)
+    return tuple(sorted({place for link in links for place in function_kernel(link).BREAKPOINTS}))
+
+
 def cuts_of(target: Target) -> tuple[float, ...]:
     """Where panels of z end for a target of one index: kinks and jumps of the link, and those of the mean label that a
     channel draws, with places about the turns of both that no even rule resolves.

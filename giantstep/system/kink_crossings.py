@@ -17,7 +17,7 @@ import numpy as np
 
 from generated.runtime.between_nodes import crosses
 from giantstep.law.label_cells import LabelLaw
-from giantstep.law.labels import cuts_of, is_constant
+from giantstep.law.labels import cuts_of, is_constant, jumps_and_kinks
 from giantstep.quadrature.panels import table
 from giantstep.spec.link import link_values
 from giantstep.system.coupled_system import CoupledSystem
@@ -147,7 +147,10 @@ def _breaks(problem: Problem) -> Array:
     if gamma == 0.0 or is_constant(problem.model.target.link):
         return np.empty(0)
     target = problem.model.target
-    places = (*cuts_of(target), *(() if _sweeps(problem) else extremes(target.mean_link)))
+    if _sweeps(problem):  # which blurs narrow turns: kinks and jumps are left
+        places = jumps_and_kinks(target)
+    else:
+        places = (*cuts_of(target), *extremes(target.mean_link))
     return np.unique(np.array(places, dtype=float) / gamma)
 
 

@@ -62,7 +62,7 @@ def solve_with_bias(
     for near in search.downhill(middle):
         left, right = search.bracket(near)
         found = search.root(left, right)
-        if best is None or _energy(found) < _energy(best):
+        if best is None or _energy(found) < _energy(best) - _flat(best):  # of mirror images the positive bias
             best = found
     chosen = best or middle
     solution = solution_of(chosen.solution)

@@ -18,11 +18,14 @@ from scipy.special import expit, ndtr
 import giantstep as gs
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
+from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.newton import newton
 from giantstep.system.problem import problem_of
 from giantstep.system.reduced_order import order_of
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
+from giantstep.system.square_start import unknowns_of_square_loss
+from giantstep.system.system_of_problem import coupled_at
 
 _PLACES, _WEIGHT = np.polynomial.hermite_e.hermegauss(80)
 _WEIGHT = _WEIGHT / _WEIGHT.sum()
@@ -242,3 +245,14 @@ def test_few_samples(ridge: float) -> None:
     assert found[0].test_error == pytest.approx(found[1].test_error, rel=1e-9)
     assert found[0].train_error == pytest.approx(2.0 * found[1].train_error, rel=1e-9)
     np.testing.assert_allclose(found[0].order_parameters["m"], found[1].order_parameters["m"], rtol=1e-9)
+
+
+def test_few_panels_beside_a_root_of_the_link() -> None:
+    """Places about the root, which labels need, are no kinks: there were 547 ends of panels, and 5 million nodes."""
+    network = {"activation": "arctan", "width": 1.4, "readout": {"values": [1.0, -0.3]}, "bias": 0.01}
+    fit = {"samples": 1.018, "loss": "absolute", "ridge": 8.87}
+    spike = {"strength": 0.2, "alignment": 0.5, "bulk_variance": 1.093}
+    given = {"network": network, "fit": fit, "spike": spike, "target": {"link": "abs(z)**1.5"}}
+    problem = problem_of(gs.Model.from_dict(given), None)
+    x = unknowns_of_square_loss(problem, coupled_at(problem, Level(8, 44)))
+    assert len(cuts_at(problem, x)) < 100
