@@ -11,6 +11,8 @@ import numpy as np
 from giantstep.spec.model import Model
 from giantstep.system.coupled_system import CoupledSystem
 from giantstep.system.discretisation import Level
+from giantstep.system.kappa_lines import on_lines, turns_in_plane
+from giantstep.system.kink_crossings import cuts_at
 from giantstep.system.label_refinement import system_at
 from giantstep.system.newton import newton
 from giantstep.system.problem import Problem, problem_of
@@ -62,7 +64,7 @@ def solved_again(model: Model, result: Result) -> Solved:
             break
         times += 1
     x = coarse.unknowns(order_of(problem, result))
-    system = _at(problem, replace(level, labels=level.labels + halvings), x)
+    system = _at(problem, replace(level, labels=level.labels + halvings, cuts=cuts_at(problem, x)), x)
     for start in starts_near(system, order_of(problem, result)):
         outcome = newton(system, start)
         if outcome.converged:
@@ -75,9 +77,11 @@ def solved_again(model: Model, result: Result) -> Solved:
 
 
 def _at(problem: Problem, level: Level, x: Array) -> CoupledSystem:
-    """The system of a level with nodes of the label that settle its averages: fixed ones of two indices where these
-    solve the equations, as chosen ones take long.
+    """The system of a level with nodes of a plane of kappa, or of the label, that settle its averages: fixed ones of
+    two indices where these solve the equations, as chosen ones take long.
     """
+    if turns_in_plane(problem, x):
+        return on_lines(problem, (level,), x)[0]
     if settles_of_two(problem):
         plain = coupled_at(problem, level)
         if plain.certificate(x) <= _SOLVED:

@@ -145,6 +145,7 @@ def kernel_check(system: CoupledSystem, nodes: Sequence[int]) -> Check:
     for i in nodes:
         found = _of_kernel(system, law, i)
         wanted, sizes = _by_quadrature(system, law, i)
+        sizes = np.maximum(sizes, _VANISHES * sizes.max())  # what only tails make has no digits
         worst = max(worst, float(np.max(np.abs(found - wanted) / sizes)))
     return Check(f"loss kernel at given labels: {len(system.kernel.AVERAGES)} averages", worst, 1e-9)
 
