@@ -104,7 +104,7 @@ def for_derivatives(problem: Problem) -> Iterator[Level]:
     """
     _, fine = FINE
     if problem.model.target.indices > 1:
-        yield from (*FINE, refined(fine, 1), refined(fine, 2))
+        yield from (*FINE, *(replace(refined(fine, times), labels=times) for times in (1, 2, 3)))
         return
     finer = replace(fine, order=fine.order + 1, output=60, labels=2, samples=60)
     yield from (fine, finer)

@@ -204,4 +204,9 @@ def certificate_checks(result: Result) -> Iterator[Check]:
     allowed = certified.allowed(name)
     yield Check(label, worst, allowed, unsettled if worst > allowed else "")
     if not certified.by_chance:  # differences of these would be those of chance
-        yield from gradient_checks(found)
+        yield from (_undecided(check, unsettled) for check in gradient_checks(found))
+
+
+def _undecided(check: Check, unsettled: str) -> Check:
+    """A check of averages that have not settled tells nothing where it fails."""
+    return replace(check, undecided=unsettled) if check.outcome == "FAILED" else check

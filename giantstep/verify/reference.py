@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -25,6 +26,7 @@ from giantstep.verify.giant_step import turns_of_label
 from giantstep.verify.interpreter import Interpreter, NotEvaluable, Point
 from giantstep.verify.output_averages import averages_are_drawn, loss_averages, test_errors
 from giantstep.verify.output_law import AROUND, Output, turns_of_mean
+from giantstep.verify.plane_nodes import OutOfReach, plane_nodes
 from giantstep.verify.quadrature import REACH, Nodes, density, drawn_nodes, grid_nodes, settled_nodes, stretched_nodes
 from giantstep.verify.readout_law import ReadoutLaw, at_a_dimension, readout_law
 from giantstep.verify.stated_directions import (
@@ -169,11 +171,7 @@ class Reference:
         if averages_are_drawn(self.law, self.result.vocabulary.fit.loss):
             return self._drawn_nodes()
         if self.rank > 1:
-            for step in _GRIDS[self.rank]:
-                found = grid_nodes(self.at, self.rank, step, self._terms, turns_of_label(self.law, _WIDE))
-                if found.error <= _TOLERANCE:
-                    break
-            return found
+            return self._nodes_of_several()
         if self.result.vocabulary.target.indices > 1 and not self._turns_aside:
             found = stretched_nodes(self.at, self.layer.rows.turn, _STEPS, _TOLERANCE, self._terms)
             if found.error <= _TOLERANCE:
@@ -181,6 +179,17 @@ class Reference:
         if self.rounding > _HIDDEN:
             raise NotEvaluable(f"m of features that hardly differ cancel: rounding makes {self.rounding:.0e}")
         return settled_nodes(self.at, self._cuts(), max(_TOLERANCE, _ABOVE_ROUNDING * self.rounding), self._terms)
+
+    def _nodes_of_several(self) -> Nodes:
+        """On a grid; in a plane on lines where that does not settle, if these are not too many."""
+        for step in _GRIDS[self.rank]:
+            found = grid_nodes(self.at, self.rank, step, self._terms, turns_of_label(self.law, _WIDE))
+            if found.error <= _TOLERANCE:
+                return found
+        if self.rank == 2:
+            with suppress(OutOfReach):
+                return plane_nodes(self.at, 0.5 * _TOLERANCE, self._terms)
+        return found
 
     def _drawn_nodes(self) -> Nodes:
         for step in _DRAWN[self.rank]:
