@@ -85,10 +85,12 @@ class Spike(Table):
                     "most 1: for one index, a sum of squares of at most 1",
                 )
             return
-        if any(isinstance(entry, tuple) for entry in self._entries()):
+        rows = [entry for entry in self._entries() if isinstance(entry, tuple)]
+        if rows:
+            alone = f"for one direction write alignment = {plain(rows[0])}; " if len(rows) == 1 else ""
             raise BadInput(
                 f"spike.alignment = {plain(self.alignment)} has rows, and spike.loadings are missing",
-                "rows are for a spike of several directions: give spike.loadings with a row for each block",
+                f"{alone}rows are for a spike of several directions: give spike.loadings with a row for each block",
             )
         length = math.hypot(*self.alignments)
         if length > 1.0 + 1e-12:

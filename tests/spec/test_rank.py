@@ -99,4 +99,11 @@ def test_a_solution_is_shown_by_directions(capsys: pytest.CaptureFixture[str]) -
 
 def test_rows_of_alignments_need_loadings() -> None:
     spike = {"strength": 1.0, "alignment": [[0.5], [0.1]], "bulk_variance": 1.0}
-    assert "spike.loadings" in refused({**TWO, "spike": spike})
+    text = refused({**TWO, "spike": spike})
+    assert "spike.loadings" in text and "for one direction" not in text
+
+
+def test_a_single_row_of_alignments_is_answered_by_the_row() -> None:
+    spike = {"strength": 1.0, "alignment": [[-0.36, 0.34]], "bulk_variance": 1.0}
+    text = refused({**TWO, "target": {"link": "z1*z2"}, "spike": spike})
+    assert "for one direction write alignment = [-0.36, 0.34]" in text and "spike.loadings" in text
