@@ -1,13 +1,18 @@
-"""Metrics: expressions in the label y and the output f, or comparisons of two of them."""
+"""Metrics: expressions in the label y and the output f, and comparisons of two of them.
+
+A comparison is the whole metric, or stands in parentheses of its own, as in ``(y < 0)*abs(f)``.
+"""
 
 from __future__ import annotations
 
 import re
 
-from derive.language.grammar import ExpressionError, Node, constant_value, parse, shorten
+from derive.language.grammar import ExpressionError, Node, canonical, constant_value, parse, shorten
 
 VARIABLES = ("y", "f")
 _COMPARED = re.compile(r"(<=|>=|==|!=|<|>|=)")
+_GROUP = re.compile(r"(?P<before>[A-Za-z_]\w*\s*)?\((?P<inside>[^()]*)\)", re.ASCII)
+_OPEN, _CLOSED = "[", "]"  # of parentheses that have been read; neither is in the grammar
 
 
 def parse_metric(text: str) -> Node:
@@ -17,6 +22,34 @@ def parse_metric(text: str) -> Node:
     """
     if not isinstance(text, str):
         raise ExpressionError(f"a metric must be text, got {shorten(text)}", 'for example "y*f < 0"')
+    return _read(_without_groups(text) if _COMPARED.search(text) and not {_OPEN, _CLOSED} & set(text) else text)
+
+
+def _without_groups(text: str) -> str:
+    """The text with steps in the place of comparisons in parentheses, from the innermost outwards."""
+
+    def written(group: re.Match[str]) -> str:
+        before, inside = group["before"] or "", group["inside"]
+        if not _COMPARED.search(inside):
+            return f"{before}{_OPEN}{inside}{_CLOSED}"
+        if before:
+            raise ExpressionError(
+                f"the metric {shorten(_plain(text))} compares inside the parentheses of {before.strip()}",
+                f"close them before the comparison, or write {before.strip()}((a < b)) with parentheses of its own",
+            )
+        return _OPEN + canonical(_read(_plain(inside))).replace("(", _OPEN).replace(")", _CLOSED) + _CLOSED
+
+    while (found := _GROUP.sub(written, text)) != text:
+        text = found
+    return _plain(text)
+
+
+def _plain(text: str) -> str:
+    return text.replace(_OPEN, "(").replace(_CLOSED, ")")
+
+
+def _read(text: str) -> Node:
+    """The tree of a text that compares outside parentheses only."""
     left, *further = _COMPARED.split(text)
     if not further:
         return parse(text, VARIABLES)

@@ -21,8 +21,8 @@ from derive.language.substitution import substituted
 from giantstep.law.kinds_of_labels import Intervals, Points
 from giantstep.observe.metric_labels import Along, Index, LabelOfOne, labels_cut_at
 from giantstep.observe.output_law import Output
-from giantstep.quadrature.gauss import legendre
-from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, polynomial_zeros
+from giantstep.quadrature.gauss import gathered, legendre
+from giantstep.quadrature.kinks import bracketed_zeros, degree, kinks, kinks_of_roots, polynomial_zeros
 from giantstep.quadrature.settled import Panels, Rule
 from giantstep.quadrature.truncated_normal import means_between
 from giantstep.spec.expressions import special
@@ -31,7 +31,7 @@ from giantstep.spec.metrics import function_of
 Array = np.ndarray
 Function = Callable[[Array, Array], Array]
 _REACH, _FURTHER = 8.5, 1.5  # of a standard normal: the weight beyond is 2e-17; for functions that grow
-_ORDER = 16  # of a panel of the output
+_ORDER, _OF_ROOTS = 16, 40  # of a panel of the output, and of one whose ends may be roots
 _NOISE_STEP = 0.6  # of the trapezoid over the label noise
 _AROUND = (-40.0, -8.0, -2.0, 0.0, 2.0, 8.0, 40.0)  # cuts about the end of an interval, in widths of its turn
 _AT_A_TIME = 1 << 19  # evaluations: more leave the cache
@@ -52,7 +52,8 @@ class Metric:
 
     kinks: functions whose zeros in f are its kinks and jumps, and their degrees as polynomials in f, None for others;
     places: of y, at which it has some whatever f is; of_residual, of_output: whether it knows y - f only, or f only;
-    of_lines: whether it is straight in f between them; of_cells: in y too, and each kink in y alone or in f alone.
+    of_lines: whether it is straight in f between them; of_cells: in y too, and each kink in y alone or in f alone;
+    rooted: whether some are roots.
     """
 
     values: Function
@@ -62,6 +63,7 @@ class Metric:
     of_output: bool
     of_lines: bool
     of_cells: bool
+    rooted: bool
 
 
 @lru_cache(maxsize=256)
@@ -75,7 +77,8 @@ def metric_of(text: str, turned: bool = False) -> Metric:
     size = float(np.max(np.abs(first)))
     moved = [values(y + shift, f + shift) for shift in _SHIFTS]
     same = all(bool(np.all(np.abs(each - first) <= _SAME * size)) for each in moved)
-    turns = list(dict.fromkeys(kinks(node)))
+    roots = list(kinks_of_roots(node))
+    turns = list(dict.fromkeys([*kinks(node), *roots]))
     found = [(function_of(kink), degree(kink, "f")) for kink in turns]
     places = [place for function, power in found if power == 0 for place in _zeros(function)]
     of_output = "y" not in variables_of(node)
@@ -83,7 +86,7 @@ def metric_of(text: str, turned: bool = False) -> Metric:
     apart = all(len(variables_of(kink)) == 1 for kink in turns)
     of_cells = of_lines and apart and degree(node, "y", pieces=True) in (0, 1)
     passed = tuple(pair for pair in found if pair[1] != 0)
-    return Metric(values, passed, tuple(places), same, of_output, of_lines, of_cells)
+    return Metric(values, passed, tuple(places), same, of_output, of_lines, of_cells, bool(roots))
 
 
 def _zeros(function: Function) -> list[float]:
@@ -327,7 +330,7 @@ class _Interval:
         rest = np.sqrt(np.maximum((1.0 - joint) * (1.0 + joint), 1e-300))
         ends = [(end - gamma * kappa) / root for end in (self.low, self.high)]
         turns = [_turn(end, joint, rest, at) for end in ends if np.isfinite(end).all()]
-        u, weight = _nodes(np.concatenate([_kinks(metric, y, mean, spread, at), *turns], axis=1), at)
+        u, weight = _nodes(metric, np.concatenate([_kinks(metric, y, mean, spread, at), *turns], axis=1), at)
         below, above = (special.ndtr((end[:, None] - joint[:, None] * u) / rest[:, None]) for end in ends)
         values = metric.values(y[:, None], mean[:, None] + spread[:, None] * u)
         return np.asarray((weight * (above - below) * values).sum(axis=1))
@@ -337,13 +340,13 @@ def _evaluations(metric: Metric, at: Resolution) -> int:
     """Of one average over the output, about."""
     if metric.of_lines:
         return 1 + 2 * len(metric.kinks)
-    return _ORDER * (math.ceil(2.0 * at.reach / at.width) + 2 * len(metric.kinks))
+    return (_OF_ROOTS if metric.rooted else _ORDER) * (math.ceil(2.0 * at.reach / at.width) + 2 * len(metric.kinks))
 
 
 def _gaussian(metric: Metric, y: Array, centre: Array, spread: Array, resolution: Resolution) -> Array:
     """E metric(y, centre + spread u) over a standard normal u [M]."""
     cuts = _kinks(metric, y, centre, spread, resolution)
-    u, weight = means_between(cuts, resolution.reach) if metric.of_lines else _nodes(cuts, resolution)
+    u, weight = means_between(cuts, resolution.reach) if metric.of_lines else _nodes(metric, cuts, resolution)
     return np.asarray((weight * metric.values(y[:, None], centre[:, None] + spread[:, None] * u)).sum(axis=1))
 
 
@@ -377,12 +380,12 @@ def _within(cuts: Array, resolution: Resolution) -> Array:
     return np.asarray(np.clip(np.where(np.isnan(cuts), resolution.reach, cuts), -resolution.reach, resolution.reach))
 
 
-def _nodes(cuts: Array, resolution: Resolution) -> tuple[Array, Array]:
+def _nodes(metric: Metric, cuts: Array, resolution: Resolution) -> tuple[Array, Array]:
     """Nodes and weights [M, n] of a standard normal on panels of a width, cut further at [M, C]."""
     reach = resolution.reach
     base = np.linspace(-reach, reach, math.ceil(2.0 * reach / resolution.width) + 1)
     edges = np.sort(np.concatenate([np.broadcast_to(base, (len(cuts), len(base))), cuts], axis=1), axis=1)
-    points, weights = legendre(_ORDER)
+    points, weights = gathered(_OF_ROOTS) if metric.rooted else legendre(_ORDER)
     half, middle = 0.5 * np.diff(edges, axis=1), 0.5 * (edges[:, 1:] + edges[:, :-1])
     u = middle[:, :, None] + half[:, :, None] * points
     weight = half[:, :, None] * weights * np.exp(-0.5 * u * u) / math.sqrt(2.0 * math.pi)

@@ -106,11 +106,12 @@ def metrics_of(result: Result, wanted: Metrics) -> Measured:
 
 
 def _average(name: str, given: Given) -> tuple[float, float]:
-    """(average, error) of one metric over kappa."""
+    """(average, error) of one metric over kappa; the error also of a mean output that was solved for again."""
     try:
-        return _by_kappa(name, given)
+        value, error = _by_kappa(name, given)
     except (NotConverged, DoesNotSettle):  # also of labels that are cut where the metric has a kink, too often
-        raise _unsettled(name) from None
+        raise _unsettled(name, given) from None
+    return value, error + given.output.unlike * abs(value)
 
 
 def _by_kappa(name: str, given: Given) -> tuple[float, float]:
@@ -155,15 +156,18 @@ def _settled(name: str, given: Given) -> Resolution:
                 break
             found, before = finer(found), after
         else:
-            raise _unsettled(name)
+            raise _unsettled(name, given)
     return found
 
 
-def _unsettled(name: str) -> NotConverged:
+def _unsettled(name: str, given: Given) -> NotConverged:
+    target = given.output.problem.model.target
+    others = ["take a target of one index"] if target.indices > 1 else []
+    others += ["give the label noise"] if target.noise == 0.0 else []
     return NotConverged(
         f"the average of metrics.{name} over label and output does not settle to {_TOLERANCE:g}",
-        "it may have no mean, as 1/f or exp(f**2); else soften it, as sign(y*f) to tanh(9*y*f), or take a target of "
-        "one index or a label with noise",
+        "it may have no mean, as 1/f or exp(f**2); else soften it, as sign(y*f) to tanh(9*y*f)"
+        + "".join(f", or {other}" for other in others),
     )
 
 
@@ -193,5 +197,5 @@ def _on_grid(name: str, given: Given, resolution: Resolution) -> tuple[float, fl
         found.append(float(rows[:, 1] @ given.at(kappa, resolution)))
     error = abs(found[1] - found[0])
     if not (math.isfinite(error) and error <= 1e3 * _TOLERANCE * abs(found[1])):
-        raise _unsettled(name)
+        raise _unsettled(name, given)
     return found[1], error

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 import numpy as np
+from numpy.polynomial import Polynomial
 from numpy.polynomial.hermite_e import hermegauss
 from numpy.polynomial.legendre import Legendre, leggauss, legvander
 from numpy.typing import NDArray
@@ -20,6 +21,19 @@ _STEP, _STEPS = 0.125, 48  # of the double exponential rule, on either side
 def legendre(order: int) -> tuple[Array, Array]:
     """Nodes and weights [order] of the Gauss-Legendre rule on (-1, 1)."""
     nodes, weights = leggauss(order)
+    nodes.flags.writeable = weights.flags.writeable = False
+    return nodes, weights
+
+
+@lru_cache(maxsize=64)
+def gathered(order: int) -> tuple[Array, Array]:
+    """Nodes and weights [order] on (-1, 1) for functions with roots at the ends: those of Legendre in t, where x is the
+    normalised integral of ``(1 - t^2)^4``, whose ends are flat.
+    """
+    t, weights = leggauss(order)
+    density = Polynomial([1.0, 0.0, -1.0]) ** 4
+    inner = density.integ() / density.integ()(1.0)
+    nodes, weights = inner(t), weights * inner.deriv()(t)
     nodes.flags.writeable = weights.flags.writeable = False
     return nodes, weights
 

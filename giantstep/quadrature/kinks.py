@@ -81,6 +81,20 @@ def roots_and_logarithms(node: Node) -> Iterator[Node]:
         yield from zeros_of(node.args[0])
 
 
+def kinks_of_roots(node: Node) -> Iterator[Node]:
+    """Expressions at whose zeros a tree that is finite everywhere has a root, a logarithm or a power without a series.
+
+    An argument that is no product or power and has no kink is above zero everywhere, as in sqrt(1 + f**2).
+    """
+    if constant_value(node) is not None:
+        return
+    for argument in node.args:
+        yield from kinks_of_roots(argument)
+    power = constant_value(node.args[1]) if node.op == "pow" else None
+    if (node.op == "call" and node.value in ("sqrt", "log")) or (power is not None and power != int(power)):
+        yield from (zero for zero in zeros_of(node.args[0]) if zero != node.args[0])
+
+
 def jumps_only(node: Node, name: str) -> bool:
     """Whether an expression knows a variable by signs and steps only, and is constant in it between their jumps."""
     if name not in variables_of(node) or (node.op == "call" and node.value in ("sign", "step")):

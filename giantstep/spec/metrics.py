@@ -30,7 +30,8 @@ _EXAMPLE = '[metrics] has lines such as zero_one = "y*f < 0" or coverage = "abs(
 class Metrics:
     """Names and expressions in the label y of a fresh sample, with its noise, and the output f; in order.
 
-    A comparison such as ``y*f < 0`` is 1 where it holds. Raises BadInput for a name or an expression that is none.
+    A comparison such as ``y*f < 0`` is 1 where it holds, also in parentheses within an expression.
+    Raises BadInput for a name or an expression that is none.
     """
 
     entries: tuple[tuple[str, str], ...]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.special import erf, ndtr
+from scipy.special import erf, hyp1f1, ndtr
+from scipy.special import gamma as gamma_function
 
 import giantstep as gs
 from giantstep.cli.main import main
@@ -119,6 +121,8 @@ def test_simulated_networks_measure_the_same() -> None:
     ("text", "words"),
     [
         ("y = f", "no comparison"),
+        ("1 - (0 < y < f)", "no comparison"),
+        ("abs(y < f)", "parentheses of abs"),
         ("0 < y < f", "no comparison"),
         ("z + f", "unknown name"),
         ("log(f)", "not finite"),
@@ -182,6 +186,65 @@ def test_what_vanishes_by_symmetry_is_zero() -> None:
     """Labels and features without a preferred sign: no average of an odd function of the output has a digit."""
     found = gs.metrics(PLAIN.replace({"step": None}), {"cube": "f**3", "size": "f**2"})
     assert found.values["cube"] == 0.0 < found.errors["cube"] < 1e-12 < found.values["size"]
+
+
+def test_comparisons_stand_in_parentheses_within_an_expression() -> None:
+    texts = ("y*f < 0", "(y*f<0)", "1-(y*f>0)", "1 - (y*f>0)*1", "((y < 0)) + (f < 0) - 2*(y < 0)*(f < 0)")
+    found = list(gs.metrics(PLAIN, {f"m{place}": text for place, text in enumerate(texts)}).values.values())
+    assert found == pytest.approx([found[0]] * len(texts), rel=2e-10, abs=0.0)
+
+
+def test_roots_where_the_output_is_the_label_are_averaged() -> None:
+    """Of |y - f|^p by the moments of f, which is normal given kappa, t and with them the label."""
+    texts = {
+        "half": "sqrt(abs(y-f))",
+        "by_power": "abs(y-f)**0.5",
+        "of_square": "sqrt((y-f)**2)",
+        "more": "abs(y-f)**1.5",
+    }
+    found = gs.metrics(PLAIN, {**texts, "one": "abs(y-f)"})
+    assert found.values["half"] == pytest.approx(found.values["by_power"], rel=1e-12, abs=0.0)
+    assert found.values["of_square"] == pytest.approx(found.values["one"], rel=2e-10, abs=0.0)
+    problem = problem_of(PLAIN)
+    law, (gamma,) = Output(problem, order_of(problem, found.result)), problem.overlaps[0]
+    nodes, weights = np.polynomial.legendre.leggauss(160)
+    kappa = 8.5 * nodes[:, None]
+    edge = np.clip(-gamma * kappa / math.sqrt(1.0 - gamma**2), -8.5, 8.5)  # of t, where the label turns
+    mean, slope, variance = (each.reshape(160, 1) for each in law.of(kappa))
+    # |x|^p of a normal x with mean a and variance v, by Kummer's function
+    for name, power in (("half", 0.5), ("more", 1.5)):
+        size, total = (2.0 * variance) ** (power / 2) * gamma_function((power + 1) / 2) / math.sqrt(math.pi), 0.0
+        for label in (-1.0, 1.0):
+            end = 8.5 * label
+            half, t = 0.5 * np.abs(end - edge), 0.5 * (end + edge) + 0.5 * (end - edge) * nodes
+            given = size * hyp1f1(-power / 2, 0.5, -((label - mean - slope * t) ** 2) / (2.0 * variance))
+            density = np.exp(-0.5 * (kappa**2 + t**2)) / (2.0 * math.pi)
+            total += 8.5 * weights @ (half * density * given) @ weights
+        assert found.values[name] == pytest.approx(total, rel=1e-9, abs=0.0), name
+
+
+def test_mean_features_that_cancel_leave_the_square_the_test_error() -> None:
+    """m of 1e7, of a solution that needs more than the first level: what they are together is found there too."""
+    readout = {"values": [1.0, 0.2, -0.7], "weights": [89.0, 84.0, 25.0]}
+    fractions = [float(each) / 198.0 for each in readout.pop("weights")]
+    model = gs.Model.from_dict(
+        {
+            "network": {"activation": "erf", "width": 2.079, "readout": {**readout, "fractions": fractions}},
+            "target": {"link": "step(z-0.3)"},
+            "step": {"samples": 16.599, "learning_rate": 0.471},
+            "fit": {"samples": 0.867, "ridge": 0.0161, "loss": {"name": "huber", "delta": 0.1}},
+        }
+    )
+    found = gs.metrics(model, {"square": "(y - f)**2"})
+    assert np.abs(found.result.order_parameters["m"]).max() > 1e6
+    assert found.values["square"] == pytest.approx(found.result.test_error, rel=2e-10, abs=0.0)
+    assert found.errors["square"] < 1e-10
+
+
+def test_what_does_not_settle_advises_what_the_model_has_not() -> None:
+    with pytest.raises(gs.NotConverged) as refused:
+        gs.metrics(PLAIN, {"mine": "1/f"})
+    assert "one index" not in refused.value.hint and "noise" in refused.value.hint
 
 
 def test_what_has_no_mean_says_so() -> None:
