@@ -161,19 +161,21 @@ def without_law(model: Model) -> str | None:
 def _states(network: Network, steps: tuple[Step, ...], target: Target) -> tuple[LayerState, ...]:
     """The same in isotropic inputs."""
     found: list[LayerState] = []
+    values = network.readout.values
+    biases = network.readout.biases or (network.initial_bias,) * len(values)
     for number, step in enumerate(steps):
         if number or network.readout.biases is not None:
             from giantstep.law.further_steps import before_steps  # networks are simulated without a compiler
             from giantstep.law.repeated_batch import state_after_steps
 
             start = [before_steps(network, target), *found]
-            found.append(state_after_steps(network, start, steps[: number + 1], target))
+            after = state_after_steps(network, start, steps[: number + 1], target)
+            found.append(after.alike(list(zip(values, biases, strict=True))))
             continue
         first = _after_step(network, step, target)
         of = arguments_of(network, step, target)
         noise = generated_step.alignment(of.samples, math.sqrt(of.e2 / of.samples), of.length, of.e2)
         axes = ((*first.alignments, noise),)
-        values = network.readout.values
         kept = tuple(generated_step.bulk_variance(of.rate, of.samples, u, of.s0, of.e2, of.sigma2, 0.0) for u in values)
         found.append(LayerState(*first.along_kappa(values), first.bulk_variance, axes, kept=kept))
     return tuple(found)

@@ -80,6 +80,11 @@ class Channel:
         return sorted(self.values) == [-1.0, 1.0]
 
     @property
+    def odd(self) -> bool:
+        """Whether the opposite label is as likely given the opposite s: of the registered laws of signs."""
+        return self.entry is not None and self.signs
+
+    @property
     def likelier(self) -> Node:
         """A tree in s that has the sign of the likelier of two labels +-1."""
         return self.mean if self.entry is None else Node("variable", value=PARAMETER)

@@ -64,7 +64,7 @@ def means_vanish(problem: Problem) -> bool:
     target = problem.model.target
     if problem.model.network.trains_bias:
         return False
-    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and target.channel is None
+    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and (target.channel is None or target.channel.odd)
     unknown = tuple(i for i, column in enumerate(zip(*problem.overlaps, strict=True)) if not any(column))
     return symmetric and _turns_around(target.link, target.indices, unknown) or is_mirrored(problem)
 
@@ -93,5 +93,5 @@ def is_mirrored(problem: Problem) -> bool:
         return False
     if features == {"odd"}:
         return of_link == 1
-    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and target.channel is None
+    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and (target.channel is None or target.channel.odd)
     return features == {"even"} and of_link == -1 and symmetric

@@ -156,7 +156,7 @@ def _is_even(problem: Problem) -> bool:
     """
     target = problem.model.target
     of_link = parity(link_of(target.link).node)
-    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and target.channel is None
+    symmetric = bool(loss_kernel(problem.model.fit.loss).SYMMETRIC) and (target.channel is None or target.channel.odd)
     known = {term.parity for term in problem.blocks} in ({"odd"}, {"even"})
     return known and (of_link == 1 or of_link == -1 and symmetric)
 

@@ -143,6 +143,13 @@ def test_blocks_that_are_one_up_to_a_sign() -> None:
 
 
 @pytest.mark.usefixtures("in_letters")
+def test_equal_values_have_one_row() -> None:
+    """Rounding told them apart, and the model was refused: "make loadings equal that are nearly so"."""
+    given = {"network": {**readout(1.0, 1.0), "bias": 0.8}}
+    (state,) = states_after_steps(model("relu(z)**2", "sign(z**2-1)", **given))[-1:]
+    assert state.loadings[0] == state.loadings[1] and state.bulk_variance[0] == state.bulk_variance[1]
+
+
 def test_a_link_of_one_direction_in_the_plane_of_two_indices() -> None:
     one, two = (model(link=link) for link in ("tanh(2*z)", "tanh(1.2*z1 + 1.6*z2)"))
     (products, along, variance), (exact, target, bulk) = (invariants(states_after_steps(m)[-1]) for m in (two, one))

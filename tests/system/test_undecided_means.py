@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+import giantstep as gs
 from giantstep import Model, NotConverged, solve
 
 #: |y - f| with y = 1 + max(z, 0): features that saturate along the spike, as a large step leaves them, stay below
@@ -88,3 +89,15 @@ def test_means_that_nothing_decides_are_no_answer_where_their_equations_hold() -
     )
     with pytest.raises(NotConverged, match="nothing decides m"):
         solve(model)
+
+
+def test_signs_that_a_channel_draws_are_those_of_noise_inside_the_link() -> None:
+    """m vanishes by symmetry in both; the channel was refused: "nothing decides m"."""
+    given = {
+        "network": {"activation": "sigmoid", "width": 2.6, "readout": {"values": [1.0, 0.2, -0.7]}},
+        "fit": {"samples": 1.8, "ridge": 15.5, "loss": {"name": "smoothed_hinge", "delta": 0.5}},
+    }
+    targets = {"link": "sign", "probit": 0.25}, {"link": "2*z", "channel": "probit"}
+    inside, drawn = (gs.solve(gs.Model.from_dict({**given, "target": target})) for target in targets)
+    assert drawn.test_error == pytest.approx(inside.test_error, rel=1e-9)
+    assert not drawn.order_parameters["m"].any()
