@@ -117,7 +117,9 @@ def coupled_solution(
     x, evaluations, change = outcome.x, outcome.evaluations, math.inf
     found: Found | None = None
     failed, held, still = 0, 0, False
-    times = Times(chosen=beside is None and needs_chosen_labels(last, x, tolerance), lines=turns_in_plane(problem, x))
+    times = Times(
+        chosen=beside is None and needs_chosen_labels(last, x, tolerance), lines=int(turns_in_plane(problem, x))
+    )
     for number in range(_PAIRS):
         moving, previous, chosen = chooses(problem, times), change, x
         at_answer = previous <= 1.0 and moving  # nodes of the label are chosen anew at what both resolutions tell
@@ -207,7 +209,7 @@ def _beside(problem: Problem, start: Result | None, tolerance: float) -> tuple[P
     if start is not None:
         coarse = coarse_system(problem)
         x = unknowns_of(problem, coarse, start)
-        if x is None or needs_chosen_labels(coarse, x, tolerance):
+        if x is None or needs_chosen_labels(coarse, x, tolerance) or turns_in_plane(problem, x):
             return None
     first = pair(problem, Times(), np.empty(0))
     x = like_square_loss(problem, first[0]) if start is None else unknowns_of(problem, first[0], start)

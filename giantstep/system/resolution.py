@@ -8,7 +8,6 @@ the law of a sample of a step where the bulk follows from it.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 
@@ -97,20 +96,6 @@ def refined(level: Level, times: int) -> Level:
     return replace(level, output=output, halvings=halvings, labels=labels, samples=samples)
 
 
-def for_derivatives(problem: Problem) -> Iterator[Level]:
-    """Resolutions that are compared until what moves with the solution has settled. Derivatives have the kinks and
-    jumps of the loss's curvature in t, as narrow as outputs vary: more nodes there than a solution needs; of several
-    indices, whose links are smooth, the nodes are too many for that.
-    """
-    _, fine = FINE
-    if problem.model.target.indices > 1:
-        yield from (*FINE, *(replace(refined(fine, times), labels=times) for times in (1, 2, 3)))
-        return
-    finer = replace(fine, order=fine.order + 1, output=60, labels=2, samples=60)
-    yield from (fine, finer)
-    yield from (replace(finer, output=90, labels=labels, halvings=1, samples=90) for labels in (4, 6, 8))
-
-
 def _samples(level: Level, times: float) -> int:
     return int(round(level.samples * _GROWTH**times))
 
@@ -131,7 +116,8 @@ def _pair(problem: Problem, times: Times, x: Array) -> tuple[CoupledSystem, Coup
         coarser, finer = (make(problem, level) for level in _moving(problem, times, x))
         return coarser, finer
     if times.lines:
-        coarser, finer = on_lines(problem, FINE, x, _ON_LINES / 10.0**times.lines)
+        wanted = [replace(level, samples=_samples(level, times.samples)) for level in FINE]
+        coarser, finer = on_lines(problem, wanted, x, _ON_LINES / 10.0**times.lines)
         return coarser, finer
     cuts = cuts_at(problem, x) if times.kappa else ()
     kappa = times.kappa - times.local - bool(cuts)  # cuts come first

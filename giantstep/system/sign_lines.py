@@ -8,9 +8,9 @@ from collections.abc import Callable
 
 import numpy as np
 
+from giantstep.quadrature.plane import Plane
 from giantstep.quadrature.tensor import Shape
 from giantstep.system.misclassification import sign_averages
-from giantstep.system.plane import Plane
 from giantstep.system.sign_panels import Output
 
 Array = np.ndarray

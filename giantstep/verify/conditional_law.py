@@ -27,6 +27,7 @@ from giantstep.verify.quadrature import REACH, density, normal_nodes
 from giantstep.verify.smooth_panels import smooth_panels
 
 Array = np.ndarray
+_PLACES = 20_000  # that show the size of a drawn label
 
 _WIDTHS = (1.0, 0.5, 0.25, 0.125, 0.0625)
 _SETTLED = 3e-13
@@ -315,3 +316,11 @@ def lower_root(square: Array) -> Array:
             lower[j, j] = math.sqrt(pivot)
             lower[j + 1 :, j] = (square[j + 1 :, j] - lower[j + 1 :, :j] @ lower[j, :j]) / lower[j, j]
     return lower
+
+
+def square_of_label(law: LabelLaw) -> float:
+    """E y^2 without noise, to a few digits."""
+    source, count = np.random.default_rng(0), len(law.directions)
+    z = source.standard_normal((_PLACES, count)) * (1.0 + law.probit) ** 0.5
+    drawn = law.drawn(link_function(law.link)(*z.T), np.full(_PLACES, 1.0 / _PLACES))
+    return float(sum((weight * label**2).sum() for label, weight in drawn))

@@ -13,7 +13,7 @@ Array = np.ndarray
 _ORDER = 10  # nodes of a panel, and lines of one
 _PARTS = 8  # panels at first, of lines and on each
 _MOST = 24  # halvings
-_MANY = 350_000  # nodes of all lines
+_MANY = 700_000  # nodes evaluated: a minute or so
 _BATCH = 2000  # nodes evaluated together
 
 

@@ -19,7 +19,7 @@ from giantstep.system.problem import problem_of
 from giantstep.system.resolution import FINE
 from giantstep.system.result import Result
 from giantstep.system.system_of_problem import coupled_at
-from giantstep.verify.conditional_law import LabelLaw, link_function
+from giantstep.verify.conditional_law import LabelLaw, square_of_label
 from giantstep.verify.equations import long, residuals
 from giantstep.verify.first_layer import FirstLayer, first_layer
 from giantstep.verify.giant_step import turns_of_label
@@ -50,7 +50,6 @@ _ABOVE_ROUNDING = 40.0  # panels are halved no further than rounding lets averag
 _WIDTHS, _SETTLED = (2.0, 1.0, 0.5, 0.25, 0.125, 0.0625), 1e-10
 _SAMPLE = np.array([-3.1, -1.3, -0.2, 0.4, 0.9, 2.2, 4.0])
 AVERAGES = ("avg_l", "avg_M", "avg_g", "avg_gg", "avg_h")
-_PLACES = 20_000  # that show the size of a label
 _TOGETHER = 2000  # nodes of kappa
 _HARDLY = 1e-16  # a square beside others that is rounding
 _ZEROS = np.linspace(-8.0, 8.0, 1601)
@@ -363,7 +362,7 @@ class Reference:
     def signal(self) -> float:
         """E y^2 of the label and its noise, over all inputs."""
         if self.law.is_drawn:
-            return self.result.vocabulary.target.noise + _square_of_label(self.law)
+            return self.result.vocabulary.target.noise + square_of_label(self.law)
         everywhere = replace(self.law, overlaps=np.zeros_like(self.law.overlaps))
         nowhere = np.zeros(1) if self.rank == 1 else np.zeros((1, self.rank))
         return float(everywhere.moments(nowhere, self.width)[1][0]) + self._noise
@@ -385,14 +384,6 @@ class Reference:
         if self.readouts is not None:
             energy += float(self.readouts.energy.sum())
         return {"test_error": test, "train_error": train, "free_energy": energy}
-
-
-def _square_of_label(law: LabelLaw) -> float:
-    """E y^2 without noise, to a few digits."""
-    source, count = np.random.default_rng(0), len(law.directions)
-    z = source.standard_normal((_PLACES, count)) * (1.0 + law.probit) ** 0.5
-    drawn = law.drawn(link_function(law.link)(*z.T), np.full(_PLACES, 1.0 / _PLACES))
-    return float(sum((weight * label**2).sum() for label, weight in drawn))
 
 
 def reference(result: Result) -> Reference:

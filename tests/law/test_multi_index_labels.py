@@ -385,28 +385,3 @@ def test_fewer_nodes_tell_the_error_of_jumps_on_a_curve(link: str) -> None:
         fine, rough = means(finer, False), means(finer, True)
         error = np.max(np.abs(fine - exact))
         assert 1e-10 < error < np.max(np.abs(fine - rough))
-
-
-def test_labels_of_no_mean_and_no_linear_part() -> None:
-    """Rounding of both was all that an equation had: the square loss was refused."""
-    found = [
-        solve(model("square", target__link=link, network__activation="tanh", spike__alignment=[0.0, 0.0]))
-        for link in ("sign(z1**2-z2**2)", "sign(abs(z1)-abs(z2))")
-    ]
-    assert found[0].test_error == pytest.approx(found[1].test_error, rel=1e-10)
-    assert not found[0].order_parameters["psi"].any()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    "link", ["sign(sin(2*z1)+z2)", "sign(z1+z2**2-1)", "sign(z1*z2)", "sign(abs(z1)-abs(z2))", "sign(sin(3*z1+z2))"]
-)
-@pytest.mark.parametrize("changes", [{}, {"target__flips": 0.2}, {"fit__ridge": 10.0}])
-def test_a_loss_of_the_margin_that_is_the_square_on_signs(link: str, changes: dict[str, Any]) -> None:
-    """``(1 - y f)^2`` is ``(y - f)^2`` there; the square loss takes moments of the label by other rules."""
-    given = {"target__link": link, "spike__alignment": [0.5, 0.4], **changes}
-    margin, square = (solve(model(loss, **given)) for loss in ("(1-y*f)**2/2", "square"))
-    assert margin.free_energy == pytest.approx(square.free_energy, rel=1e-9)
-    assert 2.0 * margin.train_error == pytest.approx(square.train_error, rel=1e-8)
-    for name in ("m", "zeta", "psi", "Q1", "Q2"):
-        assert margin.order_parameters[name] == pytest.approx(square.order_parameters[name], rel=1e-7, abs=1e-9)

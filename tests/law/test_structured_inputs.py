@@ -12,6 +12,8 @@ from scipy.optimize import brentq
 import giantstep as gs
 from derive.check import check_derivation
 from derive.structured_inputs import structured_inputs
+from giantstep.law.spike import spike_of
+from giantstep.law.structured_inputs import variance_by_value
 from giantstep.verify.check import Check
 from giantstep.verify.structured_inputs import input_checks
 
@@ -36,6 +38,14 @@ CASES: dict[str, dict[str, Any]] = {
     "spike": {"spike": SPIKE},
     "logistic": {"link": "sign", "fit": {"loss": "logistic"}, "target": {"noise": 0.0}, "step": STEP},
 }
+
+
+def test_bulk_variances_are_of_the_second_degree_in_the_readout_value() -> None:
+    """So they are known to as many digits as the values are."""
+    values = [2.0, 0.3, -1.1, 0.05]
+    given = model("relu", "z + He(2,z)/2", inputs=LUMPS, step=STEP, network={"readout": {"values": values}})
+    variance = variance_by_value(given)
+    assert spike_of(given).bulk_variance == pytest.approx([variance(u) for u in values], rel=1e-14)
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -388,23 +388,3 @@ def test_the_command_prints_derivatives(capsys: pytest.CaptureFixture[str]) -> N
     assert set(data["gradient"]["test_error"]) == {"fit.ridge"}
     assert {"step.samples", "target.noise"} < set(data["left_out"])
     assert main(["gradient", "examples/tanh_sign.toml", "--keys", "fit.rigde"]) == 2
-
-
-@pytest.mark.slow
-def test_labels_that_jump_on_a_curve() -> None:
-    """Two resolutions had the same nodes of the label: the derivative was off by 1.2 %, told to 3e-11."""
-    model = gs.Model.from_dict(
-        {
-            "network": {"activation": "z*exp(-z**2)", "width": 0.58},
-            "target": {"link": "sign(z1+z2**2-1)"},
-            "fit": {"samples": 0.164, "ridge": 0.00324, "loss": "logistic"},
-            "step": {"samples": 13.287, "learning_rate": 0.197},
-        }
-    )
-    found, step = gs.gradient(model).test_error["fit.samples"], 1e-3
-
-    def error(samples: float) -> float:
-        return gs.solve(model.replace({"fit.samples": samples}), tolerance=1e-12).test_error
-
-    near, far = (error(0.164 + k * step) - error(0.164 - k * step) for k in (1, 2))
-    assert found == pytest.approx((8.0 * near - far) / (12.0 * step), rel=1e-6)

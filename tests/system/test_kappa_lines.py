@@ -8,6 +8,7 @@ from scipy.optimize import fsolve
 from scipy.special import ndtr
 
 import giantstep as gs
+from giantstep.system.coupled_solver import _beside
 from giantstep.system.first_solution import unknowns_of
 from giantstep.system.kappa_lines import on_lines, turns_in_plane
 from giantstep.system.newton import newton
@@ -145,6 +146,14 @@ def test_lines_are_taken_where_nodes_on_axes_do_not_follow() -> None:
         result = gs.solve(with_fit(loss=loss, ridge=ridge))
         problem = problem_of(result.model, None)
         assert turns_in_plane(problem, unknowns(problem, result)) == turns
+
+
+def test_a_start_that_is_near_does_not_lead_to_nodes_on_axes() -> None:
+    """Two orders on these may agree without having seen a kink."""
+    for ridge, near in ((1e3, False), (1.0, True)):
+        start = gs.solve(with_fit(loss="huber", ridge=1.001 * ridge))
+        found = _beside(problem_of(with_fit(loss="huber", ridge=ridge), None), start, 1e-10)
+        assert (found is not None) == near
 
 
 @pytest.mark.slow

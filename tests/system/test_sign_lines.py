@@ -11,10 +11,10 @@ from scipy.special import ndtr
 
 import giantstep as gs
 from giantstep.law.labels import label_law
+from giantstep.quadrature.plane import Plane
 from giantstep.spec.model import Target
 from giantstep.system.judged_signs import JudgedSigns
 from giantstep.system.misclassification import wrong_sign
-from giantstep.system.plane import Plane
 from giantstep.system.sign_lines import sign_functions
 from giantstep.system.sign_panels import Output
 
@@ -37,6 +37,13 @@ def error(mean: Callable[[Array, Array], Array], spread: float) -> float:
     assert rough[1] @ wrong_sign(at(rough[0])) == pytest.approx(weight @ wrong_sign(at(kappa)), rel=1e-11)
     assert weight.sum() == pytest.approx(1.0, rel=1e-12)
     return float(weight @ wrong_sign(at(kappa)))
+
+
+def test_what_is_no_number_stays_so() -> None:
+    """It asks for no finer nodes, of which there would be too many."""
+    plane = Plane(lambda kappa: np.full((1, len(kappa)), np.nan), lambda kappa: kappa.T, 2.0, EDGES, np.empty(0))
+    (_, _), (kappa, weight) = plane.nodes()
+    assert len(kappa) < 200_000 and weight.sum() == pytest.approx(1.0, rel=1e-12)
 
 
 def density(x: Array) -> Array:

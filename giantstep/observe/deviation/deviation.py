@@ -26,9 +26,9 @@ from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, number
 from giantstep.system.causes import settling_hint
 from giantstep.system.coupled_system import Array, CoupledSystem
+from giantstep.system.derivative_levels import for_derivatives
 from giantstep.system.problem import Problem
 from giantstep.system.reduced_order import order_of
-from giantstep.system.resolution import for_derivatives
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.solved_again import solved_again

@@ -29,11 +29,11 @@ from giantstep.spec.model import Model
 from giantstep.spec.outline import outline
 from giantstep.spec.shown import Row, Shown, numbers
 from giantstep.system.causes import settling_hint
+from giantstep.system.derivative_levels import for_derivatives
 from giantstep.system.discretisation import Level
 from giantstep.system.merged_blocks import Members, merged
 from giantstep.system.problem import Problem, problem_of
 from giantstep.system.reduced_order import order_of
-from giantstep.system.resolution import for_derivatives
 from giantstep.system.result import Result
 from giantstep.system.solve import solve
 from giantstep.system.solved_again import solved_again

@@ -107,7 +107,11 @@ class Plane:
             found.append((active.chosen(good), lines.chosen(np.repeat(good, _ORDER))))
             if good.all():
                 break
+            if sum(len(part.panels.owner) for _, part in found) * _ORDER > _MOST:
+                raise _too_many()
             active = _halved(active.chosen(~good))
+        else:
+            raise _too_many()
         across, lines = found[0]
         for more, further in found[1:]:
             across, lines = across.joined(more), lines.joined(further)
@@ -133,7 +137,9 @@ class Plane:
             if _ORDER * (len(done.owner) + 2 * len(active.owner)) > _MOST:
                 raise _too_many()
             active = _halved(active)
-        return _Lines(place, share, done.joined(active), integrals)
+        else:
+            raise _too_many()
+        return _Lines(place, share, done, integrals)
 
     def _at(self, t: Array, lines: Array) -> Array:
         """The functions [F, P, n] at places t [P, n] of lines [P]."""
@@ -142,11 +148,13 @@ class Plane:
         return np.concatenate([self.values(part) for part in parts], axis=1).reshape(-1, *t.shape)
 
     def _serve(self, weighted: Array, panels: Panels) -> NDArray[np.bool_]:
-        """Whether panels settle what is integrated, known at their nodes [F, P, n] times weight, but for rounding."""
+        """Whether panels settle what is integrated, known at their nodes [F, P, n] times weight, but for rounding; what
+        is no number is no number on finer ones either.
+        """
         error = tail(*middle_and_end(weighted @ (legendre_coefficients(_ORDER) / legendre(_ORDER)[1]).T), power=2)
         rounded = _ROUNDED * (1.0 + np.abs(panels.low)) / (panels.high - panels.low)
         known = rounded * np.abs(weighted).sum(axis=2)
-        return np.asarray(np.all(error <= self.tolerance * self.scale[0][:, None] + known, axis=0))
+        return np.asarray(~np.any(error > self.tolerance * self.scale[0][:, None] + known, axis=0))
 
     def _between_turns(self, lines: Array) -> Panels:
         """Panels on lines between the places of turns."""
