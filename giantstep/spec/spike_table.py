@@ -19,7 +19,20 @@ from giantstep.spec.tables import Table, plain, shown_plainly
 from giantstep.spec.validate import SMALLEST, Number, Numbers
 
 _VARIANCE = Number("the squared norm c of a row without its spike, of readout value 1", positive=True)
-_ALIGNMENT = Number("the alignment gamma of spike and target", low=-1.0, high=1.0)
+_ROUNDING = 1e-12  # what an overlap of unit vectors that was computed may exceed 1 by
+
+
+class _Overlap(Number):
+    """A number between -1 and 1; one that rounding puts beyond is 1."""
+
+    def check(self, key: str, value: object) -> float:
+        """The overlap. Raises BadInput as a number does."""
+        if isinstance(value, float) and 1.0 < abs(value) <= 1.0 + _ROUNDING:
+            value = math.copysign(1.0, value)
+        return super().check(key, value)
+
+
+_ALIGNMENT = _Overlap("the alignment gamma of spike and target", low=-1.0, high=1.0)
 
 
 @shown_plainly
@@ -77,7 +90,7 @@ class Spike(Table):
         """Raises BadInput for a list of alignments longer than 1, and rows of them without loadings."""
         if self.loadings is not None:
             length = float(np.linalg.norm(np.array(self.overlaps()), 2))
-            if length > 1.0 + 1e-12:
+            if length > 1.0 + _ROUNDING:
                 words = "length" if len(self.overlaps()[0]) == 1 else "the singular value"
                 raise BadInput(
                     f"spike.alignment = {plain(self.alignment)} has {words} {length:.6g}",
@@ -93,7 +106,7 @@ class Spike(Table):
                 f"{alone}rows are for a spike of several directions: give spike.loadings with a row for each block",
             )
         length = math.hypot(*self.alignments)
-        if length > 1.0 + 1e-12:
+        if length > 1.0 + _ROUNDING:
             raise BadInput(
                 f"{self.path}.alignment = {list(self.alignments)} has length {length:.6g}",
                 "the overlaps of a unit vector with orthonormal directions have a sum of squares of at most 1",

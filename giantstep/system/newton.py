@@ -99,6 +99,9 @@ def _shorten(room: Array, numbers: Array) -> None:
     columns = _or_one(np.max(np.abs(scaled), axis=0))
     scaled, right = scaled / columns, residual / rows
     step = np.linalg.lstsq(scaled, right, rcond=1e-13)[0]
+    own = np.diag(scaled)
+    alone = (own != 0.0) & (np.count_nonzero(scaled, axis=1) == 1)  # rounding of others would be all that these are
+    step[alone] = right[alone] / own[alone]
     left = np.abs(scaled @ step - right) > machine.SOLVED * np.max(np.abs(right), initial=1e-300)
     room[machine.STEP] = step / columns
     relative = np.max(np.abs(room[machine.STEP]) / room[machine.SIZE])

@@ -117,6 +117,14 @@ def test_alignments_are_numbers_or_lists() -> None:
     assert Spike(1.0, (third, third, third), 1.0).alignments == (third, third, third)
 
 
+def test_unit_vectors_of_which_rounding_makes_more_than_one() -> None:
+    beyond = math.nextafter(1.0, 2.0)
+    assert Spike(1.0, beyond, 1.0).alignment == 1.0 and Spike(1.0, -beyond, 1.0).alignment == -1.0
+    assert Spike(1.0, (0.0, beyond), 1.0).alignments == (0.0, 1.0)
+    with pytest.raises(BadInput, match="spike.alignment = 1.00000001 is not allowed"):
+        Spike(1.0, 1.00000001, 1.0)
+
+
 @pytest.mark.parametrize(
     ("alignment", "link", "words"),
     [

@@ -298,3 +298,18 @@ def test_a_start_that_is_close_enough_stays() -> None:
     assert outcome.left == pytest.approx(1e-12, rel=1e-3)
     moved = newton(circle(), near, enough=1e-13)
     assert moved.x[0] == pytest.approx(1.0, abs=2e-16) and moved.left == 0.0
+
+
+def test_an_unknown_that_vanishes_by_itself_is_zero() -> None:
+    """Not what rounding of the others leaves, of which no equation can be a small part: m where features have no mean.
+
+    The other equations have a direction too many, which steps of least length do without.
+    """
+    source = np.random.default_rng(0)
+    wide = source.standard_normal((6, 5)) @ source.standard_normal((5, 6))
+    matrix = np.insert(np.insert(wide, 1, 0.0, axis=0), 1, np.zeros(7), axis=1)
+    matrix[1, 1] = 1.0
+    goal, start = matrix @ np.array([1.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0]), np.array([5.0, 0.0, -3.0, 1.0, 0.5, 2.0, 1.0])
+    outcome = newton(System(lambda x: matrix @ x - goal, lambda x: matrix), start)
+    assert outcome.converged and matrix @ outcome.x == pytest.approx(goal, rel=1e-12)
+    assert outcome.x[1] == 0.0
