@@ -29,7 +29,7 @@ from giantstep.spec.matrix import Rows
 from giantstep.spec.model import Target
 from giantstep.system.kernels import bend_of, loss_kernel
 from giantstep.system.problem import Features, Problem
-from giantstep.system.resolved import Resolved
+from giantstep.system.resolved import Resolved, with_target
 
 Array = np.ndarray
 #: Ends of panels about a turn of the label, in widths of it.
@@ -276,7 +276,7 @@ def _with_clean(
         rows = _half(rows, _rank(alignments))
     if target.indices == 1:
         return rows
-    return _with_target(rows, clean_moments(rows, target, alignments, finer, rough))
+    return with_target(rows, clean_moments(rows, target, alignments, finer, rough))
 
 
 def rows_between(problem: Problem | Features, kappa: Array, weight: Array) -> Array:
@@ -289,7 +289,7 @@ def rows_between(problem: Problem | Features, kappa: Array, weight: Array) -> Ar
         rows = rows_along(problem.blocks, problem.loadings, kappa, weight)
     unknown = np.full(len(kappa), np.nan)
     linear = np.repeat(unknown[:, None], problem.model.target.indices, axis=1)
-    return _with_target(rows, LabelMoments(unknown, linear, unknown))
+    return with_target(rows, LabelMoments(unknown, linear, unknown))
 
 
 def laws_between(problem: Problem, kappa: Array, weight: Array, law: LabelLaw | None, level: Level) -> Resolved:
@@ -313,12 +313,6 @@ def _kept_between(features: Features, kappa: bytes, weight: bytes, law: Interval
 def clean_law(rows: Array, clean: Target, alignments: tuple[float, ...] | Rows, level: Level) -> Labels:
     """The law of a clean label at the nodes of a table."""
     return _law(rows, clean, alignments, level)
-
-
-def _with_target(bare: Array, clean: LabelMoments) -> Array:
-    """The table with the Hermite coefficients in t of a target of several indices."""
-    columns = [bare[:, :2], clean.mean, clean.linear, clean.rest, bare[:, 5:]]
-    return np.ascontiguousarray(np.column_stack(columns))
 
 
 def rows_that_count(rows: Array, far: float) -> Array:

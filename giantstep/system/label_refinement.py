@@ -74,7 +74,7 @@ def system_at(
     if not chosen or not plain.fields(x):
         return plain
     if two:
-        return coupled_at(problem, level, laws.with_chosen(settled_law(plain, _OF_TWO * share)))
+        return coupled_at(problem, level, laws.with_chosen(*settled_law(plain, _OF_TWO * share)))
     panels = _settled(plain, share, search)
     law = _packed(plain, panels, _ROUGH if level.rough else _ORDER)
     return coupled_at(problem, level, laws.with_chosen(law))

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from giantstep.law.label_cells import LabelLaw
+from giantstep.law.moments_given_kappa import LabelMoments
 from giantstep.quadrature.mesh import Term
 from giantstep.quadrature.remembered import bytes_of
 from giantstep.quadrature.shift_derivatives import norm_functions
@@ -73,9 +74,12 @@ class Resolved:
         """The law of the clean label. Raises NotConverged where there are too many nodes."""
         return self.labels if self.make_clean is None else self.make_clean()
 
-    def with_chosen(self, labels: LabelLaw) -> Resolved:
-        """With nodes of the label that are chosen at a solution."""
-        return replace(self, make_labels=lambda: labels, make_clean=lambda: self.clean, kept=False, chosen=True)
+    def with_chosen(self, labels: LabelLaw, moments: LabelMoments | None = None) -> Resolved:
+        """With nodes of the label that are chosen at a solution, and the moments of a clean one of two indices that
+        they tell.
+        """
+        chosen = replace(self, make_labels=lambda: labels, make_clean=lambda: self.clean, kept=False, chosen=True)
+        return chosen if moments is None else replace(chosen, table=with_target(self.table, moments, 2), columns={})
 
     @property
     def bytes(self) -> int:
@@ -100,6 +104,12 @@ class Resolved:
             kappa = self.table[:, 0] if rank == 1 else coordinates(self.table, indices, rank)
             self.known[blocks] = norm_functions(blocks, problem.shifts(kappa))
         return self.known[blocks]
+
+
+def with_target(table: Array, clean: LabelMoments, indices: int = 1) -> Array:
+    """A table with the Hermite coefficients in t of a label in the place of those of one of so many indices."""
+    columns = [table[:, :2], clean.mean, clean.linear, clean.rest, table[:, 4 + indices :]]
+    return np.ascontiguousarray(np.column_stack(columns))
 
 
 def sizes_of_terms(mu1: Array, mu2sq: Array) -> Array:

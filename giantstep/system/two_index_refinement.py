@@ -27,6 +27,7 @@ from giantstep.law.label_cells import LabelLaw, are_cells
 from giantstep.law.label_growth import ENDED, label_reach, reach_of, share_far_out
 from giantstep.law.label_lines import Lines, are_lines, linear_in, pieces_beside
 from giantstep.law.labels import with_noise
+from giantstep.law.moments_given_kappa import LabelMoments
 from giantstep.law.multi_index_labels import axes_of
 from giantstep.quadrature.crossings import Index, Panels, Search, crossings_of, panels_between
 from giantstep.quadrature.gauss import lobatto, lobatto_coefficients, middle_and_end, tail
@@ -57,6 +58,8 @@ _LEAST = 1e-13  # tolerance: sums of thousands of terms are rounded to less, but
 _MOST = 1 << 27  # nodes of all kappa, each counted as the one that has most: rows are that long, at 32 bytes a node
 _TOGETHER = 1024  # lines that are handled together: their nodes stay in the cache
 _AVERAGES = ("avg_M", "avg_g", "avg_h", "avg_gg", "avg_t_1g", "avg_t_2g")  # that residuals and errors are made of
+#: averages, with E y^2, E y, E y t_1 and E y t_2 of the label after them, that may cancel; the squares that bound them
+_MAY_CANCEL, _SQUARES = [1, 4, 5, 7, 8, 9], [3, 3, 3, 6, 6, 6]
 
 
 def settles_of_two(problem: Problem) -> bool:
@@ -78,9 +81,9 @@ def settles_of_two(problem: Problem) -> bool:
     return not still and moves(lower, slice(None))
 
 
-def settled_law(system: CoupledSystem, tolerance: float) -> LabelLaw:
-    """The law of the label with nodes that settle the averages at the fields of a system. Raises NotConverged where
-    they are too many.
+def settled_law(system: CoupledSystem, tolerance: float) -> tuple[LabelLaw, LabelMoments | None]:
+    """The law of the label with nodes that settle the averages at the fields of a system, and the moments of the clean
+    label, where nodes are what it has. Raises NotConverged where they are too many.
     """
     return _Plane(system, max(tolerance, _LEAST)).settled()
 
@@ -128,11 +131,15 @@ class _Plane:
         #: what an average at a node of kappa counts for, beside its share of all
         self.felt = np.minimum(1.0, system.table[:, 1] / np.mean(system.table[:, 1]))
 
-    def settled(self) -> LabelLaw:
-        """Labels at the nodes of panels on which their averages are settled."""
+    def settled(self) -> tuple[LabelLaw, LabelMoments | None]:
+        """Labels at the nodes of panels on which their averages are settled, with their moments."""
         strips = self._settled()
         strips = strips.chosen(np.argsort(strips.lines.kappa, kind="stable"))
-        return self._law(strips, strips.lines.kappa, len(self.fixed))
+        law = self._law(strips, strips.lines.kappa, len(self.fixed))
+        if isinstance(law, Lines):
+            return law, None
+        square, mean, *linear = _moments_of(law)
+        return self._noisy(law), LabelMoments(mean, np.stack(linear, axis=1), square)
 
     def _settled(self) -> Strips:
         """The lines of panels on which averages are settled but for their rounding."""
@@ -166,12 +173,14 @@ class _Plane:
         """
         system, least = self.system, np.maximum(told.share, 1e-290)
         place = _ROUNDED * (1.0 + np.abs(system.view("mean")) + math.sqrt(system.signal()))[owner]
-        _, _, h, square, _, _ = np.abs(told.total)
+        h, square, of_label = np.abs(told.total[[2, 3, 6]])
         steep = np.sqrt(square / least)
         g = place * h + _ROUNDED * steep * told.share
         of_t = np.broadcast_to(self.reach * g, (2, len(owner)))
         turned = place / self.turning[owner] * h
-        return np.stack([place * steep * told.share, g, turned, 2.0 * steep * g, *of_t])
+        label = _ROUNDED * np.sqrt(of_label * least)
+        moments = _ROUNDED * of_label, label, *np.broadcast_to(self.reach * label, (2, len(owner)))
+        return np.stack([place * steep * told.share, g, turned, 2.0 * steep * g, *of_t, *moments])
 
     def _too_many(self) -> NotConverged:
         """What is said where there would be too many nodes."""
@@ -193,7 +202,7 @@ class _Plane:
         """Averages within panels."""
         t, weight = panels.nodes(self.outer, ends=True)
         each = np.repeat(panels.owner, self.outer), t.ravel(), weight.ravel()
-        values, nodes = np.zeros((len(_AVERAGES), t.size)), np.zeros(t.size, dtype=int)
+        values, nodes = np.zeros((len(_AVERAGES) + 4, t.size)), np.zeros(t.size, dtype=int)
         found: list[tuple[Strips, Index]] = []
         for start in range(0, t.size, _TOGETHER):
             part = [whole[start : start + _TOGETHER] for whole in each]
@@ -208,18 +217,20 @@ class _Plane:
         return _Told(values.sum(axis=2), error, weight.sum(axis=1), nodes.reshape(t.shape).sum(axis=1), found)
 
     def _averages(self, strips: Strips) -> tuple[Array, Index]:
-        """Averages [average, line] over the output and what is left of the label, with the weights of the lines, and
-        their nodes.
+        """Averages [average, line] over the output and what is left of the label, and moments of this, with the weights
+        of the lines, and their nodes.
         """
         system, at = self.system, strips.lines.kappa
         V, mean, Delta = (np.ascontiguousarray(system.view(name)[at]) for name in ("V", "mean", "Delta"))
         fields = Fields(V, mean, np.ascontiguousarray(system.slopes[:, at]), Delta)
-        law = self._law(strips, np.arange(len(at)), len(at))
+        clean = self._law(strips, np.arange(len(at)), len(at))
+        law = clean if isinstance(clean, Lines) else self._noisy(clean)
         kernel, labels = kernel_of(system.loss, law, system.kappa[at])
         told = np.zeros((len(system.averages), len(at)))
         kernel(system.rule, labels, fields, system.scratch, told)
         rows = [system.kernel.AVERAGES.index(name) for name in _AVERAGES]
-        return told[rows], np.count_nonzero(law.weight, axis=1)
+        moments = np.zeros((4, len(at))) if isinstance(clean, Lines) else _moments_of(clean)
+        return np.concatenate([told[rows], moments]), np.count_nonzero(law.weight, axis=1)
 
     def _counts(self, kappa: Index, weight: Array) -> NDArray[np.bool_]:
         """Which weights are not next to nothing."""
@@ -233,7 +244,7 @@ class _Plane:
         return Strips(lines, self._followed(lines, self._about_crossings(lines)))
 
     def _law(self, strips: Strips, row: Index, rows: int) -> Lines | Points:
-        """Labels along lines in rows."""
+        """Clean labels along lines in rows."""
         lines, panels = strips
         return self._pieces(lines, row, rows) if panels is None else self._points(lines, panels, row, rows)
 
@@ -246,7 +257,7 @@ class _Plane:
         return Lines(weight, label, slope, low, high, in_rows.filled(mean), axis, self.rest)
 
     def _points(self, lines: LinesOfT, panels: RuledPanels, row: Index, rows: int) -> Points:
-        """Those at nodes of the second direction, with the noise of a loss that is not of the residual."""
+        """Those at nodes of the second direction."""
         rules, given = gauss_rules(), (*panels[:3], panels.order - self.system.level.rough)
         with np.errstate(divide="ignore"):
             left = np.log(lines.weight * self.system.table[lines.kappa, 1] / self.nothing)
@@ -259,7 +270,10 @@ class _Plane:
         z = np.empty((len(self.axes.names), int(counts.sum())))
         fill_rows(given, rules, along, self.carried, np.ascontiguousarray(self.axes.lower[:, 1]), weight, t, z)
         fill_from(self._label_at(z), counts, label)
-        law = Points(weight, label, t, self.rest)
+        return Points(weight, label, t, self.rest)
+
+    def _noisy(self, law: Points) -> Points:
+        """Labels with the noise of a loss that is not of the residual."""
         if self.target.noise == 0.0 or self.system.loss.FORM == "residual":
             return law
         noisy = with_noise(law, self.target.noise, self.system.level.labels, self.system.level.rough)
@@ -321,12 +335,20 @@ class _Plane:
 
 def _scale(system: CoupledSystem, panels: Panels, total: Array) -> Array:
     """What errors [average, node of kappa] are held against: averages there, or their share of all where these are
-    less.
+    less; of what may cancel the root of the average of its square.
     """
     weight, count = system.table[:, 1][None], len(system.table)
     local = np.stack([np.bincount(panels.owner, np.abs(row), count) for row in total])
+    local[_MAY_CANCEL] = np.sqrt(local[_SQUARES])
     share = (weight * local).sum(axis=1, keepdims=True) / np.maximum(weight * count, 1e-290)
     return np.asarray(np.maximum(local, share))
+
+
+def _moments_of(law: Points) -> Array:
+    """E y^2, E y, E y t_1 and E y t_2 [4, rows] of labels at nodes."""
+    weighted = law.weight * law.label
+    squares, linear = np.einsum("nj,nj->n", weighted, law.label), weighted[:, None] @ law.t
+    return np.stack([squares, weighted.sum(axis=1), *linear[:, 0].T])
 
 
 def _error_of(values: Array) -> Array:
